@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http'
+import { type Guard, HttpError } from '../transports/http.ts'
+import { hostOf, isLoopbackAddress, isLoopbackHost } from './loopback.ts'
+import type { TokenCheck } from './tokens.ts'
+
+/**
+ * For listeners that only this machine reaches. A foreign name in `Host` is a web page whose name was rebound to
+ * 127.0.0.1; a foreign `Origin` is a web page that posts here: both are refused.
+ */
+export function loopbackGuard(): Guard {
+  return (req) => {
+    if (!hasLoopbackHost(req)) return new HttpError(403, 'Forbidden: the Host header must name this machine')
+    if (!hasLoopbackOrigin(req))
+      return new HttpError(403, 'Forbidden: requests from web pages are not allowed')
+    return null
+  }
+}
+
+/**
+ * For listeners that others reach: a token is required. Direct callers on this machine need none, behind the same check
+ * as on a loopback listener; a local reverse proxy, which speaks for others, is no such caller.
+ */
+export function tokenGuard(tokens: TokenCheck): Guard {
+  const loopback = loopbackGuard()
+  return (req) => {
+    const verdict = tokens.check(req.headers.authorization)
+    if (verdict === 'ok') return null
+    if (isLocalCaller(req)) return loopback(req)
+    const text = verdict === 'missing' ? 'Missing Bearer token' : 'Invalid token'
+    return new HttpError(401, text, { 'www-authenticate': 'Bearer' })
+  }
+}
+
+function isLocalCaller(req: IncomingMessage): boolean {
+  const { headers } = req
+  const proxied = headers.forwarded ?? headers['x-forwarded-for'] ?? headers['x-real-ip'] ?? headers.via
+  return proxied === undefined && isLoopbackAddress(req.socket.remoteAddress)
+}
+
+function hasLoopbackHost(req: IncomingMessage): boolean {
+  const host = hostOf(req.headers.host ?? '')
+  return host !== null && isLoopbackHost(host)
+}
+
+function hasLoopbackOrigin(req: IncomingMessage): boolean {
+  const { origin } = req.headers
+  if (origin === undefined) return true
+  const match = /^https?:\/\/(.+)$/i.exec(origin)
+  const host = match ? hostOf(match[1]!) : null
+  return host !== null && isLoopbackHost(host)
+}

@@ -1,0 +1,49 @@
+import type { AgentOutput } from '../core/event.ts'
+import type { Capabilities, Intent } from '../core/ports.ts'
+import type { Session } from '../core/session.ts'
+
+/** What a machine has of an agent. */
+export interface Detection {
+  name: string
+  installed: boolean
+  path: string | null
+  version: string | null
+  /** What is wrong and what to do about it; null when all is well. */
+  problem: string | null
+}
+
+/** How to start an agent's process for a session. */
+export interface LaunchPlan {
+  command: string
+  args: string[]
+  cwd: string
+  /** Added to the daemon's environment. */
+  env: Record<string, string>
+  /** Written to stdin at once, each a complete line without its LF. */
+  greeting: string[]
+}
+
+/** A pure reducer over an agent's output lines. Re-run from a turn's first line it makes the same outputs. */
+export interface Translator<S> {
+  initial(): S
+  /** `line` is parsed JSON; what is not JSON never gets here. */
+  step(state: S, line: unknown): { state: S; outputs: AgentOutput[] }
+}
+
+/** A driver for one agent CLI: data and pure functions, but for `detect`. */
+export interface AgentDriver {
+  readonly name: string
+  readonly title: string
+  readonly capabilities: Capabilities
+  detect(env: NodeJS.ProcessEnv): Promise<Detection>
+  plan(session: Session, detection: Detection, ids: () => string): LaunchPlan
+  readonly translator: Translator<unknown>
+  /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. */
+  encode(intent: Intent): string[]
+  /** Lines that stop the running turn. */
+  interrupt(): string[]
+  /** A harmless request whose answer makes the translator say `barrier.reached` with this id. */
+  barrier(id: string): string[]
+  /** Lines that make an idle process end by itself; empty when only a signal does. */
+  farewell(): string[]
+}

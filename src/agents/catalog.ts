@@ -1,0 +1,46 @@
+import { CorralError } from '../core/error.ts'
+import type { AgentCatalog } from '../core/ports.ts'
+import type { AgentDriver, Detection } from './agent.ts'
+
+/** How long a look at the machine is good for: people install agents while the daemon runs. */
+const FRESH_MS = 10_000
+
+export interface Catalog extends AgentCatalog {
+  driver(name: string): AgentDriver
+  detect(name: string): Promise<Detection>
+  detectAll(): Promise<Detection[]>
+}
+
+export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): Catalog {
+  const byName = new Map(drivers.map((driver) => [driver.name, driver]))
+  const looks = new Map<string, { at: number; found: Promise<Detection> }>()
+
+  function driver(name: string): AgentDriver {
+    const found = byName.get(name)
+    if (found) return found
+    const known = [...byName.keys()]
+    throw new CorralError('agent_unknown', `No agent called ${name}; this Corral knows: ${known.join(', ')}`, { name, known })
+  }
+
+  function detect(name: string): Promise<Detection> {
+    const look = looks.get(name)
+    if (look && Date.now() - look.at < FRESH_MS) return look.found
+    const found = driver(name).detect(env)
+    looks.set(name, { at: Date.now(), found })
+    return found
+  }
+
+  return {
+    driver,
+    detect,
+    names: () => [...byName.keys()],
+    title: (name) => byName.get(name)?.title ?? name,
+    detectAll: () => Promise.all([...byName.keys()].map(detect)),
+    async require(name) {
+      const { capabilities } = driver(name)
+      const { installed, problem } = await detect(name)
+      if (!installed) throw new CorralError('agent_missing', problem ?? `The agent ${name} is not installed`, { name })
+      return { name, capabilities }
+    },
+  }
+}

@@ -1,0 +1,164 @@
+import type { Content } from '../../core/content.ts'
+import { textOf } from '../../core/content.ts'
+import type { Mode } from '../../core/mode.ts'
+import type { Memory } from './memory.ts'
+import type { Output } from './output.ts'
+import type { DemoDecision, DemoInput, DemoOutput } from './protocol.ts'
+import type { Attachment } from './script.ts'
+import { type Ending, runTurn } from './turn.ts'
+
+export interface ConversationNeeds {
+  output: Output
+  /** Null: the conversation to go on with is lost, and every turn says so. */
+  memory: Memory | null
+  directory: string
+  mode: Mode
+  clock: () => number
+  /** Called once, when `finish` was asked for and nothing is left to do. */
+  finished(): void
+}
+
+export interface Conversation {
+  receive(line: DemoInput): void
+  interrupt(): void
+  /** Comes to an end once idle. `deaf`: nothing can be heard any more, so open questions end too. */
+  finish(deaf: boolean): void
+}
+
+type Prompt = Extract<DemoInput, { type: 'prompt' }>
+
+const MAX_SEEN = 10_000
+
+/** One conversation: prompts one at a time, in order, each turn id once. */
+export function createConversation(needs: ConversationNeeds): Conversation {
+  const { output, memory } = needs
+  const seen = new Set<string>()
+  const queue: Prompt[] = []
+  const answers = new Map<string, (decision: DemoDecision) => void>()
+  const deaf = new AbortController()
+  let system: string[] = []
+  let mode = needs.mode
+  let running: AbortController | null = null
+  let finishing = false
+
+  const prompted = (prompt: Prompt) => {
+    output.emit({ type: 'accepted', turnId: prompt.turnId })
+    if (seen.has(prompt.turnId)) return
+    seen.add(prompt.turnId)
+    if (seen.size > MAX_SEEN) seen.delete(seen.values().next().value!)
+    queue.push(prompt)
+    if (!running) void work()
+  }
+
+  const work = async () => {
+    for (let prompt = queue.shift(); prompt; prompt = queue.shift()) {
+      running = new AbortController()
+      await turn(prompt, running.signal)
+    }
+    running = null
+    if (finishing) needs.finished()
+  }
+
+  const turn = async (prompt: Prompt, signal: AbortSignal) => {
+    const startedAt = needs.clock()
+    const text = textOf(prompt.input)
+    memory?.add(text, attachmentsOf(prompt.input))
+    const ending = memory ? await runTurn(turnNeeds(memory, signal), text) : LOST
+    output.emit({
+      type: 'end-of-turn',
+      turnId: prompt.turnId,
+      outcome: ending.outcome,
+      error: ending.error,
+      usage: {
+        inputTokens: Math.ceil(text.length / 4),
+        outputTokens: Math.ceil(ending.chars / 4),
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
+        costUsd: 0,
+        modelCalls: ending.modelCalls,
+        durationMs: Math.round(needs.clock() - startedAt),
+      },
+    })
+  }
+
+  const turnNeeds = (known: Memory, signal: AbortSignal) => {
+    const over = AbortSignal.any([signal, deaf.signal])
+    return {
+      output,
+      signal,
+      mode: () => mode,
+      facts: () => ({
+        system,
+        remembered: known.remembered,
+        attachments: known.attachments,
+        directory: needs.directory,
+      }),
+      ask: (request: Extract<DemoOutput, { type: 'ask' }>) => ask(request, over),
+      forever: () => aborted(over),
+    }
+  }
+
+  const ask = async (request: Extract<DemoOutput, { type: 'ask' }>, over: AbortSignal) => {
+    const answered = new Promise<DemoDecision>((resolve) => answers.set(request.requestId, resolve))
+    output.emit(request)
+    try {
+      return await Promise.race([answered, aborted(over)])
+    } catch (error) {
+      output.emit({ type: 'withdraw', requestId: request.requestId })
+      throw error
+    } finally {
+      answers.delete(request.requestId)
+    }
+  }
+
+  const decided = (decision: DemoDecision) => {
+    const answer = answers.get(decision.requestId)
+    answers.delete(decision.requestId)
+    answer?.(decision)
+  }
+
+  const interrupt = () => running?.abort()
+
+  const finish = (nobodyThere: boolean) => {
+    const first = !finishing
+    finishing = true
+    if (nobodyThere) deaf.abort()
+    if (!running && first) needs.finished()
+  }
+
+  return {
+    interrupt,
+    finish,
+    receive(line) {
+      if (line.type === 'prompt') prompted(line)
+      else if (line.type === 'decision') decided(line)
+      else if (line.type === 'interrupt') interrupt()
+      else if (line.type === 'mode') mode = line.mode
+      else if (line.type === 'settings') system = line.system
+      else if (line.type === 'barrier') output.emit({ type: 'barrier', id: line.id })
+      else if (line.type === 'end') finish(false)
+      // `model`: every name is as good as another here
+    },
+  }
+}
+
+const LOST: Ending = {
+  outcome: 'failed',
+  error: { code: 'conversation_lost', message: 'The demo agent has no conversation of this id' },
+  modelCalls: 0,
+  chars: 0,
+}
+
+function attachmentsOf(input: Content[]): Attachment[] {
+  return input
+    .filter((part) => part.type === 'image')
+    .map((part) => ({ mediaType: part.mediaType, bytes: Buffer.from(part.data, 'base64').length }))
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = () => reject(signal.reason as Error)
+    if (signal.aborted) fail()
+    else signal.addEventListener('abort', fail, { once: true })
+  })
+}

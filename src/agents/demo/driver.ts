@@ -1,0 +1,93 @@
+import { fileURLToPath } from 'node:url'
+import type { Decision } from '../../core/approval.ts'
+import type { Intent } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import type { AgentDriver } from '../agent.ts'
+import { type DemoDecision, type DemoInput, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
+import { demoTranslator } from './translator.ts'
+
+/** The program's file: a source beside this one, or its bundle beside the daemon's. */
+export function demoProgram(): string {
+  const name = import.meta.url.endsWith('.ts') ? './main.ts' : './demo.js'
+  return fileURLToPath(new URL(name, import.meta.url))
+}
+
+export const demoDriver: AgentDriver = {
+  name: 'demo',
+  title: DEMO_TITLE,
+  capabilities: {
+    streaming: true,
+    thinking: true,
+    approvals: true,
+    images: true,
+    resume: true,
+    fork: true,
+    cost: true,
+    setModel: true,
+    setMode: true,
+    survivesRestart: true,
+  },
+  detect: () => {
+    return Promise.resolve({
+      name: 'demo',
+      installed: true,
+      path: process.execPath,
+      version: DEMO_VERSION,
+      problem: null,
+    })
+  },
+  plan: (session, detection) => ({
+    command: detection.path ?? process.execPath,
+    args: [demoProgram(), ...argsOf(session)],
+    cwd: session.cwd,
+    env: {},
+    greeting: [line({ type: 'settings', system: systemOf(session) })],
+  }),
+  translator: demoTranslator as AgentDriver['translator'],
+  encode: (intent) => [line(encoded(intent))],
+  interrupt: () => [line({ type: 'interrupt' })],
+  barrier: (id) => [line({ type: 'barrier', id })],
+  farewell: () => [line({ type: 'end' })],
+}
+
+function argsOf(session: Session): string[] {
+  const args = [`--mode=${session.mode}`]
+  if (session.model !== null) args.push(`--model=${session.model}`)
+  if (session.nativeId !== null) args.push(`--resume=${session.nativeId}`)
+  else if (session.forkFrom !== null) args.push(`--fork=${session.forkFrom}`)
+  return args
+}
+
+function systemOf({ settings }: Session): string[] {
+  return [settings.systemPrompt, settings.appendSystemPrompt].filter((text) => text !== undefined)
+}
+
+function encoded(intent: Intent): DemoInput {
+  switch (intent.kind) {
+    case 'prompt':
+      return { type: 'prompt', turnId: intent.turnId, input: intent.input }
+    case 'decision':
+      return { type: 'decision', requestId: intent.approval.requestId, ...verdict(intent.decision) }
+    case 'mode':
+      return { type: 'mode', mode: intent.mode }
+    case 'model':
+      return { type: 'model', model: intent.model }
+  }
+}
+
+function verdict(decision: Decision): Pick<DemoDecision, 'behavior' | 'input' | 'answers' | 'comment'> {
+  switch (decision.behavior) {
+    case 'allow': {
+      const { input, answers } = decision
+      return { behavior: 'allow', ...(input !== undefined && { input }), ...(answers && { answers }) }
+    }
+    case 'deny':
+      return { behavior: 'deny', comment: decision.comment }
+    case 'cancelled':
+      return { behavior: 'deny', comment: decision.reason }
+  }
+}
+
+function line(message: DemoInput): string {
+  return JSON.stringify(message)
+}

@@ -1,0 +1,35 @@
+import { isMode } from '../../core/mode.ts'
+import type { DemoInput } from './protocol.ts'
+
+const CHECKS: { [T in DemoInput['type']]: (line: Record<string, unknown>) => boolean } = {
+  settings: (line) =>
+    Array.isArray(line['system']) && line['system'].every((text) => typeof text === 'string'),
+  prompt: (line) =>
+    typeof line['turnId'] === 'string' && Array.isArray(line['input']) && line['input'].every(isContent),
+  decision: (line) =>
+    typeof line['requestId'] === 'string' && (line['behavior'] === 'allow' || line['behavior'] === 'deny'),
+  mode: (line) => isMode(line['mode']),
+  model: (line) => line['model'] === null || typeof line['model'] === 'string',
+  interrupt: () => true,
+  barrier: (line) => typeof line['id'] === 'string',
+  end: () => true,
+}
+
+/** A line as what it says; null when it says nothing that is known. */
+export function parseInput(bytes: Buffer): DemoInput | null {
+  try {
+    const line: unknown = JSON.parse(bytes.toString('utf8'))
+    if (typeof line !== 'object' || line === null) return null
+    const { type } = line as { type?: unknown }
+    if (typeof type !== 'string' || !Object.hasOwn(CHECKS, type)) return null
+    return CHECKS[type as DemoInput['type']](line as Record<string, unknown>) ? (line as DemoInput) : null
+  } catch {
+    return null
+  }
+}
+
+function isContent(part: unknown): boolean {
+  const { type, text, mediaType, data } = (part ?? {}) as Record<string, unknown>
+  if (type === 'text') return typeof text === 'string'
+  return type === 'image' && typeof mediaType === 'string' && typeof data === 'string'
+}

@@ -1,0 +1,56 @@
+import type { Content } from '../../core/content.ts'
+import type { Mode } from '../../core/mode.ts'
+import type { Failure } from '../../core/turn.ts'
+import type { Usage } from '../../core/usage.ts'
+
+/** What the demo agent reads, one JSON object a line. */
+export type DemoInput =
+  | { type: 'settings'; system: string[] }
+  | { type: 'prompt'; turnId: string; input: Content[] }
+  | DemoDecision
+  | { type: 'mode'; mode: Mode }
+  | { type: 'model'; model: string | null }
+  | { type: 'interrupt' }
+  | { type: 'barrier'; id: string }
+  /** Ends the process once nothing is left to do. */
+  | { type: 'end' }
+
+export interface DemoDecision {
+  type: 'decision'
+  requestId: string
+  behavior: 'allow' | 'deny'
+  /** Takes the place of the call's input. */
+  input?: unknown
+  answers?: Record<string, string>
+  comment?: string
+}
+
+/** What the demo agent writes, one JSON object a line. */
+export type DemoOutput =
+  /** The first line. `conversationId` is null when the conversation to resume is not there. */
+  | { type: 'ready'; conversationId: string | null; model: string; version: string; about: string }
+  | { type: 'accepted'; turnId: string }
+  | { type: 'delta'; messageId: string; kind: MessageKind; text: string }
+  | { type: 'message'; messageId: string; kind: MessageKind; text: string; aborted: boolean }
+  | { type: 'tool-start'; callId: string; tool: string; input: unknown }
+  | { type: 'tool-end'; callId: string; output: string; isError: boolean }
+  | {
+      type: 'ask'
+      requestId: string
+      kind: 'tool' | 'question'
+      tool: string
+      input: unknown
+      callId: string
+      summary: string
+    }
+  | { type: 'withdraw'; requestId: string }
+  | { type: 'notice'; code: string; message: string }
+  | { type: 'end-of-turn'; turnId: string; outcome: Outcome; usage: Usage; error: Failure | null }
+  | { type: 'barrier'; id: string }
+
+export type MessageKind = 'text' | 'thinking'
+export type Outcome = 'completed' | 'failed' | 'interrupted'
+
+export const DEMO_VERSION = '1.0.0'
+export const DEMO_TITLE = 'Demo (built in, no model)'
+export const DEFAULT_MODEL = 'demo-script'

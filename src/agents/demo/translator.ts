@@ -1,0 +1,97 @@
+import type { Translator } from '../agent.ts'
+import type { AgentOutput } from '../../core/event.ts'
+import { NO_USAGE } from '../../core/usage.ts'
+import type { DemoOutput } from './protocol.ts'
+
+export interface DemoState {
+  /** The last text of the running turn: its result. */
+  text: string | null
+}
+
+type Step<T extends DemoOutput['type']> = (
+  line: Extract<DemoOutput, { type: T }>,
+  state: DemoState,
+) => AgentOutput
+
+const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
+  ready: (line) => ({
+    type: 'agent.init',
+    nativeId: line.conversationId,
+    model: line.model,
+    version: line.version,
+    raw: line,
+  }),
+  accepted: (line) => ({ type: 'turn.accepted', turnId: line.turnId }),
+  delta: ({ messageId, kind, text }) => ({ type: 'message.delta', messageId, kind, text, parent: null }),
+  message: ({ messageId, kind, text, aborted }) => {
+    return { type: 'message.completed', messageId, kind, text, parent: null, aborted }
+  },
+  'tool-start': ({ callId, tool, input }) => ({ type: 'tool.started', callId, tool, input, parent: null }),
+  'tool-end': ({ callId, output, isError }) => {
+    return { type: 'tool.completed', callId, output, isError, parent: null, cut: 0 }
+  },
+  ask: ({ requestId, kind, tool, input, callId, summary }) => ({
+    type: 'approval.asked',
+    approval: {
+      id: requestId,
+      requestId,
+      kind,
+      tool,
+      input,
+      callId,
+      summary,
+      suggestions: null,
+      parent: null,
+    },
+  }),
+  withdraw: (line) => ({ type: 'approval.withdrawn', requestId: line.requestId }),
+  notice: ({ code, message }) => ({ type: 'agent.notice', level: 'warning', code, message, data: null }),
+  'end-of-turn': ({ outcome, usage, error }, { text }) => {
+    return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text }
+  },
+  barrier: (line) => ({ type: 'barrier.reached', id: line.id }),
+}
+
+/** The fields that a line cannot do without; the program is ours, its journal may still be damaged. */
+const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
+  ready: ['model', 'version'],
+  accepted: ['turnId'],
+  delta: ['messageId', 'kind', 'text'],
+  message: ['messageId', 'kind', 'text'],
+  'tool-start': ['callId', 'tool'],
+  'tool-end': ['callId', 'output'],
+  ask: ['requestId', 'kind', 'tool', 'callId', 'summary'],
+  withdraw: ['requestId'],
+  notice: ['code', 'message'],
+  'end-of-turn': ['turnId', 'outcome'],
+  barrier: ['id'],
+}
+
+export const demoTranslator: Translator<DemoState> = {
+  initial: () => ({ text: null }),
+  step(state, raw) {
+    const line = known(raw)
+    if (!line) return { state, outputs: [{ type: 'agent.other', kind: kindOf(raw), raw }] }
+    const outputs = [(STEPS[line.type] as Step<DemoOutput['type']>)(line, state)]
+    return { state: next(state, line), outputs }
+  },
+}
+
+function next(state: DemoState, line: DemoOutput): DemoState {
+  if (line.type === 'message' && line.kind === 'text') return { text: line.text }
+  return line.type === 'end-of-turn' ? { text: null } : state
+}
+
+function known(raw: unknown): DemoOutput | null {
+  const type = kindOf(raw)
+  if (!Object.hasOwn(STRINGS, type)) return null
+  const line = raw as Record<string, unknown>
+  return STRINGS[type as DemoOutput['type']].every((field) => typeof line[field] === 'string')
+    ? (line as DemoOutput)
+    : null
+}
+
+function kindOf(raw: unknown): string {
+  const type = typeof raw === 'object' && raw !== null ? (raw as { type?: unknown }).type : undefined
+  return typeof type === 'string' ? type : typeof raw
+}

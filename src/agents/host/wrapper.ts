@@ -1,0 +1,91 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { LaunchPlan } from '../agent.ts'
+
+/*
+ * How an agent is started so that it does not need its daemon: stdin is a FIFO that it holds open itself (it never sees the
+ * end of it), stdout and stderr are files. A small shell around it writes down its exit code and, when no daemon has touched
+ * the `alive` file for long enough, ends the whole group.
+ */
+
+export const runFiles = (dir: string) => ({
+  input: join(dir, 'in'),
+  journal: join(dir, 'out'),
+  errors: join(dir, 'err'),
+  exit: join(dir, 'exit'),
+  pid: join(dir, 'pid'),
+})
+
+// The traps are handlers, not `ignore`, so that the agent starts with signals as they should be. A background shell
+// ignores SIGINT by itself: an interrupt of the group does not end the watch.
+const SCRIPT = `
+dir=$1 alive=$2 pause=$3
+shift 3
+trap : INT TERM HUP
+echo $$ > "$dir/pid"
+(
+  exec < /dev/null > /dev/null 2>&1
+  trap - TERM HUP
+  missed=0
+  while touch "$dir/seen" && sleep "$pause"; do
+    if [ "$alive" -nt "$dir/seen" ]; then missed=0; continue; fi
+    missed=$((missed + 1))
+    if [ $missed -ge 2 ]; then
+      trap '' TERM
+      kill -TERM 0
+      sleep 10
+      kill -KILL 0
+    fi
+  done
+) &
+"$@"
+code=$?
+echo $code > "$dir/exit.tmp" && mv "$dir/exit.tmp" "$dir/exit"
+trap '' TERM
+kill -TERM 0
+exit $code
+`
+
+export interface LaunchOptions {
+  dir: string
+  plan: LaunchPlan
+  env: NodeJS.ProcessEnv
+  /** Touched by every living daemon. */
+  aliveFile: string
+  /** How long an agent goes on without a daemon. */
+  orphanMs: number
+}
+
+const makeFifo = promisify(execFile)
+
+export async function launch({ dir, plan, env, aliveFile, orphanMs }: LaunchOptions): Promise<ChildProcess> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  const files = runFiles(dir)
+  await makeFifo('mkfifo', ['-m', '600', files.input])
+  const append = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND
+  const stdio = [openSync(files.input, constants.O_RDWR), openSync(files.journal, append, 0o600)]
+  stdio.push(openSync(files.errors, append, 0o600))
+  try {
+    const pause = String(Math.max(1, orphanMs / 2000))
+    return await started(
+      spawn('/bin/sh', ['-c', SCRIPT, 'corral-agent', dir, aliveFile, pause, plan.command, ...plan.args], {
+        cwd: plan.cwd,
+        env: { ...env, ...plan.env },
+        stdio,
+        detached: true,
+      }),
+    )
+  } finally {
+    for (const fd of stdio) closeSync(fd)
+  }
+}
+
+function started(child: ChildProcess): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('spawn', () => resolve(child))
+    child.unref()
+  })
+}

@@ -1,0 +1,52 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+/** Everything Corral keeps, under one directory. */
+export interface Paths {
+  home: string
+  config: string
+  /** Who runs here: pid, version, listeners. Written by the daemon. */
+  run: string
+  /** Touched by a living daemon; agents end by themselves when it stays untouched for too long. */
+  alive: string
+  /** One folder per agent process: journal, stdin, exit status. */
+  runs: string
+  db: string
+  log: string
+  socket: string
+}
+
+export function pathsOf(home: string): Paths {
+  return {
+    home,
+    config: join(home, 'config.yaml'),
+    run: join(home, 'run.json'),
+    alive: join(home, 'alive'),
+    runs: join(home, 'runs'),
+    db: join(home, 'corral.db'),
+    log: join(home, 'corral.log'),
+    socket: join(home, 'corral.sock'),
+  }
+}
+
+export interface Place {
+  env: NodeJS.ProcessEnv
+  flags?: { home?: string | undefined; socket?: string | undefined } | undefined
+  homedir?: string | undefined
+}
+
+/** The data directory. It cannot be set in the configuration file, which is inside it. */
+export function homeOf({ env, flags, homedir: user = homedir() }: Place): string {
+  const chosen = flags?.home || env['CORRAL_HOME'] || '~/.corral'
+  return resolve(expandTilde(chosen, user))
+}
+
+/** Where the daemon's socket is. Neither in the file: a client finds it without reading any. */
+export function socketOf(place: Place): string {
+  const chosen = place.flags?.socket || place.env['CORRAL_SOCKET']
+  return chosen ? resolve(expandTilde(chosen, place.homedir ?? homedir())) : pathsOf(homeOf(place)).socket
+}
+
+function expandTilde(path: string, user: string): string {
+  return path === '~' || path.startsWith('~/') ? join(user, path.slice(1)) : path
+}

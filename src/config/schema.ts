@@ -1,0 +1,115 @@
+import { z } from 'zod'
+
+const DAY = 24 * 60 * 60 * 1000
+const HOUR = 60 * 60 * 1000
+
+function whole(min: number, max: number) {
+  return z.int().min(min).max(max)
+}
+
+/** No longer than a timer can run. */
+const ms = whole(0, 24 * DAY)
+const positiveMs = whole(1, DAY)
+
+/** All that can be configured, but for the places of the data directory and the socket (see paths.ts). */
+export const configSchema = z
+  .strictObject({
+    codecast: z
+      .strictObject({
+        enabled: z.boolean().default(true).describe('listen for Codecast clients'),
+        port: whole(0, 65_535)
+          .nullable()
+          .default(null)
+          .describe("instead of the port in Codecast's own configuration; 0 takes any free one"),
+        bind: z
+          .string()
+          .min(1)
+          .nullable()
+          .default(null)
+          .describe("instead of the address in Codecast's own configuration"),
+      })
+      .prefault({}),
+    http: z
+      .strictObject({
+        bodyLimit: whole(1024, 1024 ** 3).default(32 * 1024 ** 2).describe('largest HTTP request body, in bytes'),
+      })
+      .prefault({}),
+    agents: z
+      .strictObject({
+        maxWarm: whole(0, 1000).default(8).describe('idle agent processes kept alive at most'),
+        idleMs: ms.default(15 * 60 * 1000).describe('an idle agent process ends after this long'),
+        orphanMs: ms.default(HOUR).describe('how long an agent outlives a daemon that does not come back'),
+        spare: z.boolean().default(false).describe('keep one started agent ready for the next session'),
+        interruptMs: positiveMs.default(5000).describe('wait after asking an agent to stop, before SIGINT'),
+        termMs: positiveMs.default(5000).describe('wait after SIGINT, before SIGTERM'),
+        killMs: positiveMs.default(5000).describe('wait after SIGTERM, before SIGKILL'),
+      })
+      .prefault({}),
+    stop: z
+      .strictObject({
+        graceMs: whole(0, HOUR).default(10_000).describe('how long `corral stop` lets running turns come to an end'),
+      })
+      .prefault({}),
+    queue: z
+      .strictObject({
+        max: whole(1, 100_000).default(100).describe('messages that may wait in one session'),
+      })
+      .prefault({}),
+    retention: z
+      .strictObject({
+        days: whole(1, 36_500).nullable().default(null).describe('events older than this go; null keeps them all'),
+        destroyedDays: whole(0, 36_500).default(30).describe('how long a removed session is kept'),
+      })
+      .prefault({}),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+          .default('info')
+          .describe('what goes to the log'),
+      })
+      .prefault({}),
+  })
+  .prefault({})
+
+export type Settings = z.output<typeof configSchema>
+
+/** One setting: a leaf of the schema. */
+export interface Setting {
+  /** As in the file: `agents.maxWarm`. */
+  path: readonly [section: string, key: string]
+  env: string
+  flag: string
+  schema: z.ZodType
+  description: string
+  initial: unknown
+}
+
+/** The leaves, in the order of the schema; environment names, flags and the documentation come from here. */
+export const SETTINGS: readonly Setting[] = Object.entries(configSchema.unwrap().shape).flatMap(([section, group]) =>
+  Object.entries(group.unwrap().shape).map(([key, leaf]: [string, z.ZodType]) => {
+    const words = `${section}_${key.replace(/[A-Z]/g, (letter) => `_${letter}`)}`
+    return {
+      path: [section, key] as const,
+      env: `CORRAL_${words.toUpperCase()}`,
+      flag: `--${words.toLowerCase().replaceAll('_', '-')}`,
+      schema: leaf,
+      description: leaf.description ?? '',
+      initial: leaf.parse(undefined),
+    }
+  }),
+)
+
+/** What a setting may be, in words: for error messages and the documentation. */
+export function allowed(schema: z.ZodType): string {
+  return words(z.toJSONSchema(schema, { io: 'input' }))
+}
+
+function words(json: z.core.JSONSchema.BaseSchema): string {
+  if (json.anyOf) return json.anyOf.map((option) => words(option as z.core.JSONSchema.BaseSchema)).join(' or ')
+  if (json.enum) return `one of ${json.enum.join(', ')}`
+  if (json.type === 'integer') return `a whole number from ${json.minimum} to ${json.maximum}`
+  if (json.type === 'boolean') return 'true or false'
+  if (json.type === 'string') return 'a text'
+  return String(json.type)
+}

@@ -1,0 +1,78 @@
+import type {
+  ConfigureSession,
+  CreateSession,
+  DecideApproval,
+  ForkSession,
+  Interrupt,
+  SendMessage,
+  Sent,
+} from './command.ts'
+import type { EventType, LoggedEvent } from './event.ts'
+import type {
+  ApprovalQuery,
+  ApprovalRow,
+  Bookmark,
+  EventQuery,
+  SessionQuery,
+} from './ports.ts'
+import type { Session } from './session.ts'
+import type { Turn } from './turn.ts'
+
+/**
+ * The one door to everything: dialects call this and nothing else. Commands resolve after their commit and throw
+ * `CorralError`; reads are of committed state and cheap enough to be synchronous.
+ */
+export interface Engine {
+  /** Identity and range of the log: a cursor is `logId` + `seq`. */
+  readonly logId: string
+  readonly head: number
+  readonly oldest: number
+
+  create(command: CreateSession): Promise<Session>
+  send(command: SendMessage): Promise<Sent>
+  /** Stops the running turn; resolves when that is committed, not when the agent has stopped. */
+  interrupt(command: Interrupt): Promise<{ interrupted: boolean; cancelled: string[] }>
+  /** Takes a message out of the queue. */
+  cancelTurn(sessionId: string, turnId: string): Promise<void>
+  pause(sessionId: string): Promise<Session>
+  resume(sessionId: string): Promise<Session>
+  configure(command: ConfigureSession): Promise<Session>
+  fork(command: ForkSession): Promise<Session>
+  /** Resolves when the process is gone too. */
+  destroy(sessionId: string): Promise<void>
+  decide(command: DecideApproval): Promise<ApprovalRow>
+
+  /** Throws `session_not_found`, also for destroyed ones. */
+  session(id: string): Session
+  sessions(query: SessionQuery): Session[]
+  countSessions(): Record<'idle' | 'running' | 'waiting' | 'paused', number>
+  turn(id: string): Turn
+  /** The newest first. */
+  turns(sessionId: string, limit: number): Turn[]
+  approval(id: string): ApprovalRow
+  approvals(query: ApprovalQuery): ApprovalRow[]
+  events(query: EventQuery): LoggedEvent[]
+
+  /**
+   * Events after a cursor, first from the log, then live, without a gap or a repeat. `deliver` gets batches in order; when
+   * it returns false the subscription leaves the live feed until `resume()` is called, and then catches up from the log.
+   */
+  subscribe(options: SubscribeOptions, deliver: (events: LoggedEvent[]) => boolean | void): Subscription
+
+  bookmarks(owner: string, sessionId: string): Bookmark[]
+  setBookmark(bookmark: Bookmark): Promise<void>
+  deleteBookmark(owner: string, turnId: string): Promise<void>
+}
+
+export interface SubscribeOptions {
+  after: number
+  sessionId?: string
+  types?: readonly EventType[]
+}
+
+export interface Subscription {
+  /** The last `seq` that was looked at, delivered or not of interest. */
+  readonly cursor: number
+  resume(): void
+  close(): void
+}

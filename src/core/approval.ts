@@ -1,0 +1,44 @@
+import type { Mode } from './mode.ts'
+
+/** A question that an agent waits on: may I use this tool, a question to the human, or a plan to agree to. */
+export type ApprovalKind = 'tool' | 'question' | 'plan'
+
+export interface Approval {
+  /** Unique in the log, and stable if the agent's output is read again. */
+  id: string
+  /** The agent's own name for its request: the answer carries it. */
+  requestId: string
+  kind: ApprovalKind
+  tool: string
+  input: unknown
+  /** The tool call this is about, as in `tool.started`. */
+  callId: string | null
+  /** One line for people, if the agent gave one. */
+  summary: string | null
+  /** The agent's own suggestions for lasting rules, passed through. */
+  suggestions: unknown
+  /** The tool call of the sub-agent that asks, null at the top. */
+  parent: string | null
+}
+
+export type Decision =
+  | { behavior: 'allow'; input?: unknown; forSession?: boolean; answers?: Record<string, string> }
+  | { behavior: 'deny'; comment: string }
+  | { behavior: 'cancelled'; reason: string }
+
+/** An approval that the session still has to do with: open, or answered and not yet handed to the agent. */
+export interface PendingApproval extends Approval {
+  turnId: string | null
+  requestedAt: number
+  decision: Decision | null
+}
+
+/** What the mode alone says about a request; null means that a human decides. */
+export function modePolicy(mode: Mode, approval: Approval): Decision | null {
+  if (approval.kind === 'question') return null
+  if (mode === 'auto') return { behavior: 'allow' }
+  if (mode === 'plan' && approval.kind === 'tool') {
+    return { behavior: 'deny', comment: 'This session is in plan mode: it may read, not change anything.' }
+  }
+  return null
+}

@@ -1,0 +1,66 @@
+import type { Decision } from './approval.ts'
+import type { Content } from './content.ts'
+import type { Mode } from './mode.ts'
+import type { SessionSettings } from './session.ts'
+
+export interface CreateSession {
+  agent: string
+  cwd: string
+  mode?: Mode
+  model?: string | null
+  title?: string | null
+  settings?: SessionSettings
+  /** Continue this conversation of the agent's own. */
+  nativeId?: string | null
+  /** The same key twice is one session. */
+  key?: string
+  origin?: string
+}
+
+export interface SendMessage {
+  sessionId: string
+  input: Content[]
+  /** The same key twice is one message. */
+  key?: string
+  origin?: string
+}
+
+export interface Interrupt {
+  sessionId: string
+  /** Also drop what waits in the queue. */
+  clearQueue?: boolean
+}
+
+export interface ConfigureSession {
+  sessionId: string
+  mode?: Mode
+  model?: string | null
+  title?: string | null
+  /** Go on with this conversation of the agent's own; null starts a fresh one. */
+  nativeId?: string | null
+}
+
+export interface ForkSession {
+  sessionId: string
+  title?: string | null
+  key?: string
+  origin?: string
+}
+
+export interface DecideApproval {
+  approvalId: string
+  decision: Extract<Decision, { behavior: 'allow' | 'deny' }>
+  /** Who decided, for the log: a dialect, a device, a rule. */
+  by: string
+}
+
+/** What became of a message at the moment it was committed. */
+export interface Sent {
+  turnId: string
+  /** 0: running now; n: n messages are before it. */
+  position: number
+  /** `seq` of its `turn.queued` event: read the turn from just before here. */
+  seq: number
+  /** The key was known: nothing new happened. */
+  repeated: boolean
+}

@@ -1,0 +1,174 @@
+import { modePolicy, type Approval, type Decision } from './approval.ts'
+import type { ConfigureSession, SendMessage } from './command.ts'
+import { CorralError } from './error.ts'
+import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
+import type { ExitInfo } from './ports.ts'
+import { openApprovals, type Session } from './session.ts'
+import type { Failure } from './turn.ts'
+import { NO_USAGE } from './usage.ts'
+
+/*
+ * Every rule of the domain: a state and a wish in, events out. No clock, no disk, no process; the engine does the rest.
+ */
+
+/** A process that dies before it has the message is replaced this often. */
+const MAX_ATTEMPTS = 2
+
+export function send(state: Session, turnId: string, message: SendMessage, maxQueue: number): EventBody[] {
+  if (state.queue.length >= maxQueue) {
+    throw new CorralError('queue_full', `${state.queue.length} messages wait already; let some finish or clear the queue`, {
+      limit: maxQueue,
+    })
+  }
+  const starts = !state.turn && !state.paused && state.queue.length === 0
+  const position = starts ? 0 : state.queue.length + 1
+  return [
+    { type: 'turn.queued', turnId, input: message.input, key: message.key ?? null, origin: message.origin ?? null, position },
+    ...(starts ? [{ type: 'turn.started' as const, turnId }] : []),
+  ]
+}
+
+/** The next message in the queue starts when nothing holds it back. */
+export function advance(state: Session): EventBody[] {
+  const next = state.queue[0]
+  if (next === undefined || state.turn || state.paused || state.destroyed) return []
+  return [{ type: 'turn.started', turnId: next }]
+}
+
+export function interrupt(state: Session, clearQueue: boolean): EventBody[] {
+  const events = clearQueue ? cancelQueue(state, 'interrupted') : []
+  if (!state.turn || state.turn.interrupting) return events
+  if (state.paused) events.push({ type: 'session.changed', paused: false })
+  return [...events, ...cancelApprovals(state, 'interrupted'), { type: 'turn.interrupting', turnId: state.turn.id }]
+}
+
+export function cancelTurn(state: Session, turnId: string): EventBody[] {
+  if (!state.queue.includes(turnId)) {
+    throw new CorralError('turn_not_found', `No message ${turnId} waits in the queue of session ${state.id}`)
+  }
+  return [{ type: 'turn.cancelled', turnId, reason: 'removed from the queue' }]
+}
+
+export function setPaused(state: Session, paused: boolean): EventBody[] {
+  return state.paused === paused ? [] : [{ type: 'session.changed', paused }]
+}
+
+export function configure(state: Session, command: ConfigureSession): EventBody[] {
+  const patch: SessionPatch = {}
+  if (command.mode !== undefined && command.mode !== state.mode) patch.mode = command.mode
+  if (command.model !== undefined && command.model !== state.model) patch.model = command.model
+  if (command.title !== undefined && command.title !== state.title) patch.title = command.title
+  if (command.nativeId !== undefined && command.nativeId !== state.nativeId) {
+    if (state.turn) {
+      throw new CorralError('conversation_busy', 'A turn is running; interrupt it before changing the conversation')
+    }
+    patch.nativeId = command.nativeId
+  }
+  return Object.keys(patch).length > 0 ? [{ type: 'session.changed', ...patch }] : []
+}
+
+export function destroy(state: Session): EventBody[] {
+  const events = [...cancelQueue(state, 'session destroyed'), ...cancelApprovals(state, 'session destroyed')]
+  if (state.turn) events.push({ type: 'turn.interrupted', turnId: state.turn.id, usage: NO_USAGE })
+  return [...events, { type: 'session.destroyed' }]
+}
+
+export function decideApproval(state: Session, approvalId: string, decision: Decision, by: string): EventBody[] {
+  const approval = state.approvals.find((a) => a.id === approvalId)
+  if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
+  if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
+  return [{ type: 'approval.resolved', approvalId, decision, by }]
+}
+
+export function alreadyResolved(approvalId: string, decision: Decision): CorralError {
+  return new CorralError('approval_resolved', `Approval ${approvalId} was resolved before: ${decision.behavior}`, { decision })
+}
+
+/** What an agent said, in the light of what the session is doing. */
+export function absorb(state: Session, output: AgentOutput): EventBody[] {
+  switch (output.type) {
+    case 'turn.accepted':
+      return state.turn?.id === output.turnId && !state.turn.accepted ? [output] : []
+    case 'approval.asked':
+      return ask(state, output.approval)
+    case 'approval.withdrawn': {
+      const open = openApprovals(state).find((a) => a.requestId === output.requestId)
+      return open ? [cancelled(open.id, 'withdrawn by the agent', 'agent')] : []
+    }
+    case 'mode.observed':
+      // Only plan mode is entered and left by the agent itself; `auto` and `ask` look alike to it.
+      return output.mode !== state.mode && (output.mode === 'plan' || state.mode === 'plan')
+        ? [{ type: 'session.changed', mode: output.mode }]
+        : []
+    case 'turn.ended':
+      return state.turn ? endTurn(state, state.turn.id, output) : []
+    case 'barrier.reached':
+      return []
+    default:
+      return [output]
+  }
+}
+
+function ask(state: Session, approval: Approval): EventBody[] {
+  if (state.approvals.some((a) => a.id === approval.id)) return []
+  const requested: EventBody = { type: 'approval.requested', turnId: state.turn?.id ?? null, approval }
+  const decision: Decision | null = state.turn?.interrupting
+    ? { behavior: 'deny', comment: 'The user has interrupted this turn.' }
+    : modePolicy(state.mode, approval)
+  if (!decision) return [requested]
+  return [requested, { type: 'approval.resolved', approvalId: approval.id, decision, by: `mode:${state.mode}` }]
+}
+
+function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'turn.ended' }): EventBody[] {
+  const closing = cancelApprovals(state, 'the turn is over')
+  if (end.outcome === 'completed') return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text }]
+  if (end.outcome === 'interrupted') return [...closing, { type: 'turn.interrupted', turnId, usage: end.usage }]
+  const error = end.error ?? { code: 'agent_error', message: 'The agent gave up without saying why' }
+  if (error.code === 'conversation_lost' && state.turn!.attempts < MAX_ATTEMPTS) {
+    return [
+      ...closing,
+      { type: 'agent.notice', level: 'warning', code: error.code, message: `${error.message}; a fresh one begins`, data: null },
+      { type: 'session.changed', nativeId: null },
+      { type: 'turn.retried', turnId, reason: error.code },
+    ]
+  }
+  return [...closing, { type: 'turn.failed', turnId, usage: end.usage, error }]
+}
+
+/** The process is gone: what was running ends, unless the message never got to it. */
+export function exited(state: Session, runId: string, exit: ExitInfo, agentTitle: string): EventBody[] {
+  const events: EventBody[] = [
+    { type: 'agent.exited', runId, code: exit.code, signal: exit.signal, stderr: exit.stderr, expected: exit.expected },
+    ...cancelApprovals(state, 'the agent is gone'),
+  ]
+  const { turn } = state
+  if (!turn || state.destroyed) return events
+  if (turn.interrupting) return [...events, { type: 'turn.interrupted', turnId: turn.id, usage: NO_USAGE }]
+  if (!turn.accepted && turn.attempts < MAX_ATTEMPTS) {
+    return [...events, { type: 'turn.retried', turnId: turn.id, reason: 'the process ended before it had the message' }]
+  }
+  const error = exitFailure(exit, agentTitle)
+  return [...events, { type: 'turn.failed', turnId: turn.id, usage: NO_USAGE, error }]
+}
+
+function exitFailure(exit: ExitInfo, agentTitle: string): Failure {
+  const how = exit.signal ? `was killed (${exit.signal})` : `exited with code ${exit.code ?? 'unknown'}`
+  const lastWords = exit.stderr.trim().split('\n').at(-1) ?? ''
+  return {
+    code: 'agent_exited',
+    message: `${agentTitle} ${how} during the turn${lastWords ? `: ${lastWords}` : ''}`,
+    detail: { exitCode: exit.code, signal: exit.signal, stderr: exit.stderr },
+  }
+}
+
+function cancelQueue(state: Session, reason: string): EventBody[] {
+  return state.queue.map((turnId) => ({ type: 'turn.cancelled', turnId, reason }))
+}
+
+function cancelApprovals(state: Session, reason: string): EventBody[] {
+  return openApprovals(state).map((approval) => cancelled(approval.id, reason, 'corral'))
+}
+
+function cancelled(approvalId: string, reason: string, by: string): EventBody {
+  return { type: 'approval.resolved', approvalId, decision: { behavior: 'cancelled', reason }, by }
+}

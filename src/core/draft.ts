@@ -1,0 +1,161 @@
+import { LoggedEvent, type Event, type EventBody } from './event.ts'
+import type { Batch, Clock, Log, Write } from './ports.ts'
+import { project } from './project.ts'
+import { apply, statusOf, type Session } from './session.ts'
+
+/** A message that is being streamed: what there is of it so far. */
+export interface OpenMessage {
+  from: number
+  kind: 'text' | 'thinking'
+  parent: string | null
+  parts: string[]
+}
+
+interface Entry {
+  state: Session | null
+  /** Batches on their way to the log. */
+  pending: number
+  open: Map<string, OpenMessage> | null
+}
+
+/** Events for one session that are committed together, with the state they lead to. */
+export interface Draft {
+  readonly state: Session
+  add(...bodies: EventBody[]): void
+  write(...writes: Write[]): void
+  /** Completes what was being streamed when it was cut off. */
+  abortOpenMessages(): void
+  /** Commit, then publish; resolves with the committed events. */
+  commit(key?: string): Promise<LoggedEvent[]>
+}
+
+export interface Drafts {
+  /** The newest state, committed or about to be. */
+  peek(sessionId: string): Session | null
+  of(sessionId: string): Draft
+  /** Forgets what is not committed. */
+  rollback(): void
+}
+
+interface DraftDeps {
+  log: Log
+  clock: Clock
+  publish: (events: LoggedEvent[]) => void
+}
+
+/**
+ * Gives out `seq` numbers and keeps the states of busy sessions; a session that rests is only in the log, so ten thousand
+ * of them cost nothing.
+ */
+export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
+  const entries = new Map<string, Entry>()
+  let seq = log.head
+
+  function entryOf(sessionId: string): Entry {
+    let entry = entries.get(sessionId)
+    if (!entry) entries.set(sessionId, (entry = { state: log.session(sessionId), pending: 0, open: null }))
+    return entry
+  }
+
+  /** A session that rests, with nothing on its way to the log, is not kept. */
+  function release(sessionId: string, entry: Entry): void {
+    const { state } = entry
+    const resting = !state || (!state.turn && !state.run && state.queue.length === 0)
+    if (entry.pending === 0 && resting && entries.get(sessionId) === entry) entries.delete(sessionId)
+  }
+
+  function draft(sessionId: string): Draft {
+    const entry = entryOf(sessionId)
+    const batch: Batch = { events: [], writes: [] }
+    const before = entry.state
+
+    function record(body: EventBody): Event {
+      const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
+      const event = { seq: ++seq, at: clock.now(), sessionId, turnId, ...body } as Event
+      entry.state = apply(entry.state, event)
+      batch.events.push(LoggedEvent.of(event))
+      if (event.type === 'message.delta') stream(event)
+      else if (event.type === 'message.completed') complete(event.messageId)
+      else batch.writes.push(...project(event))
+      return event
+    }
+
+    function stream(delta: Event & { type: 'message.delta' }): void {
+      const open = openOf(entry, sessionId)
+      const message = open.get(delta.messageId)
+      if (message) message.parts.push(delta.text)
+      else open.set(delta.messageId, { from: delta.seq, kind: delta.kind, parent: delta.parent, parts: [delta.text] })
+    }
+
+    function complete(messageId: string): void {
+      const open = openOf(entry, sessionId)
+      const message = open.get(messageId)
+      if (!message) return
+      open.delete(messageId)
+      batch.writes.push({ op: 'deltas.drop', sessionId, messageId, from: message.from })
+    }
+
+    return {
+      get state() {
+        return entry.state!
+      },
+      add(...bodies) {
+        for (const body of bodies) record(body)
+      },
+      write(...writes) {
+        batch.writes.push(...writes)
+      },
+      abortOpenMessages() {
+        for (const [messageId, { kind, parent, parts }] of openOf(entry, sessionId)) {
+          record({ type: 'message.completed', messageId, kind, parent, text: parts.join(''), aborted: true })
+        }
+      },
+      async commit(key) {
+        const previous = before ? statusOf(before) : 'idle'
+        const status = entry.state ? statusOf(entry.state) : previous
+        if (status !== previous) record({ type: 'session.status', status, previous })
+        if (entry.state && entry.state !== before) batch.writes.push({ op: 'session', session: entry.state, key })
+        if (batch.events.length === 0 && batch.writes.length === 0) {
+          release(sessionId, entry)
+          return []
+        }
+        entry.pending++
+        try {
+          await log.append(batch)
+        } finally {
+          entry.pending--
+          release(sessionId, entry)
+        }
+        publish(batch.events)
+        return batch.events
+      },
+    }
+  }
+
+  /** After a restart the streamed pieces are in the log. */
+  function openOf(entry: Entry, sessionId: string): Map<string, OpenMessage> {
+    if (entry.open) return entry.open
+    const open = new Map<string, OpenMessage>()
+    entry.open = open
+    const startedSeq = entry.state?.turn?.startedSeq
+    if (startedSeq === undefined) return open
+    const deltas = log.events({ sessionId, after: startedSeq, types: ['message.delta'], limit: 1_000_000 })
+    for (const { event } of deltas) {
+      if (event.type !== 'message.delta') continue
+      const { messageId, kind, parent, text, seq: from } = event
+      const message = open.get(messageId)
+      if (message) message.parts.push(text)
+      else open.set(messageId, { from, kind, parent, parts: [text] })
+    }
+    return open
+  }
+
+  return {
+    peek: (sessionId) => entries.get(sessionId)?.state ?? log.session(sessionId),
+    of: draft,
+    rollback() {
+      entries.clear()
+      seq = log.head
+    },
+  }
+}

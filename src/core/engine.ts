@@ -1,0 +1,225 @@
+import type { Engine } from './api.ts'
+import type { SendMessage, Sent } from './command.ts'
+import * as decide from './decide.ts'
+import { createDrafts, type Draft } from './draft.ts'
+import { CorralError } from './error.ts'
+import type { EventBody, LoggedEvent } from './event.ts'
+import { createFeed } from './feed.ts'
+import type { AgentCatalog, AgentHost, AgentSink, Clock, Log } from './ports.ts'
+import { createReactor } from './reactor.ts'
+import type { Session } from './session.ts'
+import { createSink } from './sink.ts'
+
+export interface EngineDeps {
+  log: Log
+  catalog: AgentCatalog
+  clock: Clock
+  newId: () => string
+  isDirectory: (path: string) => Promise<boolean>
+  maxQueue: number
+  /** Something that no client waits for went wrong. */
+  warn: (message: string, error: unknown) => void
+}
+
+/** The engine and what only the daemon itself may touch of it. */
+export interface EngineParts {
+  engine: Engine
+  /** For the host to report to. */
+  sink: AgentSink
+  /** Gives the engine its host and takes up what an earlier daemon left running. */
+  start(host: AgentHost): Promise<void>
+  /** From now on commands that would start something are refused. */
+  stopping(): void
+}
+
+/** The one mutable heart: loads a session, decides, commits, publishes, answers; then tells the agents. */
+export function createEngine(deps: EngineDeps): EngineParts {
+  const { log, catalog, clock, newId } = deps
+  const feed = createFeed(log)
+  const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
+  const reactor = createReactor({ drafts, log, warn: deps.warn })
+  const inFlight = new Map<string, Promise<unknown>>()
+  let closing = false
+  log.onRollback = () => drafts.rollback()
+
+  async function commit(draft: Draft, key?: string): Promise<LoggedEvent[]> {
+    const events = await draft.commit(key)
+    reactor.react(events)
+    return events
+  }
+
+  function existing(sessionId: string): Session {
+    const session = drafts.peek(sessionId)
+    if (!session || session.destroyed) {
+      throw new CorralError('session_not_found', `Session not found: ${sessionId}`, { sessionId })
+    }
+    return session
+  }
+
+  /** Decides on the newest state and commits what comes of it. */
+  async function change(sessionId: string, rule: (state: Session) => EventBody[]): Promise<LoggedEvent[]> {
+    const bodies = rule(existing(sessionId))
+    const draft = drafts.of(sessionId)
+    draft.add(...bodies)
+    return commit(draft)
+  }
+
+  /** The same key at the same time is the same call; later, `known` finds it in the log. */
+  function once<T>(key: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (key === undefined) return work()
+    const running = inFlight.get(key) as Promise<T> | undefined
+    if (running) return running
+    const started = work().finally(() => inFlight.delete(key))
+    inFlight.set(key, started)
+    return started
+  }
+
+  function refuseWhenClosing(): void {
+    if (closing) throw new CorralError('stopping', 'The daemon is stopping; try again when it is back')
+  }
+
+  async function create(body: Omit<EventBody & { type: 'session.created' }, 'type'>, key?: string): Promise<Session> {
+    const draft = drafts.of(newId())
+    draft.add({ type: 'session.created', ...body })
+    const { state } = draft
+    await commit(draft, key)
+    return state
+  }
+
+  async function send(command: SendMessage): Promise<Sent> {
+    const repeated = command.key === undefined ? null : log.turnByKey(command.sessionId, command.key)
+    const state = existing(command.sessionId)
+    if (repeated) {
+      const position = state.turn?.id === repeated.id ? 0 : state.queue.indexOf(repeated.id) + 1
+      return { turnId: repeated.id, position, seq: repeated.seq, repeated: true }
+    }
+    refuseWhenClosing()
+    await requireFor(catalog, state.agent, command.input.some((part) => part.type === 'image') ? 'images' : null)
+    const turnId = newId()
+    const events = await change(command.sessionId, (now) => decide.send(now, turnId, command, deps.maxQueue))
+    const queued = events[0]!.event as LoggedEvent['event'] & { type: 'turn.queued' }
+    return { turnId, position: queued.position, seq: queued.seq, repeated: false }
+  }
+
+  const engine: Engine = {
+    logId: log.id,
+    get head() {
+      return log.head
+    },
+    get oldest() {
+      return log.oldest
+    },
+
+    create: (command) =>
+      once(command.key && `create ${command.key}`, async () => {
+        const known = command.key === undefined ? null : log.sessionByKey(command.key)
+        if (known) return known
+        refuseWhenClosing()
+        await requireFor(catalog, command.agent, command.nativeId ? 'resume' : null)
+        if (!(await deps.isDirectory(command.cwd))) {
+          throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
+        }
+        const { agent, cwd, mode = 'auto', model = null, title = null, settings = {}, nativeId = null } = command
+        const origin = command.origin ?? null
+        const body = { agent, cwd, mode, model, title, settings, nativeId, parentId: null, forkFrom: null, origin }
+        return create(body, command.key)
+      }),
+    send: (command) => once(command.key && `send ${command.sessionId} ${command.key}`, () => send(command)),
+    async interrupt({ sessionId, clearQueue = false }) {
+      const events = await change(sessionId, (state) => decide.interrupt(state, clearQueue))
+      const cancelled = events.flatMap(({ event }) => (event.type === 'turn.cancelled' ? [event.turnId] : []))
+      return { interrupted: events.some(({ type }) => type === 'turn.interrupting'), cancelled }
+    },
+    async cancelTurn(sessionId, turnId) {
+      await change(sessionId, (state) => decide.cancelTurn(state, turnId))
+    },
+    async pause(sessionId) {
+      await change(sessionId, (state) => decide.setPaused(state, true))
+      return existing(sessionId)
+    },
+    async resume(sessionId) {
+      existing(sessionId)
+      const draft = drafts.of(sessionId)
+      draft.add(...decide.setPaused(draft.state, false))
+      draft.add(...decide.advance(draft.state))
+      await commit(draft)
+      return existing(sessionId)
+    },
+    async configure(command) {
+      const { agent } = existing(command.sessionId)
+      if (command.model !== undefined) await requireFor(catalog, agent, 'setModel')
+      if (command.mode !== undefined) await requireFor(catalog, agent, 'setMode')
+      const events = await change(command.sessionId, (state) => decide.configure(state, command))
+      const session = existing(command.sessionId)
+      if (events.length > 0) reactor.configured(session, command)
+      return session
+    },
+    fork: (command) =>
+      once(command.key && `create ${command.key}`, async () => {
+        const known = command.key === undefined ? null : log.sessionByKey(command.key)
+        if (known) return known
+        refuseWhenClosing()
+        const parent = existing(command.sessionId)
+        await requireFor(catalog, parent.agent, 'fork')
+        const { agent, cwd, mode, model, settings } = parent
+        const title = command.title ?? parent.title
+        const origin = command.origin ?? null
+        const forkFrom = parent.nativeId ?? parent.forkFrom
+        const body = { agent, cwd, mode, model, title, settings, nativeId: null, parentId: parent.id, forkFrom, origin }
+        return create(body, command.key)
+      }),
+    async destroy(sessionId) {
+      await change(sessionId, decide.destroy)
+      await reactor.ended(sessionId)
+    },
+    async decide({ approvalId, decision, by }) {
+      const row = log.approval(approvalId)
+      if (!row) throw new CorralError('approval_not_found', `No approval ${approvalId}`, { approvalId })
+      if (row.decision) throw decide.alreadyResolved(approvalId, row.decision)
+      await change(row.sessionId, (state) => decide.decideApproval(state, approvalId, decision, by))
+      return log.approval(approvalId)!
+    },
+
+    session(id) {
+      existing(id)
+      return log.session(id) ?? existing(id)
+    },
+    sessions: (query) => log.sessions(query),
+    countSessions: () => log.countSessions(),
+    turn(id) {
+      const turn = log.turn(id)
+      if (!turn) throw new CorralError('turn_not_found', `No message ${id}`, { turnId: id })
+      return turn
+    },
+    turns: (sessionId, limit) => log.turns(sessionId, limit),
+    approval(id) {
+      const approval = log.approval(id)
+      if (!approval) throw new CorralError('approval_not_found', `No approval ${id}`, { approvalId: id })
+      return approval
+    },
+    approvals: (query) => log.approvals(query),
+    events: (query) => log.events(query),
+    subscribe: (options, deliver) => feed.subscribe(options, deliver),
+    bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
+    setBookmark: (bookmark) => log.append({ events: [], writes: [{ op: 'bookmark', bookmark }] }),
+    deleteBookmark: (owner, turnId) => log.append({ events: [], writes: [{ op: 'bookmark.delete', owner, turnId }] }),
+  }
+
+  return {
+    engine,
+    sink: createSink({ drafts, commit, catalog }),
+    start: (host) => reactor.start(host),
+    stopping() {
+      closing = true
+    },
+  }
+}
+
+type Capability = keyof Awaited<ReturnType<AgentCatalog['require']>>['capabilities']
+
+async function requireFor(catalog: AgentCatalog, agent: string, capability: Capability | null): Promise<void> {
+  const info = await catalog.require(agent)
+  if (capability && !info.capabilities[capability]) {
+    throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, { agent, capability })
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Everything that can go wrong with a command, as a closed list. A dialect maps codes to its own wire codes;
+ * nothing ever looks at the message text.
+ */
+export type ErrorCode =
+  | 'invalid' // a parameter is wrong; data.field names it
+  | 'session_not_found'
+  | 'turn_not_found'
+  | 'approval_not_found'
+  | 'approval_resolved' // somebody else was first; data.decision says how
+  | 'path_not_found' // data.path, data.resolved
+  | 'agent_unknown' // no driver of that name; data.known lists them
+  | 'agent_missing' // a driver, but its program is not installed
+  | 'agent_failed' // the agent program died or answered with an error
+  | 'unsupported' // this agent cannot do that
+  | 'conversation_busy' // another session holds the same native conversation
+  | 'queue_full'
+  | 'cursor_reset' // the cursor belongs to another log
+  | 'storage' // the log cannot be written: disk full, read-only
+  | 'stopping' // the daemon is on its way out
+  | 'internal'
+
+export class CorralError extends Error {
+  readonly code: ErrorCode
+  readonly data: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, message: string, data: Record<string, unknown> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'CorralError'
+    this.code = code
+    this.data = data
+  }
+}
+
+/** Whatever was thrown, as one of ours. */
+export function asCorralError(thrown: unknown): CorralError {
+  if (thrown instanceof CorralError) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return new CorralError('internal', message, {}, thrown)
+}

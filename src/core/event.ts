@@ -1,0 +1,161 @@
+import type { Approval, Decision } from './approval.ts'
+import type { Content } from './content.ts'
+import type { Mode } from './mode.ts'
+import type { SessionSettings, SessionStatus } from './session.ts'
+import type { Failure } from './turn.ts'
+import type { Usage } from './usage.ts'
+
+/** Which process an agent runs as. Identity is pid + start time + boot id: pids are used again. */
+export interface RunInfo {
+  id: string
+  pid: number
+  startTime: string
+  bootId: string
+}
+
+/** Facts that an agent's output tells; a translator makes these. */
+export type AgentFact =
+  | {
+      type: 'agent.init'
+      nativeId: string | null
+      model: string | null
+      version: string | null
+      /** The agent's own line, for clients that want all of it. */
+      raw: unknown
+    }
+  /** The agent has the user's message. */
+  | { type: 'turn.accepted'; turnId: string }
+  /** A streamed piece; leaves the log when its message is complete. */
+  | { type: 'message.delta'; messageId: string; kind: 'text' | 'thinking'; text: string; parent: string | null }
+  | {
+      type: 'message.completed'
+      messageId: string
+      kind: 'text' | 'thinking'
+      text: string
+      parent: string | null
+      /** Cut off by an interrupt or a crash. */
+      aborted: boolean
+    }
+  | { type: 'tool.started'; callId: string; tool: string; input: unknown; parent: string | null }
+  | {
+      type: 'tool.completed'
+      callId: string
+      output: string
+      isError: boolean
+      parent: string | null
+      /** Bytes that were cut from `output`, 0 when it is whole. */
+      cut: number
+    }
+  /** Retries, warnings: worth showing, changes nothing. */
+  | { type: 'agent.notice'; level: 'info' | 'warning'; code: string; message: string; data: unknown }
+  /** A line that no translator knows, kept as it came. */
+  | { type: 'agent.other'; kind: string; raw: unknown }
+
+/** What a translator may say: facts for the log, and signals for the engine. */
+export type AgentSignal =
+  | { type: 'approval.asked'; approval: Approval }
+  | { type: 'approval.withdrawn'; requestId: string }
+  | { type: 'turn.ended'; outcome: 'completed' | 'failed' | 'interrupted'; usage: Usage; error: Failure | null; text: string | null }
+  /** The agent changed its own mode (a plan was agreed to, say). */
+  | { type: 'mode.observed'; mode: Mode }
+  /** Everything written to stdin before the barrier of this id has been read. */
+  | { type: 'barrier.reached'; id: string }
+
+export type AgentOutput = AgentFact | AgentSignal
+
+export interface SessionPatch {
+  mode?: Mode
+  model?: string | null
+  title?: string | null
+  nativeId?: string | null
+  paused?: boolean
+  settings?: SessionSettings
+}
+
+export type EventBody =
+  | AgentFact
+  | {
+      type: 'session.created'
+      agent: string
+      cwd: string
+      mode: Mode
+      model: string | null
+      title: string | null
+      settings: SessionSettings
+      nativeId: string | null
+      /** The session this one was forked from, and its native conversation then. */
+      parentId: string | null
+      forkFrom: string | null
+      origin: string | null
+    }
+  | ({ type: 'session.changed' } & SessionPatch)
+  /** Derived from the rest, published exactly once per change. */
+  | { type: 'session.status'; status: SessionStatus; previous: SessionStatus }
+  | { type: 'session.destroyed' }
+  | {
+      type: 'turn.queued'
+      turnId: string
+      input: Content[]
+      key: string | null
+      origin: string | null
+      /** 0: starts at once; n: n messages are before it. */
+      position: number
+    }
+  | { type: 'turn.started'; turnId: string }
+  /** Its process ended before it had the message; another one is tried. */
+  | { type: 'turn.retried'; turnId: string; reason: string }
+  | { type: 'turn.interrupting'; turnId: string }
+  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null }
+  | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
+  | { type: 'turn.interrupted'; turnId: string; usage: Usage }
+  /** Taken out of the queue before it ran. */
+  | { type: 'turn.cancelled'; turnId: string; reason: string }
+  | { type: 'approval.requested'; turnId: string | null; approval: Approval }
+  | { type: 'approval.resolved'; approvalId: string; decision: Decision; by: string }
+  /** The answer has been written to the agent. */
+  | { type: 'approval.delivered'; approvalId: string }
+  | { type: 'agent.started'; run: RunInfo; resumed: boolean }
+  | {
+      type: 'agent.exited'
+      runId: string
+      code: number | null
+      signal: string | null
+      stderr: string
+      /** Corral ended it itself (idle, stop, destroy). */
+      expected: boolean
+    }
+
+export type EventType = EventBody['type']
+
+/** One fact in the log. `turnId` is there whenever it happened during a turn. */
+export type Event = EventBody & { seq: number; at: number; sessionId: string; turnId?: string | null }
+
+export type EventOf<T extends EventType> = Extract<EventBody, { type: T }>
+
+/**
+ * An event as it is handed around: its one serialisation, and the object, which is parsed only if somebody looks
+ * (a reader that passes bytes on never does).
+ */
+export class LoggedEvent {
+  readonly seq: number
+  readonly sessionId: string
+  readonly type: EventType
+  readonly json: string
+  #event: Event | null
+
+  constructor(seq: number, sessionId: string, type: EventType, json: string, event: Event | null = null) {
+    this.seq = seq
+    this.sessionId = sessionId
+    this.type = type
+    this.json = json
+    this.#event = event
+  }
+
+  static of(event: Event): LoggedEvent {
+    return new LoggedEvent(event.seq, event.sessionId, event.type, JSON.stringify(event), event)
+  }
+
+  get event(): Event {
+    return (this.#event ??= JSON.parse(this.json) as Event)
+  }
+}

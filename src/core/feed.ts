@@ -1,0 +1,107 @@
+import type { SubscribeOptions, Subscription } from './api.ts'
+import type { EventType, LoggedEvent } from './event.ts'
+import type { Log } from './ports.ts'
+
+/** Rows per read while a subscriber catches up: small enough to leave the event loop free in between. */
+const PAGE = 500
+
+type Deliver = (events: LoggedEvent[]) => boolean | void
+
+interface Subscriber {
+  cursor: number
+  live: boolean
+  closed: boolean
+  sessionId: string | undefined
+  types: ReadonlySet<EventType> | null
+  deliver: Deliver
+}
+
+export interface Feed {
+  /** Hands committed events, in order, to everybody who is up to date. */
+  publish(events: LoggedEvent[]): void
+  subscribe(options: SubscribeOptions, deliver: Deliver): Subscription
+}
+
+/**
+ * Live subscriptions over the log. A subscriber is either live, and gets what is published, or behind, and reads the log at
+ * its own speed; nothing is buffered for it. `seq` decides at the seam, so there is no gap and no repeat.
+ */
+export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
+  const everything = new Set<Subscriber>()
+  const bySession = new Map<string, Set<Subscriber>>()
+
+  function hand(subscriber: Subscriber, events: LoggedEvent[]): void {
+    if (!subscriber.live || subscriber.closed) return
+    const { cursor, types } = subscriber
+    const wanted = events.filter((e) => e.seq > cursor && (types === null || types.has(e.type)))
+    subscriber.cursor = Math.max(cursor, events.at(-1)!.seq)
+    if (wanted.length > 0 && subscriber.deliver(wanted) === false) subscriber.live = false
+  }
+
+  function catchUp(subscriber: Subscriber): void {
+    if (subscriber.closed || subscriber.live) return
+    const { cursor, sessionId, types } = subscriber
+    const head = log.head
+    const page = log.events({
+      after: cursor,
+      limit: PAGE,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(types === null ? {} : { types: [...types] }),
+    })
+    const last = page.at(-1)
+    const complete = page.length < PAGE
+    subscriber.cursor = Math.max(last?.seq ?? 0, complete ? head : cursor)
+    if (complete) subscriber.live = true
+    if (page.length > 0 && subscriber.deliver(page) === false) {
+      subscriber.live = false
+      return
+    }
+    if (!complete) setImmediate(catchUp, subscriber)
+  }
+
+  return {
+    publish(events) {
+      if (events.length === 0) return
+      for (const subscriber of everything) hand(subscriber, events)
+      if (bySession.size === 0) return
+      for (const [sessionId, group] of bySessionId(events)) {
+        for (const subscriber of bySession.get(sessionId) ?? []) hand(subscriber, group)
+      }
+    },
+    subscribe({ after, sessionId, types }, deliver) {
+      const subscriber: Subscriber = {
+        cursor: after,
+        live: false,
+        closed: false,
+        sessionId,
+        types: types ? new Set(types) : null,
+        deliver,
+      }
+      let home = everything
+      if (sessionId !== undefined) {
+        home = bySession.get(sessionId) ?? new Set()
+        bySession.set(sessionId, home)
+      }
+      home.add(subscriber)
+      queueMicrotask(() => catchUp(subscriber))
+      return {
+        get cursor() {
+          return subscriber.cursor
+        },
+        resume: () => void setImmediate(catchUp, subscriber),
+        close() {
+          subscriber.closed = true
+          home.delete(subscriber)
+          if (sessionId !== undefined && home.size === 0) bySession.delete(sessionId)
+        },
+      }
+    },
+  }
+}
+
+/** Batches are nearly always of one session: then nothing is copied. */
+function bySessionId(events: LoggedEvent[]): Iterable<[string, LoggedEvent[]]> {
+  const first = events[0]!.sessionId
+  if (events.every((event) => event.sessionId === first)) return [[first, events]]
+  return Map.groupBy(events, (event) => event.sessionId)
+}

@@ -1,0 +1,22 @@
+import { randomFillSync } from 'node:crypto'
+
+const bytes = Buffer.alloc(16)
+let lastMs = 0
+let counter = 0
+
+/** UUID v7 (RFC 9562): sorts by time of making, also within one millisecond of one process. */
+export function uuid(now: number = Date.now()): string {
+  randomFillSync(bytes)
+  if (now > lastMs) {
+    lastMs = now
+    counter = bytes.readUInt16BE(6) & 0x7ff
+  } else if (++counter > 0xfff) {
+    lastMs++
+    counter = 0
+  }
+  bytes.writeUIntBE(lastMs, 0, 6)
+  bytes.writeUInt16BE(0x7000 | counter, 6)
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f)
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,198 @@
+import type { Approval, Decision } from './approval.ts'
+import type { Content } from './content.ts'
+import type { AgentOutput, Event, EventType, LoggedEvent, RunInfo } from './event.ts'
+import type { Mode } from './mode.ts'
+import type { Session, SessionStatus } from './session.ts'
+import type { Turn } from './turn.ts'
+
+/** How far an agent's journal has been read: committed together with the events made from those bytes. */
+export interface JournalPosition {
+  runId: string
+  /** Everything before this byte is in the log. */
+  offset: number
+  /** The first byte of the running turn: where a translator starts over after a restart. */
+  turnOffset: number
+}
+
+export interface RunRow extends RunInfo, Omit<JournalPosition, 'runId'> {
+  sessionId: string
+}
+
+/** Up to where a client of a dialect has certainly read a turn of its own. */
+export interface Bookmark {
+  owner: string
+  sessionId: string
+  turnId: string
+  seq: number
+}
+
+/** Read models, changed in the same transaction as the events. */
+export type Write =
+  | { op: 'session'; session: Session; key?: string | undefined }
+  | { op: 'turn'; turn: Turn }
+  | { op: 'turn.update'; id: string; patch: Partial<Pick<Turn, 'state' | 'startedAt' | 'endedAt' | 'usage' | 'error'>> }
+  | { op: 'approval'; approval: ApprovalRow }
+  | { op: 'approval.update'; id: string; decision: Decision; by: string; at: number }
+  | { op: 'run'; run: RunRow }
+  | { op: 'run.position'; position: JournalPosition }
+  | { op: 'run.delete'; id: string }
+  /** A message is complete: its deltas, all at or after `from`, go. Without an id: all of the session's. */
+  | { op: 'deltas.drop'; sessionId: string; messageId: string | null; from: number }
+  | { op: 'bookmark'; bookmark: Bookmark }
+  | { op: 'bookmark.delete'; owner: string; turnId: string }
+
+export interface ApprovalRow extends Approval {
+  sessionId: string
+  turnId: string | null
+  requestedAt: number
+  decision: Decision | null
+  decidedBy: string | null
+  decidedAt: number | null
+}
+
+export interface Batch {
+  events: LoggedEvent[]
+  writes: Write[]
+}
+
+export interface EventQuery {
+  after?: number
+  before?: number
+  sessionId?: string
+  turnId?: string
+  types?: EventType[]
+  /** Leave deltas out. */
+  whole?: boolean
+  limit: number
+}
+
+export interface SessionQuery {
+  /** Sessions that were active before this point; from the previous page's last row. */
+  before?: { activeAt: number; id: string } | null
+  limit: number
+  agent?: string
+  includeDestroyed?: boolean
+}
+
+export interface ApprovalQuery {
+  sessionId?: string
+  open?: boolean
+  limit: number
+}
+
+/** The event log and its read models. Reads see committed state only. */
+export interface Log {
+  /** Changes when committed events may have been lost; half of every cursor. */
+  readonly id: string
+  /** The last committed `seq`. */
+  readonly head: number
+  /** The lowest `seq` that retention has left. */
+  readonly oldest: number
+  /** Resolves once the batch is committed; batches commit in the order of the calls, or not at all. */
+  append(batch: Batch): Promise<void>
+  /** Ascending by `seq`; with only `before`, the last `limit` before it (still ascending). */
+  events(query: EventQuery): LoggedEvent[]
+  session(id: string): Session | null
+  sessionByKey(key: string): Session | null
+  sessions(query: SessionQuery): Session[]
+  /** Sessions that need looking after at start: a process, a running turn, a queue. */
+  unfinished(): Session[]
+  countSessions(): Record<Exclude<SessionStatus, 'destroyed'>, number>
+  turn(id: string): Turn | null
+  turnByKey(sessionId: string, key: string): Turn | null
+  turns(sessionId: string, limit: number): Turn[]
+  approval(id: string): ApprovalRow | null
+  approvals(query: ApprovalQuery): ApprovalRow[]
+  run(id: string): RunRow | null
+  runs(): RunRow[]
+  bookmarks(owner: string, sessionId: string): Bookmark[]
+  /** Called when a commit failed, before anybody hears of it: what is not committed has not happened. */
+  onRollback: (() => void) | null
+  /** Removes what is too old; returns how many events went, at most `limit`. */
+  retain(request: Retention): Promise<number>
+  close(clean: boolean): Promise<void>
+}
+
+export interface Retention {
+  /** Events older than this go, unless they belong to a turn that is not over; null keeps them for ever. */
+  eventsBefore: number | null
+  /** Destroyed sessions that were last active before this go with all they have. */
+  destroyedBefore: number | null
+  /** Rows per call, so that one call never holds up a commit for long. */
+  limit: number
+}
+
+/** Something to tell an agent. */
+export type Intent =
+  | { kind: 'prompt'; turnId: string; input: Content[] }
+  | { kind: 'decision'; approval: Approval; decision: Decision }
+  | { kind: 'mode'; mode: Mode }
+  | { kind: 'model'; model: string | null }
+
+export interface ExitInfo {
+  code: number | null
+  signal: string | null
+  stderr: string
+  expected: boolean
+}
+
+/** What the host tells the engine. Every call may throw when the log cannot be written; the host then tries again later. */
+export interface AgentSink {
+  started(sessionId: string, run: RunRow, resumed: boolean): Promise<void>
+  output(sessionId: string, position: JournalPosition, outputs: AgentOutput[]): Promise<void>
+  exited(sessionId: string, runId: string, exit: ExitInfo): Promise<void>
+  /** A process could not be started at all. */
+  failedToStart(sessionId: string, turnId: string, error: unknown): Promise<void>
+  /** The turn was interrupted before its message was written. */
+  abandoned(sessionId: string, turnId: string): Promise<void>
+}
+
+/** Runs agents as processes. One process per session at the most. */
+export interface AgentHost {
+  /** Brings a user message to the session's agent, starting it if need be. `inDoubt`: it may have been written already. */
+  prompt(session: Session, turnId: string, input: Content[], inDoubt: boolean): void
+  /** Tells a running agent something; resolves when it is written, false when no process is there to be told. */
+  tell(session: Session, intent: Exclude<Intent, { kind: 'prompt' }>): Promise<boolean>
+  /** Orderly at first, then by signals on timers, until the turn or the process is over. */
+  interrupt(session: Session): void
+  pause(session: Session): void
+  resume(session: Session): void
+  /** Ends the session's process, if any. */
+  end(sessionId: string): Promise<void>
+  /** Takes up processes that an earlier daemon left; resolves with the sessions whose process is alive. */
+  attach(runs: RunRow[], sessions: Map<string, Session>): Promise<Set<string>>
+}
+
+export interface AgentCatalog {
+  names(): string[]
+  /** What people call it. */
+  title(name: string): string
+  /** Throws `agent_unknown` or `agent_missing`. */
+  require(name: string): Promise<AgentInfo>
+}
+
+export interface AgentInfo {
+  name: string
+  capabilities: Capabilities
+}
+
+/** What an agent can do. What it cannot is refused, never ignored. */
+export interface Capabilities {
+  streaming: boolean
+  thinking: boolean
+  approvals: boolean
+  images: boolean
+  resume: boolean
+  fork: boolean
+  cost: boolean
+  setModel: boolean
+  setMode: boolean
+  survivesRestart: boolean
+}
+
+export interface Clock {
+  now(): number
+}
+
+export type Unsubscribe = () => void
+export type { Event }

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import type { Engine } from '../../core/api.ts'
+import { DEFAULT_BODY_LIMIT, type HttpApp, type HttpListener } from '../../transports/http.ts'
+import { createBookmarks } from './bookmarks.ts'
+import { openListener } from './listener.ts'
+import type { DialectLog } from './log.ts'
+import { codecastMethods } from './methods.ts'
+import { removePortFile, writePortFile } from './port-file.ts'
+import { createRpcHandler } from './rpc.ts'
+import type { CodecastSettings } from './settings.ts'
+import { createSender } from './stream.ts'
+
+export { type CodecastSettings, readCodecastSettings } from './settings.ts'
+export type { DialectLog } from './log.ts'
+
+export interface CodecastOptions {
+  settings: CodecastSettings
+  /** The user's home directory: `~` in paths, and where `.codecast` is. */
+  home: string
+  log: DialectLog
+  corralVersion: string
+  /** The version that Codecast's own side is told; it replaces daemons of another one. */
+  codecastVersion?: string
+  bodyLimit?: number
+  pingMs?: number
+  /** When the daemon started; now, unless told. */
+  startedAt?: number
+}
+
+export interface CodecastDialect {
+  /** Adds `POST /rpc`. */
+  routes(app: HttpApp): void
+  /** Listens, then writes the port file. */
+  start(app: HttpApp): Promise<HttpListener>
+  /** Ends streams, removes the port file, stops listening. Turns go on. */
+  stop(): Promise<void>
+}
+
+const CODECAST_VERSION = '0.2.21'
+const PING_MS = 30_000
+
+export function codecastDialect(engine: Engine, options: CodecastOptions): CodecastDialect {
+  const { log, home, settings } = options
+  const bookmarks = createBookmarks(engine, log)
+  const sender = createSender({ engine, bookmarks, log, pingMs: options.pingMs ?? PING_MS })
+  const methods = codecastMethods({
+    engine,
+    bookmarks,
+    sender,
+    log,
+    home,
+    startedAt: options.startedAt ?? Date.now(),
+    versions: { codecast: options.codecastVersion ?? CODECAST_VERSION, corral: options.corralVersion },
+  })
+  const portFile = join(home, '.codecast', 'daemon.port')
+  let listener: HttpListener | null = null
+
+  return {
+    routes(app) {
+      app.route(
+        'POST',
+        '/rpc',
+        createRpcHandler({ methods, log, bodyLimit: options.bodyLimit ?? DEFAULT_BODY_LIMIT }),
+      )
+    },
+    async start(app) {
+      for (const warning of settings.warnings) log.warn({}, `Codecast: ${warning}`)
+      listener = await openListener(app, settings, log)
+      await writePortFile(portFile, listener.port)
+      log.info({ url: listener.url }, 'Listening for Codecast clients')
+      return listener
+    },
+    async stop() {
+      sender.stop()
+      if (!listener) return
+      await removePortFile(portFile, listener.port)
+      await listener.close()
+      listener = null
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { Engine } from '../../core/api.ts'
+import type { Bookmark } from '../../core/ports.ts'
+import type { Bookmarks } from './bookmarks.ts'
+import { fitEvent } from './fit.ts'
+import { isOver, turnMapper } from './turns.ts'
+
+export interface ReplayLimits {
+  events: number
+  bytes: number
+}
+
+const LIMITS: ReplayLimits = { events: 10_000, bytes: 16 * 1024 * 1024 }
+const PAGE = 500
+
+export interface Replayed {
+  /** Codecast events, each as JSON. */
+  lines: string[]
+  /** The highest `seq` that was looked at. */
+  lastSeq: number
+  /** A limit was met: the next call goes on from here. */
+  more: boolean
+  /** To be called once the client has the answer: these events are not returned again. */
+  acknowledge(): void
+}
+
+interface Part {
+  lines: string[]
+  bytes: number
+  seq: number
+  ended: boolean
+  more: boolean
+}
+
+/** What the client of a session has missed, read from the log. */
+export function replay(
+  engine: Engine,
+  bookmarks: Bookmarks,
+  sessionId: string,
+  after = 0,
+  limits: ReplayLimits = LIMITS,
+): Replayed {
+  const lines: string[] = []
+  const parts: { bookmark: Bookmark; part: Part }[] = []
+  let bytes = 0
+  let lastSeq = after
+  let more = false
+  for (const bookmark of bookmarks.waiting(sessionId)) {
+    const left = { events: limits.events - lines.length, bytes: limits.bytes - bytes }
+    if (left.events <= 0 || left.bytes <= 0) {
+      more = true
+      break
+    }
+    const part = readTurn(engine, bookmark, Math.max(bookmark.seq, after), left)
+    for (const line of part.lines) lines.push(line)
+    bytes += part.bytes
+    lastSeq = Math.max(lastSeq, part.seq)
+    parts.push({ bookmark, part })
+    more = part.more
+    if (more) break
+  }
+  return {
+    lines,
+    lastSeq,
+    more,
+    acknowledge() {
+      for (const { bookmark, part } of parts) {
+        if (part.ended) bookmarks.done(bookmark.turnId)
+        else if (part.seq > bookmark.seq) bookmarks.moved(bookmark, part.seq)
+      }
+    },
+  }
+}
+
+function readTurn(
+  engine: Engine,
+  { sessionId, turnId }: Bookmark,
+  after: number,
+  limits: ReplayLimits,
+): Part {
+  const mapper = turnMapper(engine, sessionId, turnId)
+  const part: Part = { lines: [], bytes: 0, seq: after, ended: false, more: false }
+  for (;;) {
+    const page = engine.events({ sessionId, turnId, after: part.seq, limit: PAGE })
+    for (const { seq, events } of mapper.map(page)) {
+      if (part.lines.length >= limits.events || part.bytes >= limits.bytes) return { ...part, more: true }
+      for (const line of events.flatMap(fitEvent)) {
+        part.lines.push(line)
+        part.bytes += line.length
+      }
+      part.seq = seq
+    }
+    part.seq = page.at(-1)?.seq ?? part.seq
+    // Over without an end in sight: the client has it already, or it is too old to be in the log.
+    if (mapper.ended || (page.length < PAGE && isOver(engine, turnId))) return { ...part, ended: true }
+    if (page.length < PAGE) return part
+  }
+}

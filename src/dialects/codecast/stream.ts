@@ -1,0 +1,118 @@
+import type { ServerResponse } from 'node:http'
+import type { Engine } from '../../core/api.ts'
+import type { Sent } from '../../core/command.ts'
+import type { Content } from '../../core/content.ts'
+import type { LoggedEvent } from '../../core/event.ts'
+import { createSseWriter, type SseWriter } from '../../transports/sse.ts'
+import type { Bookmarks } from './bookmarks.ts'
+import { wireError } from './errors.ts'
+import { fitEvent } from './fit.ts'
+import type { DialectLog } from './log.ts'
+import { isOver, turnMapper } from './turns.ts'
+import { DONE, type SendParams, type WireEvent } from './wire.ts'
+
+export interface SenderDeps {
+  engine: Engine
+  bookmarks: Bookmarks
+  log: DialectLog
+  pingMs: number
+}
+
+export interface Sender {
+  /** Sends a message and tells its turn as a stream. Never throws: what goes wrong is told on the stream. */
+  send(params: SendParams, res: ServerResponse): Promise<void>
+  /** Ends all streams; their turns go on and can be read with `session.reconnect`. */
+  stop(): void
+}
+
+const PING = JSON.stringify({ type: 'ping' } satisfies WireEvent)
+const STOPPING = 'The daemon is stopping. The turn goes on; reconnect to read the rest of it.'
+
+export function createSender({ engine, bookmarks, log, pingMs }: SenderDeps): Sender {
+  const streams = new Set<SseWriter>()
+
+  function tell(writer: SseWriter, event: WireEvent): void {
+    for (const line of fitEvent(event)) writer.send(line)
+  }
+
+  function refuse(res: ServerResponse, message: string): void {
+    const writer = createSseWriter(res)
+    tell(writer, { type: 'error', message })
+    writer.end(DONE)
+  }
+
+  async function commit(params: SendParams): Promise<Sent> {
+    const { sessionId, key } = params
+    const input = contentOf(params)
+    const sent = await engine.send({
+      sessionId,
+      input,
+      origin: 'codecast',
+      ...(key === undefined ? {} : { key }),
+    })
+    try {
+      await bookmarks.make(sessionId, sent.turnId, sent.seq - 1)
+    } catch (error) {
+      log.warn({ sessionId, err: error }, 'Codecast bookmark not stored: a cut stream cannot be read again')
+    }
+    return sent
+  }
+
+  function follow({ sessionId, ids }: SendParams, sent: Sent, res: ServerResponse): void {
+    const { turnId } = sent
+    const mapper = turnMapper(engine, sessionId, turnId)
+    bookmarks.opened(turnId)
+    const writer = createSseWriter(res, {
+      ping: { data: PING, everyMs: pingMs },
+      onDrain: () => subscription.resume(),
+      onClose(complete) {
+        streams.delete(writer)
+        subscription.close()
+        bookmarks.closed(turnId, complete && mapper.ended)
+      },
+    })
+    streams.add(writer)
+    if (sent.position > 0) tell(writer, { type: 'queued', position: sent.position })
+    else writer.send(PING)
+
+    function deliver(batch: LoggedEvent[]): boolean {
+      let ready = writer.open
+      for (const { seq, events } of mapper.map(batch)) {
+        const lines = events.flatMap(fitEvent)
+        // Only the last piece of an event has its id: whoever has seen an id has all that led up to it.
+        lines.forEach((line, at) => {
+          ready = writer.send(line, ids && at === lines.length - 1 ? seq : undefined)
+        })
+      }
+      if (!mapper.ended) return ready
+      writer.end(DONE)
+      return false
+    }
+    const subscription = engine.subscribe({ after: sent.seq - 1, sessionId }, deliver)
+  }
+
+  return {
+    async send(params, res) {
+      let sent: Sent
+      try {
+        sent = await commit(params)
+      } catch (error) {
+        return refuse(res, wireError(error).message)
+      }
+      if (sent.repeated && sent.seq < engine.oldest && isOver(engine, sent.turnId)) {
+        return refuse(res, 'This message was answered so long ago that its events are no longer kept')
+      }
+      follow(params, sent, res)
+    },
+    stop() {
+      for (const writer of streams) {
+        tell(writer, { type: 'error', message: STOPPING })
+        writer.end(DONE)
+      }
+    },
+  }
+}
+
+function contentOf({ message, images = [] }: SendParams): Content[] {
+  return [{ type: 'text', text: message }, ...images.map((image) => ({ type: 'image' as const, ...image }))]
+}

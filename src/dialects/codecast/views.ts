@@ -1,0 +1,71 @@
+import type { Engine } from '../../core/api.ts'
+import { type Session, statusOf } from '../../core/session.ts'
+import type { Bookmarks } from './bookmarks.ts'
+import { replay } from './replay.ts'
+import type { QueueView, SessionView } from './wire.ts'
+
+const PAGE = 200
+const MB = 1024 * 1024
+
+export interface Versions {
+  /** What Codecast's own side compares its version with. */
+  codecast: string
+  corral: string
+}
+
+/** Every session, the newest first, whatever has been going on in them. */
+export function allSessions(engine: Engine): Session[] {
+  const all: Session[] = []
+  for (;;) {
+    const last = all.at(-1)
+    const before = last ? { activeAt: last.activeAt, id: last.id } : null
+    const page = engine.sessions({ before, limit: PAGE })
+    all.push(...page)
+    if (page.length < PAGE) break
+  }
+  return all.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+}
+
+export function sessionView(session: Session): SessionView {
+  return {
+    sessionId: session.id,
+    path: session.cwd,
+    status: statusOf(session) === 'idle' ? 'idle' : 'busy',
+    mode: session.mode,
+    cliType: session.agent,
+    sdkSessionId: session.nativeId,
+    model: session.model,
+    createdAt: new Date(session.createdAt).toISOString(),
+    lastActivityAt: new Date(session.activeAt).toISOString(),
+  }
+}
+
+export function queueView(engine: Engine, bookmarks: Bookmarks, session: Session): QueueView {
+  return {
+    userPending: session.queue.length,
+    responsePending: replay(engine, bookmarks, session.id).lines.length,
+    clientConnected: bookmarks.connected(session.id),
+  }
+}
+
+export function healthView(engine: Engine, uptime: number, versions: Versions): Record<string, unknown> {
+  const { idle, running, waiting, paused } = engine.countSessions()
+  const busy = running + waiting + paused
+  const { rss, heapUsed, heapTotal } = process.memoryUsage()
+  return {
+    ok: true,
+    sessions: idle + busy,
+    sessionsByStatus: { idle, busy },
+    uptime,
+    memory: { rss: megabytes(rss), heapUsed: megabytes(heapUsed), heapTotal: megabytes(heapTotal) },
+    rustVersion: `n/a (corral, node ${process.versions.node})`,
+    version: versions.codecast,
+    nodeVersion: process.version,
+    corralVersion: versions.corral,
+    pid: process.pid,
+  }
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / MB)
+}

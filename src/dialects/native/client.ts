@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { openStream, type EventStream, type StreamOptions } from './event-stream.ts'
+import { ConnectionLost, DaemonUnreachable, dial, NativeError, type Link } from './link.ts'
+import type { Api } from './methods.ts'
+
+export { ConnectionLost, DaemonUnreachable, NativeError } from './link.ts'
+export type { EventStream, LogRange, StreamOptions } from './event-stream.ts'
+export type { Api } from './methods.ts'
+
+export interface ClientOptions {
+  /** Come back by itself when the daemon does: calls that may be repeated are, event streams read on. */
+  reconnect?: boolean
+  /** Give up when nobody has answered for this long. */
+  giveUpMs?: number
+}
+
+export type MethodName = keyof Api
+
+/** Parameters may be left out where none is required. */
+export type CallArgs<M extends MethodName> =
+  Record<string, never> extends Api[M]['params'] ? [params?: Api[M]['params']] : [params: Api[M]['params']]
+
+export interface NativeClient {
+  call<M extends MethodName>(method: M, ...args: CallArgs<M>): Promise<Api[M]['result']>
+  /** Begins at once, on a connection of its own: a slow reader holds up nothing else. */
+  events(options?: StreamOptions): EventStream
+  close(): void
+}
+
+/** Dials the daemon; throws `DaemonUnreachable` when there is none, also with `reconnect`. */
+export async function connect(path: string, options: ClientOptions = {}): Promise<NativeClient> {
+  const { reconnect = false, giveUpMs = 60_000 } = options
+  const closing = new AbortController()
+  let link: Promise<Link> = Promise.resolve(await dial(path))
+
+  function current(): Promise<Link> {
+    link = link.then(
+      (held) => (held.open || !reconnect ? held : redial(path, giveUpMs, closing.signal)),
+      () => redial(path, giveUpMs, closing.signal),
+    )
+    link.catch(() => {})
+    return link
+  }
+
+  async function call(method: string, params: unknown = {}): Promise<unknown> {
+    for (;;) {
+      closing.signal.throwIfAborted()
+      const held = await current()
+      try {
+        return await held.request(method, params)
+      } catch (error) {
+        if (!reconnect || closing.signal.aborted || !mayRepeat(method, params, error)) throw error
+        await held.closed
+      }
+    }
+  }
+
+  return {
+    call: call as NativeClient['call'],
+    events(streamOptions = {}) {
+      const again = reconnect ? redial : null
+      return openStream({ path, options: streamOptions, again, giveUpMs, signal: closing.signal })
+    },
+    close() {
+      closing.abort(new ConnectionLost('the client was closed'))
+      void link.then(
+        (held) => held.close(),
+        () => {},
+      )
+    },
+  }
+}
+
+/** Reading changes nothing, and a key makes the second time count for nothing. */
+function mayRepeat(method: string, params: unknown, error: unknown): boolean {
+  const lost = error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
+  const keyed = typeof params === 'object' && params !== null && 'key' in params
+  return lost && (keyed || /\.(get|list|read|status)$/.test(method))
+}
+
+/** Tries until somebody listens again. */
+export async function redial(
+  path: string,
+  giveUpMs: number,
+  signal: AbortSignal,
+  notified?: (method: string, params: unknown) => void,
+): Promise<Link> {
+  const deadline = Date.now() + giveUpMs
+  for (let wait = 20; ; wait = Math.min(wait * 2, 1000)) {
+    signal.throwIfAborted()
+    try {
+      return await dial(path, notified)
+    } catch (error) {
+      if (!(error instanceof DaemonUnreachable) || Date.now() + wait > deadline) throw error
+    }
+    await delay(wait, undefined, { signal }).catch(() => {})
+  }
+}

@@ -1,0 +1,84 @@
+import type { Engine, Subscription, SubscribeOptions } from '../../core/api.ts'
+import { CorralError } from '../../core/error.ts'
+import type { LoggedEvent } from '../../core/event.ts'
+import { notification } from '../../transports/jsonrpc.ts'
+
+const LINE_BYTES = 1024 ** 2
+const MAX_SUBSCRIPTIONS = 64
+
+/** The subscriptions of one connection. */
+export interface Feed {
+  /** Reserves an id; `start` begins to deliver. */
+  open(options: SubscribeOptions): { id: string; start(): void }
+  close(id: string): boolean
+  /** The connection has room again. */
+  drained(): void
+  closeAll(): void
+}
+
+export function createFeed(engine: Engine, send: (line: string) => boolean): Feed {
+  const subscriptions = new Map<string, Subscription | null>()
+  let last = 0
+  let full = false
+
+  function deliver(id: string, events: LoggedEvent[]): boolean {
+    const { logId } = engine
+    for (const part of joined(events)) {
+      const params = `{"subscriptionId":"${id}","log":${JSON.stringify(logId)},"events":[${part}]}`
+      if (!send(notification('events', params))) full = true
+    }
+    return !full
+  }
+
+  return {
+    open(options) {
+      if (subscriptions.size >= MAX_SUBSCRIPTIONS) {
+        const message = `a connection has ${MAX_SUBSCRIPTIONS} subscriptions at the most`
+        throw new CorralError('invalid', message, { field: 'subscriptions' })
+      }
+      const id = `s${++last}`
+      subscriptions.set(id, null)
+      return {
+        id,
+        start() {
+          if (!subscriptions.has(id)) return
+          const subscription = engine.subscribe(options, (events) => deliver(id, events))
+          subscriptions.set(id, subscription)
+        },
+      }
+    },
+    close(id) {
+      subscriptions.get(id)?.close()
+      return subscriptions.delete(id)
+    },
+    drained() {
+      full = false
+      for (const subscription of subscriptions.values()) subscription?.resume()
+    },
+    closeAll() {
+      for (const subscription of subscriptions.values()) subscription?.close()
+      subscriptions.clear()
+    },
+  }
+}
+
+/** A batch goes to many subscribers as the same array: it is joined once. */
+const cache = new WeakMap<LoggedEvent[], string[]>()
+
+/** The events as JSON, in parts that fit a line; an event larger than that gets its own. */
+export function joined(events: LoggedEvent[]): string[] {
+  const known = cache.get(events)
+  if (known) return known
+  const parts: string[] = []
+  let part = ''
+  for (const event of events) {
+    if (part !== '' && part.length + event.json.length > LINE_BYTES) {
+      parts.push(part)
+      part = ''
+    }
+    part += part === '' ? event.json : `,${event.json}`
+  }
+  if (part !== '') parts.push(part)
+  cache.set(events, parts)
+  return parts
+}

@@ -1,0 +1,93 @@
+import type { Engine } from '../../core/api.ts'
+import { asCorralError } from '../../core/error.ts'
+import {
+  createDispatcher,
+  errorLine,
+  INVALID_REQUEST,
+  type Method,
+  type RpcError,
+} from '../../transports/jsonrpc.ts'
+import type { LineConnection, LineHandler } from '../../transports/unix.ts'
+import { createFeed } from './feed.ts'
+import type { Context, DaemonControl } from './method.ts'
+import { METHODS } from './methods.ts'
+import { ERROR_CODES, type AgentReport } from './wire.ts'
+
+export type { AgentsSummary, DaemonControl, Listener } from './method.ts'
+export type { AgentReport } from './wire.ts'
+
+/** Requests of one connection that may be under way; beyond that nothing more is read from it. */
+const MAX_PENDING = 256
+
+export interface NativeOptions {
+  engine: Engine
+  daemon: DaemonControl
+  /** The agents of this machine; asked again each time. */
+  agents(): Promise<AgentReport[]>
+  /** A fault of ours, for the log; the client gets its message only. */
+  onFault?(error: unknown): void
+}
+
+export interface NativeDialect {
+  /** Serves one connection, over any transport that carries lines both ways. */
+  accept(connection: LineConnection): LineHandler
+}
+
+/** The engine's whole API, as JSON-RPC. */
+export function nativeDialect({ engine, daemon, agents, onFault }: NativeOptions): NativeDialect {
+  const dispatcher = createDispatcher<Context>({
+    methods: METHODS as unknown as Method<Context>[],
+    mapError(thrown) {
+      const error = asCorralError(thrown)
+      if (error.code === 'internal') onFault?.(thrown)
+      return { code: ERROR_CODES[error.code], message: error.message, data: { ...error.data, code: error.code } }
+    },
+    invalidParams: ({ method, field, problem, issues }): RpcError => ({
+      code: ERROR_CODES.invalid,
+      message: `${method}: ${field ? `${field}: ` : ''}${problem}`,
+      data: { code: 'invalid', field, issues },
+    }),
+  })
+
+  return {
+    accept(connection) {
+      const feed = createFeed(engine, connection.send)
+      const context: Context = { engine, daemon, agents, feed }
+      let pending = 0
+      let held = false
+      let ended = false
+
+      function done(): void {
+        pending -= 1
+        if (ended && pending === 0) connection.close()
+        if (!held || pending > MAX_PENDING / 2) return
+        held = false
+        connection.resume()
+      }
+
+      return {
+        line(line) {
+          pending += 1
+          if (pending > MAX_PENDING && !held) {
+            held = true
+            connection.pause()
+          }
+          dispatcher.dispatch(line, context, (json) => {
+            if (json !== null) connection.send(json)
+            done()
+          })
+        },
+        drain: feed.drained,
+        oversize(limit) {
+          const message = `a line may have ${limit} bytes`
+          connection.send(errorLine({ code: INVALID_REQUEST, message, data: { limit } }))
+        },
+        ended() {
+          ended = true
+          if (pending === 0) connection.close()
+        },
+        closed: feed.closeAll,
+      }
+    },
+  }
+}

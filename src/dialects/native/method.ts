@@ -1,0 +1,53 @@
+import type { z } from 'zod'
+import type { Engine } from '../../core/api.ts'
+import type { Method, RawJson, Streaming } from '../../transports/jsonrpc.ts'
+import type { Feed } from './feed.ts'
+import type { AgentReport } from './wire.ts'
+
+/** The process around the engine. */
+export interface DaemonControl {
+  readonly version: string
+  readonly startedAt: number
+  listeners(): Listener[]
+  /** Agent processes now. */
+  agents(): AgentsSummary
+  /** Begins to stop, after answers that are due have gone out. */
+  stop(options: { agents: 'end' | 'keep'; now: boolean }): void
+}
+
+export interface Listener {
+  /** Of the dialect that it serves. */
+  name: string
+  /** A URL, or the path of a socket. */
+  address: string
+}
+
+export interface AgentsSummary {
+  running: number
+  idle: number
+  maxWarm: number
+}
+
+/** What a method has at hand. */
+export interface Context {
+  engine: Engine
+  daemon: DaemonControl
+  agents(): Promise<AgentReport[]>
+  /** The subscriptions of this connection. */
+  feed: Feed
+}
+
+type Answer<R extends z.ZodType> = z.output<R> | RawJson
+
+export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<Context, P> {
+  name: N
+  result: R
+  handler(params: z.output<P>, context: Context): Answer<R> | Streaming<z.output<R>> | Promise<Answer<R>>
+}
+
+/** Only for the types. */
+export function method<const N extends string, P extends z.ZodType, R extends z.ZodType>(
+  descriptor: NativeMethod<N, P, R>,
+): NativeMethod<N, P, R> {
+  return descriptor
+}

@@ -1,0 +1,15 @@
+import type { z } from 'zod'
+import { approvalMethods } from './methods/approval.ts'
+import { daemonMethods } from './methods/daemon.ts'
+import { eventMethods } from './methods/events.ts'
+import { sessionMethods, turnMethods } from './methods/session.ts'
+
+/** The whole API. */
+export const METHODS = [...daemonMethods, ...sessionMethods, ...turnMethods, ...approvalMethods, ...eventMethods]
+
+type AnyMethod = (typeof METHODS)[number]
+
+/** Parameters and results by name, for the client. */
+export type Api = {
+  [M in AnyMethod as M['name']]: { params: z.input<M['params']>; result: z.output<M['result']> }
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { method } from '../method.ts'
+import * as wire from '../wire.ts'
+
+const nothing = z.strictObject({})
+
+export const daemonMethods = [
+  method({
+    name: 'daemon.status',
+    summary: 'How the daemon is doing.',
+    params: nothing,
+    result: z.object({
+      pid: z.number(),
+      version: z.string(),
+      startedAt: z.number(),
+      uptimeMs: z.number(),
+      listeners: z.array(z.object({ name: z.string(), address: z.string() })),
+      log: z.object({ id: z.string(), head: wire.cursor, oldest: wire.cursor }),
+      sessions: z.object({ idle: z.number(), running: z.number(), waiting: z.number(), paused: z.number() }),
+      agents: z.object({ running: z.number(), idle: z.number(), maxWarm: z.number() }),
+      memory: z.object({ rss: z.number(), heapUsed: z.number() }),
+    }),
+    handler(_, { engine, daemon }) {
+      const { rss, heapUsed } = process.memoryUsage()
+      return {
+        pid: process.pid,
+        version: daemon.version,
+        startedAt: daemon.startedAt,
+        uptimeMs: Date.now() - daemon.startedAt,
+        listeners: daemon.listeners(),
+        log: { id: engine.logId, head: engine.head, oldest: engine.oldest },
+        sessions: engine.countSessions(),
+        agents: daemon.agents(),
+        memory: { rss, heapUsed },
+      }
+    },
+  }),
+  method({
+    name: 'daemon.stop',
+    summary: 'Stops the daemon. With `keep`, agents go on running and the next daemon takes them up.',
+    params: z.strictObject({
+      agents: z.enum(['end', 'keep']).default('end'),
+      now: z.boolean().default(false).describe('do not wait for running turns'),
+    }),
+    result: z.object({ pid: z.number() }),
+    handler(params, { daemon }) {
+      daemon.stop(params)
+      return { pid: process.pid }
+    },
+  }),
+  method({
+    name: 'agents.list',
+    summary: 'The agents that Corral can drive, whether they are installed here, and what each can do.',
+    params: nothing,
+    result: z.object({ agents: z.array(wire.agentReport) }),
+    handler: async (_, { agents }) => ({ agents: await agents() }),
+  }),
+]

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import type { Engine } from '../../../core/api.ts'
+import { CorralError } from '../../../core/error.ts'
+import type { LoggedEvent } from '../../../core/event.ts'
+import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
+import { HISTORY_TYPES, historyItem } from '../history.ts'
+import { method } from '../method.ts'
+import * as wire from '../wire.ts'
+
+const PAGE_BYTES = 4 * 1024 ** 2
+const { sessionId } = wire
+const logRange = { log: z.string(), head: wire.cursor, oldest: wire.cursor }
+
+function rangeOf(engine: Engine): { log: string; head: number; oldest: number } {
+  return { log: engine.logId, head: engine.head, oldest: engine.oldest }
+}
+
+/** A cursor is a log and a `seq`; one of another log, or of a future that never came, means nothing here. */
+function checkCursor(engine: Engine, log: string | undefined, seq: number): void {
+  if ((log === undefined || log === engine.logId) && seq <= engine.head) return
+  throw new CorralError('cursor_reset', 'this cursor belongs to another log: start over', rangeOf(engine))
+}
+
+/** As many as fit a page: the first ones, or the last ones of a page that was read backwards. */
+function fitting(events: LoggedEvent[], backwards: boolean): LoggedEvent[] {
+  let bytes = 0
+  const fits = (event: LoggedEvent): boolean => (bytes += event.json.length) <= PAGE_BYTES
+  if (!backwards) {
+    const end = events.findIndex((event) => !fits(event))
+    return end < 0 ? events : events.slice(0, Math.max(end, 1))
+  }
+  const start = events.findLastIndex((event) => !fits(event))
+  return start < 0 ? events : events.slice(Math.min(start + 1, events.length - 1))
+}
+
+export const eventMethods = [
+  method({
+    name: 'events.read',
+    summary: 'Reads the log, ascending by `seq`: on from `after`, or the last ones before `before`.',
+    params: z.strictObject({
+      after: wire.cursor.exactOptional(),
+      before: wire.cursor.exactOptional(),
+      log: z.string().exactOptional().describe('the log that the cursor belongs to'),
+      sessionId: sessionId.exactOptional(),
+      turnId: wire.turnId.exactOptional(),
+      types: wire.eventTypes.exactOptional(),
+      whole: z.boolean().default(false).describe('leave deltas out'),
+      limit: z.int().min(1).max(1000).default(200),
+    }),
+    result: z.object({ ...logRange, more: z.boolean(), events: z.array(wire.event) }),
+    handler({ log, ...query }, { engine }) {
+      if (query.after !== undefined) checkCursor(engine, log, query.after)
+      const backwards = query.before !== undefined && query.after === undefined
+      const found = engine.events(query)
+      const events = fitting(found, backwards)
+      const more = found.length === query.limit || events.length < found.length
+      const head = JSON.stringify({ ...rangeOf(engine), more })
+      return new RawJson(`${head.slice(0, -1)},"events":[${events.map((event) => event.json).join(',')}]}`)
+    },
+  }),
+  method({
+    name: 'history.read',
+    summary: 'The conversation in order, without deltas; the last `limit` items, or those before `before`.',
+    params: z.strictObject({
+      sessionId,
+      before: wire.cursor.exactOptional().describe('`next` of the page after'),
+      limit: z.int().min(1).max(500).default(100),
+    }),
+    result: z.object({
+      ...logRange,
+      items: z.array(wire.historyItem),
+      next: wire.cursor.nullable().describe('`before` for the items before these; null at the beginning'),
+    }),
+    handler(params, { engine }) {
+      engine.session(params.sessionId)
+      const range = rangeOf(engine)
+      const before = params.before ?? range.head + 1
+      const { limit } = params
+      const found = engine.events({ sessionId: params.sessionId, before, types: HISTORY_TYPES, whole: true, limit })
+      const events = fitting(found, true)
+      const items = events.map(({ event }) => historyItem(event, (id) => engine.turn(id)))
+      const more = found.length === limit || events.length < found.length
+      return { ...range, items: items.filter((item) => item !== null), next: more ? (events[0]?.seq ?? null) : null }
+    },
+  }),
+  method({
+    name: 'events.subscribe',
+    summary: 'Events after a cursor, first from the log, then live, as `events` notifications. No gap, no repeat.',
+    streaming: true,
+    params: z.strictObject({
+      after: z
+        .union([wire.cursor, z.literal('now')])
+        .default('now')
+        .describe('the last `seq` that the client has'),
+      log: z.string().exactOptional().describe('the log that the cursor belongs to'),
+      sessionId: sessionId.exactOptional(),
+      types: wire.eventTypes.exactOptional(),
+    }),
+    result: z.object({
+      subscriptionId: z.string(),
+      log: z.string(),
+      after: wire.cursor,
+      gap: z.boolean().describe('events between the cursor and the first one are gone for good'),
+    }),
+    handler({ after: wanted, log, ...filter }, { engine, feed }) {
+      const after = wanted === 'now' ? engine.head : wanted
+      checkCursor(engine, log, after)
+      if (filter.sessionId !== undefined) engine.session(filter.sessionId)
+      const { id, start } = feed.open({ ...filter, after })
+      const gap = after + 1 < engine.oldest
+      return new Streaming({ subscriptionId: id, log: engine.logId, after, gap }, start)
+    },
+  }),
+  method({
+    name: 'events.unsubscribe',
+    summary: 'Ends a subscription.',
+    params: z.strictObject({ subscriptionId: z.string() }),
+    result: z.object({ closed: z.boolean() }),
+    handler: (params, { feed }) => ({ closed: feed.close(params.subscriptionId) }),
+  }),
+  method({
+    name: 'bookmark.list',
+    summary: 'Up to where a client has certainly read turns of its own, for adapters that answer for others.',
+    params: z.strictObject({ owner: wire.origin, sessionId }),
+    result: z.object({
+      bookmarks: z.array(z.object({ owner: z.string(), sessionId, turnId: wire.turnId, seq: wire.cursor })),
+    }),
+    handler: (params, { engine }) => ({ bookmarks: engine.bookmarks(params.owner, params.sessionId) }),
+  }),
+  method({
+    name: 'bookmark.set',
+    summary: 'Keeps a bookmark.',
+    params: z.strictObject({ owner: wire.origin, sessionId, turnId: wire.turnId, seq: wire.cursor }),
+    result: z.object({}),
+    async handler(params, { engine }) {
+      await engine.setBookmark(params)
+      return {}
+    },
+  }),
+  method({
+    name: 'bookmark.delete',
+    summary: 'Drops a bookmark.',
+    params: z.strictObject({ owner: wire.origin, turnId: wire.turnId }),
+    result: z.object({}),
+    async handler(params, { engine }) {
+      await engine.deleteBookmark(params.owner, params.turnId)
+      return {}
+    },
+  }),
+]

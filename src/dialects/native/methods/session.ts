@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import type { Content } from '../../../core/content.ts'
+import { method } from '../method.ts'
+import { decodePage, encodePage, viewSession, viewTurn } from '../views.ts'
+import * as wire from '../wire.ts'
+
+const { sessionId, turnId } = wire
+const ORIGIN = 'native'
+const one = z.strictObject({ sessionId })
+
+function contentOf(message: string | Content[]): Content[] {
+  return typeof message === 'string' ? [{ type: 'text', text: message }] : message
+}
+
+export const sessionMethods = [
+  method({
+    name: 'session.create',
+    summary: 'Makes a session. No process is started before the first message.',
+    params: wire.createParams,
+    result: wire.sessionView,
+    handler: async (params, { engine }) => viewSession(await engine.create({ origin: ORIGIN, ...params })),
+  }),
+  method({
+    name: 'session.get',
+    summary: 'One session.',
+    params: one,
+    result: wire.sessionView,
+    handler: (params, { engine }) => viewSession(engine.session(params.sessionId)),
+  }),
+  method({
+    name: 'session.list',
+    summary: 'Sessions, the most recently active first, a page at a time.',
+    params: z.strictObject({
+      limit: z.int().min(1).max(500).default(50),
+      cursor: z.string().min(1).exactOptional().describe('`next` of the page before'),
+      agent: z.string().min(1).exactOptional(),
+      includeDestroyed: z.boolean().default(false),
+    }),
+    result: z.object({ sessions: z.array(wire.sessionView), next: z.string().nullable() }),
+    handler({ cursor, ...query }, { engine }) {
+      const before = cursor === undefined ? null : decodePage(cursor)
+      const found = engine.sessions({ ...query, before, limit: query.limit + 1 })
+      const page = found.slice(0, query.limit)
+      const last = page.at(-1)
+      return { sessions: page.map(viewSession), next: last && found.length > page.length ? encodePage(last) : null }
+    },
+  }),
+  method({
+    name: 'session.configure',
+    summary: 'Changes mode, model, title or the conversation that goes on. A running agent is told.',
+    params: wire.configureParams,
+    result: wire.sessionView,
+    handler: async (params, { engine }) => viewSession(await engine.configure(params)),
+  }),
+  method({
+    name: 'session.fork',
+    summary: 'A new session that branches off the conversation as it is now.',
+    params: z.strictObject({
+      sessionId,
+      title: z.string().max(500).nullable().exactOptional(),
+      key: wire.key.exactOptional(),
+      origin: wire.origin.exactOptional(),
+    }),
+    result: wire.sessionView,
+    handler: async (params, { engine }) => viewSession(await engine.fork({ origin: ORIGIN, ...params })),
+  }),
+  method({
+    name: 'session.pause',
+    summary: 'Holds the session: its process stands still, queued messages wait.',
+    params: one,
+    result: wire.sessionView,
+    handler: async (params, { engine }) => viewSession(await engine.pause(params.sessionId)),
+  }),
+  method({
+    name: 'session.resume',
+    summary: 'Ends a pause.',
+    params: one,
+    result: wire.sessionView,
+    handler: async (params, { engine }) => viewSession(await engine.resume(params.sessionId)),
+  }),
+  method({
+    name: 'session.interrupt',
+    summary: 'Stops the running turn. Answers once that is decided; `turn.interrupted` tells when it has happened.',
+    params: z.strictObject({ sessionId, clearQueue: z.boolean().default(false) }),
+    result: z.object({
+      interrupted: z.boolean().describe('a turn was running'),
+      cancelled: z.array(z.string()).describe('turns that were taken out of the queue'),
+    }),
+    handler: (params, { engine }) => engine.interrupt(params),
+  }),
+  method({
+    name: 'session.destroy',
+    summary: 'Removes the session. Answers when its process is gone too.',
+    params: one,
+    result: z.object({ sessionId }),
+    async handler(params, { engine }) {
+      await engine.destroy(params.sessionId)
+      return { sessionId: params.sessionId }
+    },
+  }),
+  method({
+    name: 'session.send',
+    summary: 'Sends the user\'s message: a new turn, which runs at once or waits in the queue. Answers after the commit.',
+    params: z.strictObject({
+      sessionId,
+      content: wire.message,
+      key: wire.key.exactOptional(),
+      origin: wire.origin.exactOptional(),
+    }),
+    result: z.object({
+      turnId,
+      position: z.number().describe('0: running now; n: n messages are before it'),
+      seq: z.number().describe('of its `turn.queued`: follow the turn from just before here'),
+      repeated: z.boolean().describe('the key was known; nothing new happened'),
+      log: z.string(),
+    }),
+    async handler({ content, ...params }, { engine }) {
+      const sent = await engine.send({ origin: ORIGIN, ...params, input: contentOf(content) })
+      return { ...sent, log: engine.logId }
+    },
+  }),
+]
+
+export const turnMethods = [
+  method({
+    name: 'turn.get',
+    summary: 'One turn.',
+    params: z.strictObject({ turnId }),
+    result: wire.turnView,
+    handler: (params, { engine }) => viewTurn(engine.turn(params.turnId)),
+  }),
+  method({
+    name: 'turn.list',
+    summary: 'The turns of a session, the newest first.',
+    params: z.strictObject({ sessionId, limit: z.int().min(1).max(500).default(50) }),
+    result: z.object({ turns: z.array(wire.turnView) }),
+    handler: (params, { engine }) => ({ turns: engine.turns(params.sessionId, params.limit).map(viewTurn) }),
+  }),
+  method({
+    name: 'queue.list',
+    summary: 'The messages that wait in a session, in order.',
+    params: one,
+    result: z.object({ turns: z.array(wire.turnView) }),
+    handler: (params, { engine }) => ({
+      turns: engine.session(params.sessionId).queue.map((waiting) => viewTurn(engine.turn(waiting))),
+    }),
+  }),
+  method({
+    name: 'queue.remove',
+    summary: 'Takes a message out of the queue before it runs.',
+    params: z.strictObject({ sessionId, turnId }),
+    result: z.object({ turnId }),
+    async handler(params, { engine }) {
+      await engine.cancelTurn(params.sessionId, params.turnId)
+      return { turnId: params.turnId }
+    },
+  }),
+]

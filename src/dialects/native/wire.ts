@@ -1,0 +1,293 @@
+import { z } from 'zod'
+import type { ErrorCode } from '../../core/error.ts'
+import type { Event, EventType } from '../../core/event.ts'
+import { MODES } from '../../core/mode.ts'
+
+/** What goes over the wire, in both directions. Times are milliseconds since 1970. */
+
+const id = z.string().min(1).max(200)
+const seq = z.int().min(0)
+const time = z.number()
+
+export const sessionId = id.describe('id of a session')
+export const turnId = id.describe('id of a turn')
+export const approvalId = id.describe('id of an approval')
+export const cursor = seq.describe('a `seq` of the log')
+export const key = z.string().min(1).max(200).describe('the same key twice has one effect: safe to send again')
+export const origin = z.string().min(1).max(64).describe('name of the client, for the log')
+export const mode = z.enum(MODES).describe('what the agent may do without asking')
+const model = z.string().min(1).max(200)
+const title = z.string().max(500)
+
+const content = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  z.strictObject({ type: z.literal('image'), mediaType: z.string().min(1), data: z.base64().min(1) }),
+])
+
+export const message = z
+  .union([z.string().min(1), z.array(content).min(1).max(100)])
+  .describe('a text, or pieces of text and images (base64)')
+
+const settings = z.strictObject({
+  systemPrompt: z.string().exactOptional(),
+  appendSystemPrompt: z.string().exactOptional(),
+  allowedTools: z.array(z.string()).exactOptional(),
+  disallowedTools: z.array(z.string()).exactOptional(),
+  maxTurns: z.int().min(1).exactOptional(),
+  mcpConfig: z.unknown().exactOptional(),
+  additionalDirectories: z.array(z.string()).exactOptional(),
+})
+
+export const createParams = z.strictObject({
+  agent: z.string().min(1).max(64),
+  cwd: z.string().min(1).describe('directory that the agent works in'),
+  mode: mode.exactOptional(),
+  model: model.nullable().exactOptional(),
+  title: title.nullable().exactOptional(),
+  settings: settings.exactOptional(),
+  nativeId: id.nullable().exactOptional().describe("a conversation of the agent's own, to go on with"),
+  key: key.exactOptional(),
+  origin: origin.exactOptional(),
+})
+
+export const configureParams = z.strictObject({
+  sessionId,
+  mode: mode.exactOptional(),
+  model: model.nullable().exactOptional(),
+  title: title.nullable().exactOptional(),
+  nativeId: id.nullable().exactOptional().describe("go on with this conversation of the agent's own; null: a fresh one"),
+})
+
+export const decideParams = z.discriminatedUnion('behavior', [
+  z.strictObject({
+    approvalId,
+    behavior: z.literal('allow'),
+    input: z.unknown().exactOptional().describe('run the tool with this input instead'),
+    answers: z.record(z.string(), z.string()).exactOptional().describe('for a question: answers by question text'),
+    forSession: z.boolean().exactOptional().describe('and do not ask again in this session'),
+    by: origin.exactOptional(),
+  }),
+  z.strictObject({
+    approvalId,
+    behavior: z.literal('deny'),
+    comment: z.string().max(100_000).exactOptional().describe('told to the agent'),
+    by: origin.exactOptional(),
+  }),
+])
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheWriteTokens: z.number(),
+  costUsd: z.number().nullable(),
+  modelCalls: z.number(),
+  durationMs: z.number(),
+})
+
+const failure = z.object({
+  code: z.string(),
+  message: z.string(),
+  detail: z.record(z.string(), z.unknown()).exactOptional(),
+})
+
+export const sessionView = z.object({
+  id,
+  agent: z.string(),
+  cwd: z.string(),
+  title: z.string().nullable(),
+  mode,
+  model: z.string().nullable(),
+  status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
+  tier: z.enum(['active', 'warm', 'cold']),
+  nativeId: z.string().nullable(),
+  parentId: z.string().nullable(),
+  origin: z.string().nullable(),
+  createdAt: time,
+  activeAt: time,
+  turn: z
+    .object({
+      id,
+      startedAt: time,
+      startedSeq: seq,
+      accepted: z.boolean(),
+      attempts: z.number(),
+      interrupting: z.boolean(),
+    })
+    .nullable(),
+  queued: z.number().describe('messages that wait'),
+  openApprovals: z.number(),
+  turnCount: z.number(),
+  usage,
+  lastError: failure.nullable(),
+  pid: z.number().nullable().describe("the agent's process"),
+  settings: settings.omit({ mcpConfig: true }).describe('without mcpConfig, which may hold secrets'),
+})
+export type SessionView = z.output<typeof sessionView>
+
+export const turnView = z.object({
+  id,
+  sessionId,
+  state: z.enum(['queued', 'running', 'completed', 'failed', 'interrupted', 'cancelled']),
+  input: z.array(content),
+  key: z.string().nullable(),
+  origin: z.string().nullable(),
+  queuedAt: time,
+  startedAt: time.nullable(),
+  endedAt: time.nullable(),
+  seq,
+  usage: usage.nullable(),
+  error: failure.nullable(),
+})
+export type TurnView = z.output<typeof turnView>
+
+const decision = z.discriminatedUnion('behavior', [
+  z.object({
+    behavior: z.literal('allow'),
+    input: z.unknown().exactOptional(),
+    forSession: z.boolean().exactOptional(),
+    answers: z.record(z.string(), z.string()).exactOptional(),
+  }),
+  z.object({ behavior: z.literal('deny'), comment: z.string() }),
+  z.object({ behavior: z.literal('cancelled'), reason: z.string() }),
+])
+
+export const approvalView = z.object({
+  id,
+  sessionId,
+  turnId: z.string().nullable(),
+  kind: z.enum(['tool', 'question', 'plan']),
+  tool: z.string(),
+  input: z.unknown(),
+  callId: z.string().nullable(),
+  summary: z.string().nullable(),
+  suggestions: z.unknown(),
+  parent: z.string().nullable(),
+  requestedAt: time,
+  decision: decision.nullable(),
+  decidedBy: z.string().nullable(),
+  decidedAt: time.nullable(),
+})
+export type ApprovalView = z.output<typeof approvalView>
+
+const place = { seq, at: time, turnId: z.string().nullable() }
+const parent = z.string().nullable().describe('the tool call of the sub-agent that this belongs to')
+
+export const historyItem = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('user'), ...place, content: z.array(content), origin: z.string().nullable() }),
+  z.object({
+    kind: z.enum(['assistant', 'thinking']),
+    ...place,
+    messageId: z.string(),
+    text: z.string(),
+    aborted: z.boolean(),
+    parent,
+  }),
+  z.object({ kind: z.literal('tool'), ...place, callId: z.string(), tool: z.string(), input: z.unknown(), parent }),
+  z.object({
+    kind: z.literal('result'),
+    ...place,
+    callId: z.string(),
+    output: z.string(),
+    isError: z.boolean(),
+    cut: z.number(),
+    parent,
+  }),
+  z.object({
+    kind: z.literal('approval'),
+    ...place,
+    approvalId: z.string(),
+    ask: z.enum(['tool', 'question', 'plan']),
+    tool: z.string(),
+    input: z.unknown(),
+    summary: z.string().nullable(),
+  }),
+  z.object({ kind: z.literal('decision'), ...place, approvalId: z.string(), decision, by: z.string() }),
+  z.object({
+    kind: z.literal('end'),
+    ...place,
+    outcome: z.enum(['completed', 'failed', 'interrupted']),
+    usage,
+    error: failure.nullable(),
+  }),
+])
+export type HistoryItem = z.output<typeof historyItem>
+
+/** Checked for its frame only: the kinds of events are listed in core. */
+export const event = z.custom<Event>(
+  (value) => typeof value === 'object' && value !== null && 'seq' in value && 'type' in value && 'sessionId' in value,
+)
+
+const EVENT_TYPES: Record<EventType, true> = {
+  'agent.init': true,
+  'turn.accepted': true,
+  'message.delta': true,
+  'message.completed': true,
+  'tool.started': true,
+  'tool.completed': true,
+  'agent.notice': true,
+  'agent.other': true,
+  'session.created': true,
+  'session.changed': true,
+  'session.status': true,
+  'session.destroyed': true,
+  'turn.queued': true,
+  'turn.started': true,
+  'turn.retried': true,
+  'turn.interrupting': true,
+  'turn.completed': true,
+  'turn.failed': true,
+  'turn.interrupted': true,
+  'turn.cancelled': true,
+  'approval.requested': true,
+  'approval.resolved': true,
+  'approval.delivered': true,
+  'agent.started': true,
+  'agent.exited': true,
+}
+export const eventTypes = z
+  .array(z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]))
+  .min(1)
+  .describe('only events of these types')
+
+export const agentReport = z.object({
+  name: z.string(),
+  title: z.string(),
+  installed: z.boolean(),
+  path: z.string().nullable(),
+  version: z.string().nullable(),
+  problem: z.string().nullable(),
+  capabilities: z.object({
+    streaming: z.boolean(),
+    thinking: z.boolean(),
+    approvals: z.boolean(),
+    images: z.boolean(),
+    resume: z.boolean(),
+    fork: z.boolean(),
+    cost: z.boolean(),
+    setModel: z.boolean(),
+    setMode: z.boolean(),
+    survivesRestart: z.boolean(),
+  }),
+})
+export type AgentReport = z.output<typeof agentReport>
+
+/** JSON-RPC codes of the errors that commands end with; `data.code` has the name. */
+export const ERROR_CODES: Record<ErrorCode, number> = {
+  invalid: -32602,
+  internal: -32603,
+  session_not_found: -32001,
+  turn_not_found: -32002,
+  approval_not_found: -32003,
+  approval_resolved: -32004,
+  path_not_found: -32005,
+  agent_unknown: -32006,
+  agent_missing: -32007,
+  agent_failed: -32008,
+  unsupported: -32009,
+  conversation_busy: -32010,
+  queue_full: -32011,
+  cursor_reset: -32012,
+  storage: -32013,
+  stopping: -32014,
+}

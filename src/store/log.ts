@@ -1,0 +1,184 @@
+import { existsSync, renameSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import { CorralError } from '../core/error.ts'
+import type { LoggedEvent } from '../core/event.ts'
+import type { Batch, Log } from '../core/ports.ts'
+import { createReader } from './reader.ts'
+import { migrate } from './schema.ts'
+import type { EventRow } from './statements.ts'
+import type { WriterAnswer, WriterRequest } from './writer.ts'
+
+export interface LogOptions {
+  path: string
+  /** Identity of the machine's boot: after a power failure committed events may be gone. */
+  bootId: string
+  newId: () => string
+  warn: (message: string) => void
+}
+
+interface Waiter {
+  resolve(): void
+  reject(error: CorralError): void
+}
+
+/**
+ * Opens the log: migrations and the reading connection here, the writing connection on its own thread. One commit is under
+ * way at a time; whatever is appended meanwhile gathers for the next one.
+ */
+export function openLog(options: LogOptions): Log {
+  const db = openOrSetAside(options)
+  const reader = createReader(db)
+  const id = claimLogId(db, options)
+  let head = lastSeq(db)
+  db.exec('PRAGMA query_only = ON')
+
+  const writerFile = import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js'
+  const worker = new Worker(new URL(writerFile, import.meta.url), {
+    workerData: { path: options.path },
+    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 },
+  })
+  const answers: ((answer: WriterAnswer) => void)[] = []
+  worker.on('message', (answer: WriterAnswer) => answers.shift()?.(answer))
+  worker.on('error', (error) => {
+    const failed: WriterAnswer = { error: { message: `the log's writer died: ${error.message}`, code: 'worker' } }
+    for (const answer of answers.splice(0)) answer(failed)
+  })
+  const ask = (request: WriterRequest): Promise<WriterAnswer> =>
+    new Promise((resolve) => {
+      answers.push(resolve)
+      worker.postMessage(request)
+    })
+
+  let gathered: Batch = { events: [], writes: [] }
+  let waiters: Waiter[] = []
+  let busy = false
+  let scheduled = false
+
+  function flush(): void {
+    scheduled = false
+    if (busy || waiters.length === 0) return
+    const { events, writes } = gathered
+    const waiting = waiters
+    gathered = { events: [], writes: [] }
+    waiters = []
+    busy = true
+    void ask({ events: events.map(rowOf), writes }).then(({ error }) => {
+      busy = false
+      if (error) return fail(waiting, error.message)
+      head = events.at(-1)?.seq ?? head
+      for (const waiter of waiting) waiter.resolve()
+      flush()
+    })
+  }
+
+  /** What was gathered since stands on the failed batch: all of it is refused together. */
+  function fail(failed: Waiter[], message: string): void {
+    const refused = [...failed, ...waiters]
+    gathered = { events: [], writes: [] }
+    waiters = []
+    log.onRollback?.()
+    const error = new CorralError('storage', `The log cannot be written: ${message} (${options.path})`, {
+      path: options.path,
+    })
+    for (const waiter of refused) waiter.reject(error)
+  }
+
+  const log: Log = {
+    ...reader,
+    id,
+    get head() {
+      return head
+    },
+    get oldest() {
+      return Number(db.prepare('SELECT min(seq) AS seq FROM events').get()?.['seq'] ?? 0)
+    },
+    onRollback: null,
+    append(batch) {
+      for (const event of batch.events) gathered.events.push(event)
+      for (const write of batch.writes) gathered.writes.push(write)
+      if (!scheduled && !busy) {
+        scheduled = true
+        queueMicrotask(flush)
+      }
+      return new Promise((resolve, reject) => waiters.push({ resolve, reject }))
+    },
+    async retain(request) {
+      const { error, removed } = await ask({ retain: request })
+      if (error) throw new CorralError('storage', `Old events cannot be removed: ${error.message}`)
+      return removed ?? 0
+    },
+    async close(clean) {
+      const { error } = await ask({ close: clean ? { clean: 'yes' } : {} })
+      if (error) options.warn(`closing the log: ${error.message}`)
+      db.close()
+      await worker.terminate()
+    },
+  }
+  return log
+}
+
+function rowOf(logged: LoggedEvent): EventRow {
+  const { event } = logged
+  const message = event.type === 'message.delta' ? event.messageId : null
+  return [event.seq, event.sessionId, event.turnId ?? null, event.type, event.at, logged.json, message]
+}
+
+/** A file that is no readable database is moved aside, never deleted; a fresh one takes its place. */
+function openOrSetAside(options: LogOptions): DatabaseSync {
+  const { path, warn } = options
+  try {
+    return open(path)
+  } catch (error) {
+    if (error instanceof CorralError) throw error
+    const { errcode, message } = error as Error & { errcode?: number }
+    const corrupt = errcode === 11 || errcode === 26 // SQLITE_CORRUPT, SQLITE_NOTADB
+    if (!corrupt || !existsSync(path)) {
+      throw new CorralError('storage', `The log ${path} cannot be opened: ${message}`, { path }, error)
+    }
+    const aside = `${path}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
+    for (const suffix of ['', '-wal', '-shm']) {
+      if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
+    }
+    warn(`The log ${path} is damaged (${message}). It was set aside as ${aside}; a new log begins.`)
+    return open(path)
+  }
+}
+
+function open(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: 5000 })
+  try {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192;')
+    migrate(db, path)
+    // Touches the tables that the daemon lives on, so that damage shows now and not in the middle of a turn.
+    db.prepare('SELECT count(*) FROM meta').get()
+    db.prepare('SELECT seq FROM events ORDER BY seq DESC LIMIT 1').get()
+    db.prepare('SELECT id FROM sessions ORDER BY id LIMIT 1').get()
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** The log id stays as long as nothing committed can have been lost: same boot, or a clean stop. */
+function claimLogId(db: DatabaseSync, { bootId, newId, path }: LogOptions): string {
+  const read = db.prepare('SELECT value FROM meta WHERE key = ?')
+  const meta = (key: string): string | null => (read.get(key)?.['value'] as string | undefined) ?? null
+  const known = meta('log_id')
+  const id = known !== null && (meta('clean') === 'yes' || meta('boot_id') === bootId) ? known : newId()
+  try {
+    const write = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
+    for (const [key, value] of Object.entries({ log_id: id, boot_id: bootId, clean: 'no' })) write.run(key, value)
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new CorralError('storage', `The log ${path} cannot be written: ${reason}`, { path }, error)
+  }
+  return id
+}
+
+function lastSeq(db: DatabaseSync): number {
+  const last = (table: string): number => Number(db.prepare(`SELECT max(seq) AS seq FROM ${table}`).get()?.['seq'] ?? 0)
+  const kept = Number(db.prepare("SELECT value FROM meta WHERE key = 'last_seq'").get()?.['value'] ?? 0)
+  return Math.max(last('events'), last('deltas'), kept)
+}

@@ -1,0 +1,180 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Approval, Decision } from '../core/approval.ts'
+import type { Content } from '../core/content.ts'
+import { LoggedEvent, type EventType } from '../core/event.ts'
+import type { ApprovalQuery, ApprovalRow, Bookmark, EventQuery, Log, RunRow, SessionQuery } from '../core/ports.ts'
+import type { Session } from '../core/session.ts'
+import type { Failure, Turn, TurnState } from '../core/turn.ts'
+import type { Usage } from '../core/usage.ts'
+
+export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
+
+type Row = Record<string, SQLInputValue>
+
+/** Every read of the log, on a connection of its own that never writes. */
+export function createReader(db: DatabaseSync): Reader {
+  const prepared = new Map<string, StatementSync>()
+  const sql = (text: string): StatementSync => {
+    let statement = prepared.get(text)
+    if (!statement) prepared.set(text, (statement = db.prepare(text)))
+    return statement
+  }
+  const all = (text: string, ...values: SQLInputValue[]): Row[] => sql(text).all(...values) as Row[]
+  const one = (text: string, ...values: SQLInputValue[]): Row | undefined => sql(text).get(...values) as Row | undefined
+  const state = (row: Row | undefined): Session | null => (row ? parse<Session>(row['state']) : null)
+
+  return {
+    events: (query) => readEvents(all, query),
+    session: (id) => state(one('SELECT state FROM sessions WHERE id = ?', id)),
+    sessionByKey: (key) => state(one('SELECT state FROM sessions WHERE key = ?', key)),
+    sessions: (query) => readSessions(all, query).map((row) => state(row)!),
+    unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
+    countSessions() {
+      const counts = { idle: 0, running: 0, waiting: 0, paused: 0 }
+      const rows = all("SELECT status, count(*) AS n FROM sessions WHERE status <> 'destroyed' GROUP BY status")
+      for (const row of rows) counts[row['status'] as keyof typeof counts] = row['n'] as number
+      return counts
+    },
+    turn: (id) => turnOf(one('SELECT * FROM turns WHERE id = ?', id)),
+    turnByKey: (id, key) => turnOf(one('SELECT * FROM turns WHERE session = ? AND key = ?', id, key)),
+    turns: (id, limit) =>
+      all('SELECT * FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?', id, limit).map((row) => turnOf(row)!),
+    approval: (id) => approvalOf(one('SELECT * FROM approvals WHERE id = ?', id)),
+    approvals: (query) => readApprovals(all, query).map((row) => approvalOf(row)!),
+    run: (id) => runOf(one('SELECT * FROM runs WHERE id = ?', id)),
+    runs: () => all('SELECT * FROM runs').map((row) => runOf(row)!),
+    bookmarks: (owner, sessionId) =>
+      all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(bookmarkOf),
+  }
+}
+
+type Query = (text: string, ...values: SQLInputValue[]) => Row[]
+
+function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
+  const backwards = query.before !== undefined && query.after === undefined
+  const where: string[] = []
+  const values: SQLInputValue[] = []
+  const add = (condition: string, value: SQLInputValue): void => {
+    where.push(condition)
+    values.push(value)
+  }
+  if (query.after !== undefined) add('seq > ?', query.after)
+  if (query.before !== undefined) add('seq < ?', query.before)
+  if (query.sessionId !== undefined) add('session = ?', query.sessionId)
+  if (query.turnId !== undefined) add('turn = ?', query.turnId)
+  const order = `ORDER BY seq ${backwards ? 'DESC' : 'ASC'} LIMIT ?`
+  const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''
+  const types = query.types ? `${where.length > 0 ? 'AND' : 'WHERE'} type IN (${query.types.map(() => '?').join()})` : ''
+  const rows = all(
+    `SELECT seq, session, type, body FROM events ${condition} ${types} ${order}`,
+    ...values,
+    ...(query.types ?? []),
+    query.limit,
+  )
+  if (!query.whole && (!query.types || query.types.includes('message.delta'))) {
+    const deltas = all(
+      `SELECT seq, session, 'message.delta' AS type, body FROM deltas ${condition} ${order}`,
+      ...values,
+      query.limit,
+    )
+    if (deltas.length > 0) {
+      rows.push(...deltas)
+      const sign = backwards ? -1 : 1
+      rows.sort((a, b) => sign * ((a['seq'] as number) - (b['seq'] as number)))
+      rows.length = Math.min(rows.length, query.limit)
+    }
+  }
+  if (backwards) rows.reverse()
+  return rows.map(
+    (row) =>
+      new LoggedEvent(row['seq'] as number, row['session'] as string, row['type'] as EventType, row['body'] as string),
+  )
+}
+
+function readSessions(all: Query, query: SessionQuery): Row[] {
+  const where = query.includeDestroyed ? ['1 = 1'] : ["status <> 'destroyed'"]
+  const values: SQLInputValue[] = []
+  if (query.before) {
+    where.push('(active_at, id) < (?, ?)')
+    values.push(query.before.activeAt, query.before.id)
+  }
+  if (query.agent !== undefined) {
+    where.push('agent = ?')
+    values.push(query.agent)
+  }
+  const text = `SELECT state FROM sessions WHERE ${where.join(' AND ')} ORDER BY active_at DESC, id DESC LIMIT ?`
+  return all(text, ...values, query.limit)
+}
+
+function readApprovals(all: Query, query: ApprovalQuery): Row[] {
+  const where = ['1 = 1']
+  const values: SQLInputValue[] = []
+  if (query.sessionId !== undefined) {
+    where.push('session = ?')
+    values.push(query.sessionId)
+  }
+  if (query.open) where.push('decision IS NULL')
+  const text = `SELECT * FROM approvals WHERE ${where.join(' AND ')} ORDER BY requested_at DESC LIMIT ?`
+  return all(text, ...values, query.limit)
+}
+
+function parse<T>(value: SQLInputValue | undefined): T {
+  return JSON.parse(value as string) as T
+}
+
+function optional<T>(value: SQLInputValue | undefined): T | null {
+  return value === null || value === undefined ? null : parse<T>(value)
+}
+
+function turnOf(row: Row | undefined): Turn | null {
+  if (!row) return null
+  return {
+    id: row['id'] as string,
+    sessionId: row['session'] as string,
+    state: row['state'] as TurnState,
+    input: parse<Content[]>(row['input']),
+    key: row['key'] as string | null,
+    origin: row['origin'] as string | null,
+    queuedAt: row['queued_at'] as number,
+    startedAt: row['started_at'] as number | null,
+    endedAt: row['ended_at'] as number | null,
+    seq: row['seq'] as number,
+    usage: optional<Usage>(row['usage']),
+    error: optional<Failure>(row['error']),
+  }
+}
+
+function approvalOf(row: Row | undefined): ApprovalRow | null {
+  if (!row) return null
+  return {
+    ...parse<Approval>(row['body']),
+    sessionId: row['session'] as string,
+    turnId: row['turn'] as string | null,
+    requestedAt: row['requested_at'] as number,
+    decision: optional<Decision>(row['decision']),
+    decidedBy: row['decided_by'] as string | null,
+    decidedAt: row['decided_at'] as number | null,
+  }
+}
+
+function runOf(row: Row | undefined): RunRow | null {
+  if (!row) return null
+  return {
+    id: row['id'] as string,
+    sessionId: row['session'] as string,
+    pid: row['pid'] as number,
+    startTime: row['start_time'] as string,
+    bootId: row['boot_id'] as string,
+    offset: row['offset'] as number,
+    turnOffset: row['turn_offset'] as number,
+  }
+}
+
+function bookmarkOf(row: Row): Bookmark {
+  return {
+    owner: row['owner'] as string,
+    sessionId: row['session'] as string,
+    turnId: row['turn'] as string,
+    seq: row['seq'] as number,
+  }
+}

@@ -1,0 +1,74 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { CorralError } from '../core/error.ts'
+
+/**
+ * Numbered steps, never edited once released. The log itself is two tables: `events` for what stays, and `deltas` for streamed
+ * pieces of messages that are not complete yet; one `seq` runs through both.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE events(
+    seq INTEGER PRIMARY KEY, session TEXT NOT NULL, turn TEXT, type TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL);
+  CREATE INDEX events_of_session ON events(session, seq);
+
+  CREATE TABLE deltas(
+    seq INTEGER PRIMARY KEY, session TEXT NOT NULL, turn TEXT, message TEXT NOT NULL, body TEXT NOT NULL);
+
+  CREATE TABLE sessions(
+    id TEXT PRIMARY KEY, key TEXT UNIQUE, agent TEXT NOT NULL, status TEXT NOT NULL, active_at INTEGER NOT NULL,
+    unfinished INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX sessions_by_activity ON sessions(active_at DESC, id DESC) WHERE status <> 'destroyed';
+  CREATE INDEX sessions_by_status ON sessions(status);
+  CREATE INDEX sessions_unfinished ON sessions(id) WHERE unfinished = 1;
+
+  CREATE TABLE turns(
+    id TEXT PRIMARY KEY, session TEXT NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL, key TEXT, origin TEXT,
+    input TEXT NOT NULL, queued_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, usage TEXT, error TEXT
+  ) WITHOUT ROWID;
+  CREATE INDEX turns_of_session ON turns(session, seq);
+  CREATE UNIQUE INDEX turns_by_key ON turns(session, key) WHERE key IS NOT NULL;
+
+  CREATE TABLE approvals(
+    id TEXT PRIMARY KEY, session TEXT NOT NULL, turn TEXT, requested_at INTEGER NOT NULL, body TEXT NOT NULL,
+    decision TEXT, decided_by TEXT, decided_at INTEGER) WITHOUT ROWID;
+  CREATE INDEX approvals_of_session ON approvals(session, requested_at);
+  CREATE INDEX approvals_open ON approvals(requested_at) WHERE decision IS NULL;
+
+  CREATE TABLE runs(
+    id TEXT PRIMARY KEY, session TEXT NOT NULL, pid INTEGER NOT NULL, start_time TEXT NOT NULL, boot_id TEXT NOT NULL,
+    offset INTEGER NOT NULL, turn_offset INTEGER NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE bookmarks(
+    owner TEXT NOT NULL, turn TEXT NOT NULL, session TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(owner, turn)
+  ) WITHOUT ROWID;
+  CREATE INDEX bookmarks_of_session ON bookmarks(owner, session);
+  `,
+]
+
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Brings a database up to date; a log of a newer Corral is left alone. */
+export function migrate(db: DatabaseSync, path: string): void {
+  const found = Number(db.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
+  if (found > SCHEMA_VERSION) {
+    throw new CorralError(
+      'storage',
+      `The log ${path} was written by a newer Corral (schema ${found}; this one knows ${SCHEMA_VERSION}). ` +
+        'Upgrade Corral, or point CORRAL_HOME at another directory.',
+      { path, found, known: SCHEMA_VERSION },
+    )
+  }
+  for (let version = found; version < SCHEMA_VERSION; version++) {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      db.exec(MIGRATIONS[version]!)
+      db.exec(`PRAGMA user_version = ${version + 1}`)
+      db.exec('COMMIT')
+    } catch (error) {
+      db.exec('ROLLBACK')
+      throw error
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import Router from 'find-my-way'
+import { HttpError, sendError } from './http-message.ts'
+
+export { HttpError, isJsonType, readBody, sendError, sendJson, sendText } from './http-message.ts'
+
+export interface HttpRequest {
+  req: IncomingMessage
+  res: ServerResponse
+  params: Record<string, string | undefined>
+  query: Record<string, string>
+}
+
+/** Answers a request. What it throws becomes the answer: an `HttpError` as itself, anything else as 500. */
+export type HttpHandler = (request: HttpRequest) => void | Promise<void>
+
+/** Looks at a request before it is routed; what it returns is the refusal. */
+export type Guard = (req: IncomingMessage) => HttpError | null
+
+export interface ListenOptions {
+  host: string
+  port: number
+  tls?: { cert: string | Buffer; key: string | Buffer }
+  guard?: Guard
+}
+
+export interface HttpListener {
+  readonly host: string
+  readonly port: number
+  readonly url: string
+  /** Stops accepting, ends idle connections, waits up to `graceMs` for answers under way, then cuts. */
+  close(graceMs?: number): Promise<void>
+}
+
+export interface HttpApp {
+  route(method: HttpMethod, path: string, handler: HttpHandler): void
+  /** May be called several times: every listener serves the same routes. Rejects with the system's error (EADDRINUSE …). */
+  listen(options: ListenOptions): Promise<HttpListener>
+  close(graceMs?: number): Promise<void>
+}
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface HttpAppOptions {
+  /** Requests that announce a body above this are refused before they send it. */
+  bodyLimit?: number
+  onError?(error: unknown): void
+}
+
+export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024
+const DEFAULT_GRACE_MS = 2_000
+
+/** A route table on node:http, served by any number of listeners. No CORS headers, ever. */
+export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
+  const router = Router()
+  const methods = new Set<HttpMethod>()
+  const listeners = new Set<HttpListener>()
+  const bodyLimit = options.bodyLimit ?? DEFAULT_BODY_LIMIT
+
+  function find(method: string | undefined, url: string): ReturnType<typeof router.find> {
+    const found = router.find(method as HttpMethod, url)
+    return found && typeof found.store === 'function' ? found : null
+  }
+
+  async function serve(req: IncomingMessage, res: ServerResponse, guard: Guard | undefined): Promise<void> {
+    const url = req.url ?? '/'
+    const refusal = guard?.(req)
+    if (refusal) return sendError(res, refusal)
+    const found = find(req.method, url)
+    if (!found) {
+      const allow = [...methods].filter((method) => find(method, url))
+      return sendError(
+        res,
+        allow.length > 0 ? new HttpError(405, '', { allow: allow.join(', ') }) : new HttpError(404),
+      )
+    }
+    await (found.store as HttpHandler)({ req, res, params: found.params, query: found.searchParams })
+  }
+
+  function handler(guard: Guard | undefined): RequestListener {
+    return (req, res) => {
+      serve(req, res, guard).catch((error: unknown) => {
+        if (!(error instanceof HttpError)) options.onError?.(error)
+        if (res.headersSent) res.destroy()
+        else sendError(res, error instanceof HttpError ? error : new HttpError(500, 'Internal error'))
+      })
+    }
+  }
+
+  return {
+    route(method, path, handle) {
+      methods.add(method)
+      router.on(method, path, () => undefined, handle)
+    },
+    async listen({ host, port, tls, guard }) {
+      const onRequest = handler(guard)
+      const server = tls ? createTlsServer({ cert: tls.cert, key: tls.key }) : createServer()
+      server.on('request', onRequest)
+      server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+        if (Number(req.headers['content-length']) > bodyLimit) {
+          return sendError(res, new HttpError(413, 'The request body is too large', { connection: 'close' }))
+        }
+        res.writeContinue()
+        onRequest(req, res)
+      })
+      const closeServer = closer(server)
+      await listening(server, host, port)
+      const bound = (server.address() as AddressInfo).port
+      const listener: HttpListener = {
+        host,
+        port: bound,
+        url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+        close(graceMs = DEFAULT_GRACE_MS) {
+          listeners.delete(listener)
+          return closeServer(graceMs)
+        },
+      }
+      listeners.add(listener)
+      return listener
+    },
+    async close(graceMs) {
+      await Promise.all([...listeners].map((listener) => listener.close(graceMs)))
+    },
+  }
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen({ host, port }, () => {
+    server.off('error', reject)
+    resolve()
+  })
+  return promise
+}
+
+/** Keeps track of a server's sockets, so that closing is bounded whatever they do. */
+function closer(server: Server): (graceMs: number) => Promise<void> {
+  const sockets = new Set<Socket>()
+  let closing: Promise<void> | null = null
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.on('request', (_req, res) => {
+    if (closing) res.shouldKeepAlive = false
+    res.on('close', () => closing && setImmediate(() => server.closeIdleConnections()))
+  })
+  async function close(graceMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    server.close(() => resolve())
+    server.closeIdleConnections()
+    const timer = setTimeout(() => sockets.forEach((socket) => socket.destroy()), graceMs)
+    await promise
+    clearTimeout(timer)
+  }
+  return (graceMs) => (closing ??= close(graceMs))
+}

@@ -1,0 +1,120 @@
+import type { ServerResponse } from 'node:http'
+
+export interface SseOptions {
+  /** Unsent bytes beyond which `send` says stop. */
+  maxBacklog?: number
+  /** Sent every `pingMs` while the reader keeps up. */
+  ping?: { data: string; everyMs: number }
+  /** The reader has caught up after `send` said stop. */
+  onDrain?(): void
+  /** The response is over, in whatever way. Called once. */
+  onClose?(complete: boolean): void
+}
+
+export interface SseWriter {
+  /** Adds one event. False: the backlog is full; send nothing more until `onDrain` (what was given is kept). */
+  send(data: string, id?: string | number): boolean
+  /** No more events after this one. */
+  end(data?: string): void
+  /** Cuts the connection. */
+  abort(): void
+  /** False once the connection is gone or the stream has been ended. */
+  readonly open: boolean
+  /** Whether every byte up to the end was handed to the operating system. */
+  readonly finished: Promise<boolean>
+}
+
+const MAX_BACKLOG = 1024 * 1024
+const KEEP_ALIVE_MS = 30_000
+const SSE_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+}
+
+/** Server-sent events over one response: what one tick brings goes out in one write. */
+export function createSseWriter(res: ServerResponse, options: SseOptions = {}): SseWriter {
+  const maxBacklog = options.maxBacklog ?? MAX_BACKLOG
+  const { promise: finished, resolve } = Promise.withResolvers<boolean>()
+  let pending: string[] = []
+  let pendingBytes = 0
+  let scheduled = false
+  let stopped = false
+  let open = !res.destroyed
+
+  if (open) {
+    res.writeHead(200, SSE_HEADERS)
+    res.socket?.setKeepAlive(true, KEEP_ALIVE_MS)
+  }
+
+  function drained(): void {
+    if (!stopped || !open) return
+    stopped = false
+    options.onDrain?.()
+  }
+
+  function flush(): void {
+    scheduled = false
+    if (res.destroyed || res.writableEnded) return
+    if (pending.length === 0) return res.flushHeaders()
+    const chunk = pending.length === 1 ? pending[0]! : pending.join('')
+    pending = []
+    pendingBytes = 0
+    // A write that is taken whole brings no `drain`.
+    if (res.write(chunk) && stopped) setImmediate(drained)
+  }
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(flush)
+  }
+
+  function send(data: string, id?: string | number): boolean {
+    if (!open) return false
+    const frame = id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`
+    pending.push(frame)
+    pendingBytes += Buffer.byteLength(frame)
+    schedule()
+    if (pendingBytes + res.writableLength > maxBacklog) stopped = true
+    return !stopped
+  }
+
+  const { ping } = options
+  const timer = ping ? setInterval(() => res.writableNeedDrain || send(ping.data), ping.everyMs) : undefined
+  timer?.unref()
+
+  res.on('drain', drained)
+  res.on('error', () => res.destroy())
+  function closed(): void {
+    open = false
+    clearInterval(timer)
+    pending = []
+    options.onClose?.(res.writableFinished)
+    resolve(res.writableFinished)
+  }
+  // The client may have gone before this writer was made: its `close` is over then.
+  if (res.destroyed) setImmediate(closed)
+  else res.once('close', closed)
+  schedule()
+
+  return {
+    send,
+    end(data) {
+      if (!open) return
+      if (data !== undefined) send(data)
+      flush()
+      open = false
+      clearInterval(timer)
+      res.end()
+    },
+    abort() {
+      open = false
+      res.destroy()
+    },
+    get open() {
+      return open
+    },
+    finished,
+  }
+}

@@ -1,0 +1,235 @@
+import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs'
+import { createConnection, createServer, type Server, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import { createLineSplitter, DEFAULT_MAX_LINE } from './ndjson.ts'
+
+const PATH_LIMIT = 107 // sun_path holds 108 bytes with its NUL
+const CLOSE_MS = 1000
+
+/** One client: lines in, lines out. */
+export interface LineConnection {
+  /**
+   * Queues a line (its LF is added); what one tick brings goes out in one write. The line is always taken; false says
+   * that more than the bound is unsent and nothing further should be queued before `drain`.
+   */
+  send(line: string): boolean
+  /** Stops and resumes reading from the peer; each pause needs its resume. */
+  pause(): void
+  resume(): void
+  /** Sends what is queued, then closes. */
+  close(): void
+}
+
+export interface LineHandler {
+  line(line: Buffer): void
+  /** There is room again, after `send` was false. */
+  drain?(): void
+  /** A line was longer than the limit: the last chance to say so, the connection closes after this. */
+  oversize?(limit: number): void
+  /** The peer sends nothing more but may still read. Without this, the connection closes. */
+  ended?(): void
+  closed?(): void
+}
+
+export interface UnixOptions {
+  path: string
+  accept(connection: LineConnection): LineHandler
+  /** Longest line that is read, in bytes. */
+  lineLimit?: number
+  /** Unsent bytes per connection beyond which `send` is false, and nothing more is read from that peer. */
+  sendLimit?: number
+  /** Make an existing directory private too (0700); never done to a shared one such as /tmp. */
+  privateDirectory?: boolean
+}
+
+export interface UnixListener {
+  readonly path: string
+  readonly connections: number
+  /** Stops listening, lets what is queued go out, closes every connection. */
+  close(): Promise<void>
+}
+
+export type UnixProblem = 'path_too_long' | 'in_use' | 'not_a_socket'
+
+export class UnixSocketError extends Error {
+  readonly code: UnixProblem
+
+  constructor(code: UnixProblem, message: string) {
+    super(message)
+    this.name = 'UnixSocketError'
+    this.code = code
+  }
+}
+
+/** Listens at `path`, for this user only. A socket file that nobody answers on is replaced, a live one is not. */
+export async function listenUnix(options: UnixOptions): Promise<UnixListener> {
+  const { path } = options
+  const bytes = Buffer.byteLength(path)
+  if (bytes > PATH_LIMIT) {
+    const message = `the socket path ${path} has ${bytes} bytes, the system allows ${PATH_LIMIT}: choose a shorter one`
+    throw new UnixSocketError('path_too_long', message)
+  }
+  prepareDirectory(dirname(path), options.privateDirectory ?? true)
+  await removeStale(path)
+  const links = new Set<Link>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    const link = serve(socket, options, () => links.delete(link))
+    links.add(link)
+  })
+  await bind(server, path)
+  return {
+    path,
+    get connections() {
+      return links.size
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const link of links) link.connection.close()
+      const timer = setTimeout(() => links.forEach((link) => link.socket.destroy()), CLOSE_MS)
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
+
+function prepareDirectory(directory: string, makePrivate: boolean): void {
+  const created = mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (created !== undefined) return chmodSync(directory, 0o700)
+  const stat = statSync(directory)
+  const shared = (stat.mode & 0o1000) !== 0 || stat.uid !== process.getuid?.()
+  if (makePrivate && !shared && (stat.mode & 0o077) !== 0) chmodSync(directory, 0o700)
+}
+
+async function removeStale(path: string): Promise<void> {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat) return
+  if (!stat.isSocket()) throw new UnixSocketError('not_a_socket', `${path} exists and is not a socket: move it away`)
+  if (await answers(path)) throw new UnixSocketError('in_use', `another process is listening on ${path}`)
+  unlinkSync(path)
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createConnection(path)
+    probe.once('connect', () => {
+      probe.destroy()
+      resolve(true)
+    })
+    // A full backlog (EAGAIN) or no permission still means that somebody is there.
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT')
+    })
+  })
+}
+
+/** The socket is never open to others, not even between bind and chmod. */
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    const umask = process.umask(0o177)
+    try {
+      server.listen(path, () => {
+        server.off('error', reject)
+        chmodSync(path, 0o600)
+        resolve()
+      })
+    } finally {
+      process.umask(umask)
+    }
+  })
+}
+
+interface Link {
+  socket: Socket
+  connection: LineConnection
+}
+
+function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
+  let pauses = 0
+  const hold = (by: 1 | -1): void => {
+    pauses += by
+    if (pauses > 0) socket.pause()
+    else socket.resume()
+  }
+  const output = lineWriter(socket, options.sendLimit ?? 1024 ** 2, {
+    blocked: () => hold(1),
+    drained: () => {
+      hold(-1)
+      handler.drain?.()
+    },
+  })
+  const connection: LineConnection = {
+    send: output.send,
+    pause: () => hold(1),
+    resume: () => hold(-1),
+    close() {
+      output.flush()
+      socket.destroySoon()
+    },
+  }
+  const handler = options.accept(connection)
+  const splitter = createLineSplitter({
+    maxLineBytes: options.lineLimit ?? DEFAULT_MAX_LINE,
+    onLine: (line) => {
+      if (!isBlank(line) && !socket.writableEnded) handler.line(line)
+    },
+    onOverflow: (limit) => {
+      // Reading goes on for a moment, so that the peer gets to see the answer instead of a broken pipe.
+      handler.oversize?.(limit)
+      output.flush()
+      socket.end()
+      setTimeout(() => socket.destroy(), CLOSE_MS).unref()
+    },
+  })
+  socket.on('data', (chunk: Buffer) => splitter.push(chunk))
+  socket.on('end', () => {
+    splitter.end()
+    if (handler.ended) handler.ended()
+    else connection.close()
+  })
+  socket.on('error', () => {}) // a peer that went away; `close` follows
+  socket.on('close', () => {
+    gone()
+    handler.closed?.()
+  })
+  return { socket, connection }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.length === 0 || (line.length === 1 && line[0] === 0x0d)
+}
+
+/** Gathers the lines of one tick into one write and watches how much is unsent. */
+function lineWriter(socket: Socket, limit: number, on: { blocked(): void; drained(): void }) {
+  let gathered = ''
+  let scheduled = false
+  let blocked = false
+
+  function flush(): void {
+    scheduled = false
+    if (gathered === '' || socket.destroyed || socket.writableEnded) return
+    const text = gathered
+    gathered = ''
+    socket.write(text, () => {
+      if (!blocked || socket.destroyed || gathered.length + socket.writableLength > limit / 4) return
+      blocked = false
+      on.drained()
+    })
+  }
+
+  function send(line: string): boolean {
+    if (socket.destroyed || socket.writableEnded) return false
+    gathered += `${line}\n`
+    if (!scheduled) {
+      scheduled = true
+      setImmediate(flush)
+    }
+    if (!blocked && gathered.length + socket.writableLength > limit) {
+      blocked = true
+      on.blocked()
+    }
+    return !blocked
+  }
+
+  return { send, flush }
+}

@@ -1,0 +1,137 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AgentDriver } from '../../src/agents/agent.ts'
+import { createCatalog } from '../../src/agents/catalog.ts'
+import { demoDriver } from '../../src/agents/demo/driver.ts'
+import { createHost, type Host, type HostOptions } from '../../src/agents/host/host.ts'
+import { BOOT_ID } from '../../src/agents/host/process.ts'
+import type { Engine } from '../../src/core/api.ts'
+import { createEngine } from '../../src/core/engine.ts'
+import type { Event, EventType, LoggedEvent } from '../../src/core/event.ts'
+import { uuid } from '../../src/core/ids.ts'
+import type { Log } from '../../src/core/ports.ts'
+import { openLog } from '../../src/store/log.ts'
+
+export interface TestEngine {
+  engine: Engine
+  host: Host
+  log: Log
+  home: string
+  cwd: string
+  warnings: string[]
+  /** The first event of this type after `after`, waited for. */
+  event<T extends EventType>(type: T, options?: { sessionId?: string; after?: number }): Promise<Event & { type: T }>
+  /** Sends and waits for the end of that turn. */
+  turn(sessionId: string, text: string): Promise<Event[]>
+  /** Lets go as a crash would: agents run on. */
+  abandon(): Promise<void>
+  /** Ends agents and removes every file. */
+  stop(): Promise<void>
+}
+
+export interface TestEngineOptions {
+  home?: string
+  drivers?: AgentDriver[]
+  env?: NodeJS.ProcessEnv
+  options?: Partial<HostOptions>
+  maxQueue?: number
+}
+
+const WAIT_MS = 20_000
+
+/** A whole engine on real SQLite and real processes, without any listener. */
+export async function startEngine(given: TestEngineOptions = {}): Promise<TestEngine> {
+  const home = given.home ?? mkdtempSync(join(tmpdir(), 'corral-engine-'))
+  const cwd = join(home, 'project')
+  const runsDir = join(home, 'runs')
+  mkdirSync(cwd, { recursive: true })
+  mkdirSync(runsDir, { recursive: true })
+  const warnings: string[] = []
+  const warn = (message: string, error?: unknown): void => {
+    warnings.push(`${message}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const env = { ...process.env, CORRAL_DEMO_STATE: join(home, 'demo'), ...given.env }
+  const log = openLog({ path: join(home, 'corral.db'), bootId: BOOT_ID, newId: uuid, warn })
+  const catalog = createCatalog(given.drivers ?? [demoDriver], env)
+  const parts = createEngine({
+    log,
+    catalog,
+    clock: { now: Date.now },
+    newId: uuid,
+    isDirectory: (path) => stat(path).then((s) => s.isDirectory(), () => false),
+    maxQueue: given.maxQueue ?? 100,
+    warn,
+  })
+  const options: HostOptions = {
+    runsDir,
+    aliveFile: join(home, 'alive'),
+    maxWarm: 8,
+    idleMs: 600_000,
+    orphanMs: 3_600_000,
+    interruptMs: 5000,
+    termMs: 3000,
+    killMs: 3000,
+    ...given.options,
+  }
+  const host = createHost({ catalog, sink: parts.sink, committed: (id) => log.run(id), env, newId: uuid, options, warn })
+  await parts.start(host)
+  const { engine } = parts
+
+  async function until(
+    options: { after: number; sessionId?: string },
+    found: (event: LoggedEvent) => boolean,
+  ): Promise<Event[]> {
+    const seen: Event[] = []
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        subscription.close()
+        const types = seen.map((event) => event.type).join(', ')
+        reject(new Error(`waited ${WAIT_MS} ms in vain; seen: ${types}; warnings: ${warnings.join(' | ')}`))
+      }, WAIT_MS)
+      const subscription = engine.subscribe(options, (events) => {
+        for (const event of events) {
+          seen.push(event.event)
+          if (!found(event)) continue
+          clearTimeout(timer)
+          subscription.close()
+          resolve(seen)
+          return
+        }
+      })
+    })
+  }
+
+  return {
+    engine,
+    host,
+    log,
+    home,
+    cwd,
+    warnings,
+    async event(type, { sessionId, after = 0 } = {}) {
+      const seen = await until({ after, ...(sessionId ? { sessionId } : {}) }, (event) => event.type === type)
+      return seen.at(-1) as never
+    },
+    async turn(sessionId, text) {
+      const { turnId, seq } = await engine.send({ sessionId, input: [{ type: 'text', text }] })
+      const seen = await until({ after: seq - 1, sessionId }, (e) => isEnd(e.type) && e.event.turnId === turnId)
+      return seen.filter((event) => event.turnId === turnId)
+    },
+    async abandon() {
+      host.release()
+      await log.close(false)
+    },
+    async stop() {
+      await host.endAll()
+      host.release()
+      await log.close(true)
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+function isEnd(type: EventType): boolean {
+  return type === 'turn.completed' || type === 'turn.failed' || type === 'turn.interrupted' || type === 'turn.cancelled'
+}

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { anthropic } from './anthropic.ts'
+import { sendJson } from './api.ts'
+
+export interface SeenRequest {
+  method: string
+  /** With its query. */
+  path: string
+  body: unknown
+}
+
+export interface ScriptedModel {
+  url: string
+  /** The last requests, oldest first. */
+  requests: SeenRequest[]
+  close(): Promise<void>
+}
+
+const MAX_REQUESTS = 1000
+const MAX_BODY_BYTES = 64 * 1024 * 1024
+const ROUTES = { ...anthropic.routes }
+
+/** A model whose answers are written in the prompt, on loopback. */
+export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedModel> {
+  const requests: SeenRequest[] = []
+  const closing = new AbortController()
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy()
+      else sendJson(response, 500, { type: 'error', error: { type: 'api_error', message: String(error) } })
+    })
+  })
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readJson(request)
+    const seen = { method: request.method ?? '', path: request.url ?? '', body }
+    requests.push(seen)
+    if (requests.length > MAX_REQUESTS) requests.shift()
+    const route = ROUTES[`${seen.method} ${seen.path.split('?')[0]}`]
+    if (!route) {
+      return sendJson(response, 404, {
+        type: 'error',
+        error: { type: 'not_found_error', message: 'no such path' },
+      })
+    }
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    await route({ body, response, signal: AbortSignal.any([gone.signal, closing.signal]) })
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () => {
+      closing.abort()
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length
+    if (size > MAX_BODY_BYTES) throw new RangeError(`a request of more than ${MAX_BODY_BYTES} bytes`)
+    parts.push(part)
+  }
+  return size === 0 ? null : (JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown)
+}
