@@ -11,9 +11,7 @@ export interface TokenCheck {
 }
 
 const tokensFile = z.object({
-  tokens: z
-    .array(z.object({ token: z.string().min(1), label: z.string().nullish(), created: z.unknown() }))
-    .nullish(),
+  tokens: z.array(z.object({ token: z.string().min(1) })).nullish(),
 })
 
 export interface TokenFileOptions {

@@ -51,25 +51,35 @@ async function readFile(path: string): Promise<Tree> {
   try {
     content = parse(readFileSync(path, 'utf8')) ?? {}
   } catch (error) {
-    throw new ConfigError(path, '', `cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ConfigError(
+      path,
+      '',
+      `cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
   return checkTree(path, content)
 }
 
 /** The same tree if every key is known and every value allowed. */
 export function checkTree(source: string, content: unknown): Tree {
-  if (!isRecord(content)) throw new ConfigError(source, '', 'must hold settings by section, as in `agents: {…}`')
+  if (!isRecord(content))
+    throw new ConfigError(source, '', 'must hold settings by section, as in `agents: {…}`')
   const sections = [...new Set(SETTINGS.map((setting) => setting.path[0]))]
   const tree: Tree = {}
   for (const [section, group] of Object.entries(content)) {
     if (section === 'home' || section === 'socket') {
-      throw new ConfigError(source, section, `is set by CORRAL_${section.toUpperCase()} or --${section}, not in the file`)
+      throw new ConfigError(
+        source,
+        section,
+        `is set by CORRAL_${section.toUpperCase()} or --${section}, not in the file`,
+      )
     }
     if (!sections.includes(section)) {
       throw new ConfigError(source, section, `is not a section; there are ${sections.join(', ')}`)
     }
     if (group === null) continue
-    if (!isRecord(group)) throw new ConfigError(source, section, 'must hold settings, as in `agents: { maxWarm: 4 }`')
+    if (!isRecord(group))
+      throw new ConfigError(source, section, 'must hold settings, as in `agents: { maxWarm: 4 }`')
     for (const [key, value] of Object.entries(group)) checkLeaf(source, section, key, value)
     tree[section] = group
   }

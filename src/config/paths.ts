@@ -13,6 +13,8 @@ export interface Paths {
   runs: string
   db: string
   log: string
+  /** What a daemon in the background prints. */
+  output: string
   socket: string
 }
 
@@ -25,6 +27,7 @@ export function pathsOf(home: string): Paths {
     runs: join(home, 'runs'),
     db: join(home, 'corral.db'),
     log: join(home, 'corral.log'),
+    output: join(home, 'corral.out'),
     socket: join(home, 'corral.sock'),
   }
 }

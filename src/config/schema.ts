@@ -31,7 +31,9 @@ export const configSchema = z
       .prefault({}),
     http: z
       .strictObject({
-        bodyLimit: whole(1024, 1024 ** 3).default(32 * 1024 ** 2).describe('largest HTTP request body, in bytes'),
+        bodyLimit: whole(1024, 1024 ** 3)
+          .default(32 * 1024 ** 2)
+          .describe('largest HTTP request body, in bytes'),
       })
       .prefault({}),
     agents: z
@@ -47,7 +49,9 @@ export const configSchema = z
       .prefault({}),
     stop: z
       .strictObject({
-        graceMs: whole(0, HOUR).default(10_000).describe('how long `corral stop` lets running turns come to an end'),
+        graceMs: whole(0, HOUR)
+          .default(10_000)
+          .describe('how long `corral stop` lets running turns come to an end'),
       })
       .prefault({}),
     queue: z
@@ -57,7 +61,10 @@ export const configSchema = z
       .prefault({}),
     retention: z
       .strictObject({
-        days: whole(1, 36_500).nullable().default(null).describe('events older than this go; null keeps them all'),
+        days: whole(1, 36_500)
+          .nullable()
+          .default(null)
+          .describe('events older than this go; null keeps them all'),
         destroyedDays: whole(0, 36_500).default(30).describe('how long a removed session is kept'),
       })
       .prefault({}),
@@ -86,18 +93,19 @@ export interface Setting {
 }
 
 /** The leaves, in the order of the schema; environment names, flags and the documentation come from here. */
-export const SETTINGS: readonly Setting[] = Object.entries(configSchema.unwrap().shape).flatMap(([section, group]) =>
-  Object.entries(group.unwrap().shape).map(([key, leaf]: [string, z.ZodType]) => {
-    const words = `${section}_${key.replace(/[A-Z]/g, (letter) => `_${letter}`)}`
-    return {
-      path: [section, key] as const,
-      env: `CORRAL_${words.toUpperCase()}`,
-      flag: `--${words.toLowerCase().replaceAll('_', '-')}`,
-      schema: leaf,
-      description: leaf.description ?? '',
-      initial: leaf.parse(undefined),
-    }
-  }),
+export const SETTINGS: readonly Setting[] = Object.entries(configSchema.unwrap().shape).flatMap(
+  ([section, group]) =>
+    Object.entries(group.unwrap().shape).map(([key, leaf]: [string, z.ZodType]) => {
+      const words = `${section}_${key.replace(/[A-Z]/g, (letter) => `_${letter}`)}`
+      return {
+        path: [section, key] as const,
+        env: `CORRAL_${words.toUpperCase()}`,
+        flag: `--${words.toLowerCase().replaceAll('_', '-')}`,
+        schema: leaf,
+        description: leaf.description ?? '',
+        initial: leaf.parse(undefined),
+      }
+    }),
 )
 
 /** What a setting may be, in words: for error messages and the documentation. */
@@ -106,7 +114,8 @@ export function allowed(schema: z.ZodType): string {
 }
 
 function words(json: z.core.JSONSchema.BaseSchema): string {
-  if (json.anyOf) return json.anyOf.map((option) => words(option as z.core.JSONSchema.BaseSchema)).join(' or ')
+  if (json.anyOf)
+    return json.anyOf.map((option) => words(option as z.core.JSONSchema.BaseSchema)).join(' or ')
   if (json.enum) return `one of ${json.enum.join(', ')}`
   if (json.type === 'integer') return `a whole number from ${json.minimum} to ${json.maximum}`
   if (json.type === 'boolean') return 'true or false'

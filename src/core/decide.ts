@@ -142,7 +142,8 @@ export function exited(state: Session, runId: string, exit: ExitInfo, agentTitle
     ...cancelApprovals(state, 'the agent is gone'),
   ]
   const { turn } = state
-  if (!turn || state.destroyed) return events
+  // A process that Corral itself ended before it had the message makes room for the one that will get it.
+  if (!turn || state.destroyed || (exit.expected && !turn.accepted && !turn.interrupting)) return events
   if (turn.interrupting) return [...events, { type: 'turn.interrupted', turnId: turn.id, usage: NO_USAGE }]
   if (!turn.accepted && turn.attempts < MAX_ATTEMPTS) {
     return [...events, { type: 'turn.retried', turnId: turn.id, reason: 'the process ended before it had the message' }]

@@ -211,6 +211,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     start: (host) => reactor.start(host),
     stopping() {
       closing = true
+      reactor.hold()
     },
   }
 }

@@ -19,14 +19,18 @@ export interface Reactor {
   /** Resolves when the session's process is gone. */
   ended(sessionId: string): Promise<void>
   start(host: AgentHost): Promise<void>
+  /** From now on no message is brought to an agent; the next daemon takes up what has started here. */
+  hold(): void
 }
 
 /** Side effects, always after the commit that they follow from, so a crash between the two can be made good. */
 export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   let host: AgentHost | null = null
+  let held = false
   const endings = new Map<string, Promise<void>>()
 
   function prompt(agents: AgentHost, sessionId: string, turnId: string, inDoubt: boolean): void {
+    if (held) return
     const session = drafts.peek(sessionId)
     const turn = log.turn(turnId)
     if (session?.turn?.id === turnId && turn) agents.prompt(session, turnId, turn.input, inDoubt)
@@ -112,6 +116,9 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
       }
       if (command.mode !== undefined) tell({ kind: 'mode', mode: command.mode })
       if (command.model !== undefined) tell({ kind: 'model', model: command.model })
+    },
+    hold() {
+      held = true
     },
     ended: (sessionId) => endings.get(sessionId) ?? Promise.resolve(),
     async start(agents) {

@@ -19,8 +19,8 @@ export function createReader(db: DatabaseSync): Reader {
     if (!statement) prepared.set(text, (statement = db.prepare(text)))
     return statement
   }
-  const all = (text: string, ...values: SQLInputValue[]): Row[] => sql(text).all(...values) as Row[]
-  const one = (text: string, ...values: SQLInputValue[]): Row | undefined => sql(text).get(...values) as Row | undefined
+  const all = (text: string, ...values: SQLInputValue[]): Row[] => sql(text).all(...values)
+  const one = (text: string, ...values: SQLInputValue[]): Row | undefined => sql(text).get(...values)
   const state = (row: Row | undefined): Session | null => (row ? parse<Session>(row['state']) : null)
 
   return {

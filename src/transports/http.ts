@@ -71,7 +71,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     if (refusal) return sendError(res, refusal)
     const found = find(req.method, url)
     if (!found) {
-      const allow = [...methods].filter((method) => find(method, url))
+      const allow = [...methods].filter((method) => find(method, url)).sort()
       return sendError(
         res,
         allow.length > 0 ? new HttpError(405, '', { allow: allow.join(', ') }) : new HttpError(404),

@@ -116,7 +116,13 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
       const method = methods.get(request.method)
       if (method) return call(method, request.params, context, answer)
       const name = request.method.slice(0, 100)
-      answer(errorMember({ code: METHOD_NOT_FOUND, message: `there is no method ${name}`, data: { method: name } }))
+      answer(
+        errorMember({
+          code: METHOD_NOT_FOUND,
+          message: `there is no method ${name}`,
+          data: { method: name },
+        }),
+      )
     },
   }
 }
@@ -142,8 +148,10 @@ function readRequest(message: Buffer | string): Request {
     const reason = error instanceof Error ? error.message : String(error)
     return refused(null, PARSE_ERROR, `not JSON: ${reason.slice(0, 200)}`)
   }
-  if (Array.isArray(value)) return refused(null, INVALID_REQUEST, 'batches are not supported: send one request per line')
-  if (typeof value !== 'object' || value === null) return refused(null, INVALID_REQUEST, 'a request is an object')
+  if (Array.isArray(value))
+    return refused(null, INVALID_REQUEST, 'batches are not supported: send one request per line')
+  if (typeof value !== 'object' || value === null)
+    return refused(null, INVALID_REQUEST, 'a request is an object')
   const { jsonrpc, id, method, params } = value as Record<string, unknown>
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number') {
     return refused(null, INVALID_REQUEST, 'id must be a string, a number or null')

@@ -103,7 +103,8 @@ function prepareDirectory(directory: string, makePrivate: boolean): void {
 async function removeStale(path: string): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (!stat) return
-  if (!stat.isSocket()) throw new UnixSocketError('not_a_socket', `${path} exists and is not a socket: move it away`)
+  if (!stat.isSocket())
+    throw new UnixSocketError('not_a_socket', `${path} exists and is not a socket: move it away`)
   if (await answers(path)) throw new UnixSocketError('in_use', `another process is listening on ${path}`)
   unlinkSync(path)
 }

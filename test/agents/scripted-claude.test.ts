@@ -154,9 +154,9 @@ describe('the real claude on the scripted model', { skip, concurrency: false }, 
   })
 
   test('goes on after an interrupt of a model that never answers', async () => {
-    const requests = model.requests.length
+    const requested = model.next()
     const uuid = claude.say('[[hang]]')
-    await claude.wait(() => model.requests.length > requests, 'request')
+    await requested
     await claude.control({ subtype: 'interrupt' })
     assert.match((await resultOf(uuid)).terminal_reason ?? '', /^aborted_/)
     assert.equal((await claude.turn('still there?')).result, 'echo: still there?')

@@ -42,6 +42,9 @@ function stop(code: number): void {
   conversation.finish(true)
 }
 
+process.on('SIGTERM', () => process.exit(143))
+process.on('SIGINT', () => stop(130))
+
 output.emit({
   type: 'ready',
   conversationId: memory?.id ?? null,
@@ -63,5 +66,3 @@ const split = lineSplitter(
 )
 process.stdin.on('data', split)
 process.stdin.on('end', () => conversation.finish(true))
-process.on('SIGTERM', () => process.exit(143))
-process.on('SIGINT', () => stop(130))

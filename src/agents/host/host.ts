@@ -42,6 +42,11 @@ export interface Host extends AgentHost {
   release(): void
 }
 
+type EndTimes = Pick<HostOptions, 'termMs' | 'killMs'>
+
+/** When everything ends, it does so quickly. */
+const LAST_ORDERS: EndTimes = { termMs: 1000, killMs: 1500 }
+
 export function createHost(deps: HostDeps): Host {
   const { catalog, sink, options, newId, warn } = deps
   const runs = new Map<string, Run>()
@@ -172,7 +177,7 @@ export function createHost(deps: HostDeps): Host {
     await run.write(run.driver.encode(intent))
   }
 
-  async function end(sessionId: string): Promise<void> {
+  async function end(sessionId: string, { termMs, killMs }: EndTimes = options): Promise<void> {
     await starting.get(sessionId)?.catch(() => undefined)
     const run = runs.get(sessionId)
     if (!run) return
@@ -181,13 +186,13 @@ export function createHost(deps: HostDeps): Host {
       run.signal('SIGCONT')
       if (run.busy) {
         run.signal('SIGTERM')
-        escalate(run, [['SIGKILL', options.killMs]])
+        escalate(run, [['SIGKILL', killMs]])
       } else {
         const farewell = run.driver.farewell()
         run.write(farewell).catch(() => undefined)
         escalate(run, [
-          ['SIGTERM', farewell.length > 0 ? options.termMs : 0],
-          ['SIGKILL', options.killMs],
+          ['SIGTERM', farewell.length > 0 ? termMs : 0],
+          ['SIGKILL', killMs],
         ])
       }
     }
@@ -244,7 +249,7 @@ export function createHost(deps: HostDeps): Host {
     },
     pause: (session) => runs.get(session.id)?.signal('SIGSTOP'),
     resume: (session) => runs.get(session.id)?.signal('SIGCONT'),
-    end,
+    end: (sessionId) => end(sessionId),
     async attach(rows, sessions) {
       const alive = new Set<string>()
       sweep(new Set(rows.map((row) => row.id)))
@@ -270,7 +275,7 @@ export function createHost(deps: HostDeps): Host {
     },
     running: () => [...runs.values()].map(({ sessionId, pid, busy }) => ({ sessionId, pid, busy })),
     async endAll() {
-      await Promise.all([...runs.keys(), ...starting.keys()].map(end))
+      await Promise.all([...runs.keys(), ...starting.keys()].map((id) => end(id, LAST_ORDERS)))
     },
     release() {
       released = true

@@ -187,6 +187,7 @@ export function createRun(deps: RunDeps): Run {
   }
 
   async function reportExit(): Promise<void> {
+    for (let tries = 0; alive() && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 5))
     const exit: ExitInfo = { ...readExit(files.exit), stderr: tail(files.errors), expected: run.ending }
     while (!detached) {
       try {

@@ -35,7 +35,8 @@ echo $$ > "$dir/pid"
     if [ $missed -ge 2 ]; then
       trap '' TERM
       kill -TERM 0
-      sleep 10
+      tries=0
+      while [ $tries -lt 10 ] && [ ! -e "$dir/exit" ]; do sleep 1; tries=$((tries + 1)); done
       kill -KILL 0
     fi
   done

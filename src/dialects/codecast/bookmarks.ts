@@ -44,10 +44,14 @@ export function createBookmarks(engine: Engine, log: DialectLog): Bookmarks {
   }
 
   function waiting(sessionId: string): Bookmark[] {
-    return engine
-      .bookmarks(OWNER, sessionId)
-      .map((bookmark) => ({ ...bookmark, seq: uncommitted.get(bookmark.turnId) ?? bookmark.seq }))
-      .filter(({ turnId, seq }) => !open.has(turnId) && seq !== Infinity)
+    return (
+      engine
+        .bookmarks(OWNER, sessionId)
+        .map((bookmark) => ({ ...bookmark, seq: uncommitted.get(bookmark.turnId) ?? bookmark.seq }))
+        .filter(({ turnId, seq }) => !open.has(turnId) && seq !== Infinity)
+        // Ids of turns are in the order of their messages; places are not, once one has moved.
+        .sort((a, b) => (a.turnId < b.turnId ? -1 : 1))
+    )
   }
 
   return {

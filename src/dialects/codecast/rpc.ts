@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { ServerResponse } from 'node:http'
+import { CorralError } from '../../core/error.ts'
 import { HttpError, type HttpHandler, isJsonType, readBody, sendJson } from '../../transports/http.ts'
 import { RawJson } from '../../transports/jsonrpc.ts'
 import { paramsError, type WireError, wireError } from './errors.ts'
@@ -46,9 +47,9 @@ export function createRpcHandler({ methods, bodyLimit, log }: RpcDeps): HttpHand
       if (method.streaming) return
       sendJson(res, 200, respond(envelope, 'result', result))
     } catch (error) {
-      const wired = wireError(error)
-      log.info({ method: method.name, err: error }, 'Codecast request refused')
-      fail(res, envelope, wired)
+      const known = error instanceof CorralError && error.code !== 'internal'
+      if (!known) log.warn({ method: method.name, err: error }, 'Codecast request failed')
+      fail(res, envelope, wireError(error))
     }
   }
 

@@ -124,7 +124,8 @@ export function openStream({ path, options, again, giveUpMs, signal }: StreamPar
     try {
       return (await (opened ??= open(false))).link
     } catch (error) {
-      const passing = error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
+      const passing =
+        error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
       if (!again || !passing) throw error
       return null
     }

@@ -26,7 +26,14 @@ export function historyItem(event: Event, inputOf: InputOf): HistoryItem | null 
     }
     case 'message.completed': {
       const { messageId, text, aborted, parent } = event
-      return { kind: event.kind === 'text' ? 'assistant' : 'thinking', ...place, messageId, text, aborted, parent }
+      return {
+        kind: event.kind === 'text' ? 'assistant' : 'thinking',
+        ...place,
+        messageId,
+        text,
+        aborted,
+        parent,
+      }
     }
     case 'tool.started': {
       const { callId, tool, input, parent } = event
@@ -41,7 +48,13 @@ export function historyItem(event: Event, inputOf: InputOf): HistoryItem | null 
       return { kind: 'approval', ...place, approvalId: id, ask: kind, tool, input, summary }
     }
     case 'approval.resolved':
-      return { kind: 'decision', ...place, approvalId: event.approvalId, decision: event.decision, by: event.by }
+      return {
+        kind: 'decision',
+        ...place,
+        approvalId: event.approvalId,
+        decision: event.decision,
+        by: event.by,
+      }
     case 'turn.completed':
       return { kind: 'end', ...place, outcome: 'completed', usage: event.usage, error: null }
     case 'turn.interrupted':

@@ -1,17 +1,12 @@
 import type { Engine } from '../../core/api.ts'
 import { asCorralError } from '../../core/error.ts'
-import {
-  createDispatcher,
-  errorLine,
-  INVALID_REQUEST,
-  type Method,
-  type RpcError,
-} from '../../transports/jsonrpc.ts'
+import { createDispatcher, errorLine, INVALID_REQUEST, type Method } from '../../transports/jsonrpc.ts'
 import type { LineConnection, LineHandler } from '../../transports/unix.ts'
+import { mapError, mapInvalidParams } from './errors.ts'
 import { createFeed } from './feed.ts'
 import type { Context, DaemonControl } from './method.ts'
 import { METHODS } from './methods.ts'
-import { ERROR_CODES, type AgentReport } from './wire.ts'
+import type { AgentReport } from './wire.ts'
 
 export type { AgentsSummary, DaemonControl, Listener } from './method.ts'
 export type { AgentReport } from './wire.ts'
@@ -40,13 +35,9 @@ export function nativeDialect({ engine, daemon, agents, onFault }: NativeOptions
     mapError(thrown) {
       const error = asCorralError(thrown)
       if (error.code === 'internal') onFault?.(thrown)
-      return { code: ERROR_CODES[error.code], message: error.message, data: { ...error.data, code: error.code } }
+      return mapError(error)
     },
-    invalidParams: ({ method, field, problem, issues }): RpcError => ({
-      code: ERROR_CODES.invalid,
-      message: `${method}: ${field ? `${field}: ` : ''}${problem}`,
-      data: { code: 'invalid', field, issues },
-    }),
+    invalidParams: mapInvalidParams,
   })
 
   return {

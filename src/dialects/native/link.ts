@@ -55,7 +55,10 @@ type Message = {
   error?: { code: number; message: string; data?: Record<string, unknown> }
 }
 
-export function dial(path: string, notified: (method: string, params: unknown) => void = () => {}): Promise<Link> {
+export function dial(
+  path: string,
+  notified: (method: string, params: unknown) => void = () => {},
+): Promise<Link> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path)
     const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()

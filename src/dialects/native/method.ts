@@ -39,7 +39,10 @@ export interface Context {
 
 type Answer<R extends z.ZodType> = z.output<R> | RawJson
 
-export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<Context, P> {
+export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<
+  Context,
+  P
+> {
   name: N
   result: R
   handler(params: z.output<P>, context: Context): Answer<R> | Streaming<z.output<R>> | Promise<Answer<R>>

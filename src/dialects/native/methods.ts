@@ -5,7 +5,13 @@ import { eventMethods } from './methods/events.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 
 /** The whole API. */
-export const METHODS = [...daemonMethods, ...sessionMethods, ...turnMethods, ...approvalMethods, ...eventMethods]
+export const METHODS = [
+  ...daemonMethods,
+  ...sessionMethods,
+  ...turnMethods,
+  ...approvalMethods,
+  ...eventMethods,
+]
 
 type AnyMethod = (typeof METHODS)[number]
 

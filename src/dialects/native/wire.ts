@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ErrorCode } from '../../core/error.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import { MODES } from '../../core/mode.ts'
 
@@ -13,7 +12,11 @@ export const sessionId = id.describe('id of a session')
 export const turnId = id.describe('id of a turn')
 export const approvalId = id.describe('id of an approval')
 export const cursor = seq.describe('a `seq` of the log')
-export const key = z.string().min(1).max(200).describe('the same key twice has one effect: safe to send again')
+export const key = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe('the same key twice has one effect: safe to send again')
 export const origin = z.string().min(1).max(64).describe('name of the client, for the log')
 export const mode = z.enum(MODES).describe('what the agent may do without asking')
 const model = z.string().min(1).max(200)
@@ -55,7 +58,10 @@ export const configureParams = z.strictObject({
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
   title: title.nullable().exactOptional(),
-  nativeId: id.nullable().exactOptional().describe("go on with this conversation of the agent's own; null: a fresh one"),
+  nativeId: id
+    .nullable()
+    .exactOptional()
+    .describe("go on with this conversation of the agent's own; null: a fresh one"),
 })
 
 export const decideParams = z.discriminatedUnion('behavior', [
@@ -63,7 +69,10 @@ export const decideParams = z.discriminatedUnion('behavior', [
     approvalId,
     behavior: z.literal('allow'),
     input: z.unknown().exactOptional().describe('run the tool with this input instead'),
-    answers: z.record(z.string(), z.string()).exactOptional().describe('for a question: answers by question text'),
+    answers: z
+      .record(z.string(), z.string())
+      .exactOptional()
+      .describe('for a question: answers by question text'),
     forSession: z.boolean().exactOptional().describe('and do not ask again in this session'),
     by: origin.exactOptional(),
   }),
@@ -183,7 +192,14 @@ export const historyItem = z.discriminatedUnion('kind', [
     aborted: z.boolean(),
     parent,
   }),
-  z.object({ kind: z.literal('tool'), ...place, callId: z.string(), tool: z.string(), input: z.unknown(), parent }),
+  z.object({
+    kind: z.literal('tool'),
+    ...place,
+    callId: z.string(),
+    tool: z.string(),
+    input: z.unknown(),
+    parent,
+  }),
   z.object({
     kind: z.literal('result'),
     ...place,
@@ -215,7 +231,8 @@ export type HistoryItem = z.output<typeof historyItem>
 
 /** Checked for its frame only: the kinds of events are listed in core. */
 export const event = z.custom<Event>(
-  (value) => typeof value === 'object' && value !== null && 'seq' in value && 'type' in value && 'sessionId' in value,
+  (value) =>
+    typeof value === 'object' && value !== null && 'seq' in value && 'type' in value && 'sessionId' in value,
 )
 
 const EVENT_TYPES: Record<EventType, true> = {
@@ -271,23 +288,3 @@ export const agentReport = z.object({
   }),
 })
 export type AgentReport = z.output<typeof agentReport>
-
-/** JSON-RPC codes of the errors that commands end with; `data.code` has the name. */
-export const ERROR_CODES: Record<ErrorCode, number> = {
-  invalid: -32602,
-  internal: -32603,
-  session_not_found: -32001,
-  turn_not_found: -32002,
-  approval_not_found: -32003,
-  approval_resolved: -32004,
-  path_not_found: -32005,
-  agent_unknown: -32006,
-  agent_missing: -32007,
-  agent_failed: -32008,
-  unsupported: -32009,
-  conversation_busy: -32010,
-  queue_full: -32011,
-  cursor_reset: -32012,
-  storage: -32013,
-  stopping: -32014,
-}

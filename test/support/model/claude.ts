@@ -165,8 +165,11 @@ function follow(child: ChildProcess) {
         if (found) finish(() => resolve(found))
       }
       const giveUp = () => {
-        const seen = lines.map((line) => `${line.type}/${line.subtype ?? ''}`).join(' ')
-        finish(() => reject(new Error(`no ${what}; seen: ${seen}`)))
+        const last = lines
+          .slice(-20)
+          .map((line) => `${line.type}/${line.subtype ?? ''}`)
+          .join(' ')
+        finish(() => reject(new Error(`no ${what}; the last lines: ${last}`)))
       }
       const finish = (end: () => void) => {
         clearTimeout(timer)

@@ -14,6 +14,8 @@ export interface ScriptedModel {
   url: string
   /** The last requests, oldest first. */
   requests: SeenRequest[]
+  /** Resolves with the next request that comes in. */
+  next(): Promise<SeenRequest>
   close(): Promise<void>
 }
 
@@ -24,6 +26,7 @@ const ROUTES = { ...anthropic.routes }
 /** A model whose answers are written in the prompt, on loopback. */
 export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedModel> {
   const requests: SeenRequest[] = []
+  const waiting: ((request: SeenRequest) => void)[] = []
   const closing = new AbortController()
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
@@ -37,6 +40,7 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
     const seen = { method: request.method ?? '', path: request.url ?? '', body }
     requests.push(seen)
     if (requests.length > MAX_REQUESTS) requests.shift()
+    for (const resolve of waiting.splice(0)) resolve(seen)
     const route = ROUTES[`${seen.method} ${seen.path.split('?')[0]}`]
     if (!route) {
       return sendJson(response, 404, {
@@ -56,6 +60,7 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    next: () => new Promise((resolve) => waiting.push(resolve)),
     close: () => {
       closing.abort()
       server.closeAllConnections()

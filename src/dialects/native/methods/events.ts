@@ -76,16 +76,27 @@ export const eventMethods = [
       const range = rangeOf(engine)
       const before = params.before ?? range.head + 1
       const { limit } = params
-      const found = engine.events({ sessionId: params.sessionId, before, types: HISTORY_TYPES, whole: true, limit })
+      const found = engine.events({
+        sessionId: params.sessionId,
+        before,
+        types: HISTORY_TYPES,
+        whole: true,
+        limit,
+      })
       const events = fitting(found, true)
       const items = events.map(({ event }) => historyItem(event, (id) => engine.turn(id)))
       const more = found.length === limit || events.length < found.length
-      return { ...range, items: items.filter((item) => item !== null), next: more ? (events[0]?.seq ?? null) : null }
+      return {
+        ...range,
+        items: items.filter((item) => item !== null),
+        next: more ? (events[0]?.seq ?? null) : null,
+      }
     },
   }),
   method({
     name: 'events.subscribe',
-    summary: 'Events after a cursor, first from the log, then live, as `events` notifications. No gap, no repeat.',
+    summary:
+      'Events after a cursor, first from the log, then live, as `events` notifications. No gap, no repeat.',
     streaming: true,
     params: z.strictObject({
       after: z

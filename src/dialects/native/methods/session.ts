@@ -42,7 +42,10 @@ export const sessionMethods = [
       const found = engine.sessions({ ...query, before, limit: query.limit + 1 })
       const page = found.slice(0, query.limit)
       const last = page.at(-1)
-      return { sessions: page.map(viewSession), next: last && found.length > page.length ? encodePage(last) : null }
+      return {
+        sessions: page.map(viewSession),
+        next: last && found.length > page.length ? encodePage(last) : null,
+      }
     },
   }),
   method({
@@ -80,7 +83,8 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.interrupt',
-    summary: 'Stops the running turn. Answers once that is decided; `turn.interrupted` tells when it has happened.',
+    summary:
+      'Stops the running turn. Answers once that is decided; `turn.interrupted` tells when it has happened.',
     params: z.strictObject({ sessionId, clearQueue: z.boolean().default(false) }),
     result: z.object({
       interrupted: z.boolean().describe('a turn was running'),
@@ -100,7 +104,8 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.send',
-    summary: 'Sends the user\'s message: a new turn, which runs at once or waits in the queue. Answers after the commit.',
+    summary:
+      "Sends the user's message: a new turn, which runs at once or waits in the queue. Answers after the commit.",
     params: z.strictObject({
       sessionId,
       content: wire.message,

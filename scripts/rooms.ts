@@ -1,0 +1,78 @@
+/**
+ * Checks the plan of the house: which room may import which, and that no file grows into a second one.
+ * Run by `npm run lint`; docs/architecture.md says why.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+
+const ROOT = new URL('..', import.meta.url).pathname
+const MAX_LINES = 400
+
+/** For each room of src/ the rooms that it may import from, beside itself. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  core: [],
+  store: ['core'],
+  agents: ['core'],
+  transports: [],
+  access: ['transports'],
+  dialects: ['core', 'transports', 'access'],
+  config: [],
+  system: ['core'],
+  cli: ['config', 'core', 'dialects', 'system', 'daemon.ts', 'transports'],
+  'daemon.ts': ['core', 'store', 'agents', 'dialects', 'transports', 'access', 'config', 'system'],
+  'main.ts': ['cli'],
+}
+
+const problems: string[] = []
+
+for (const file of sources('src')) {
+  const room = roomOf(file)
+  for (const target of importsOf(file)) {
+    const other = roomOf(target)
+    const allowed = MAY_IMPORT[room]
+    if (!allowed) problems.push(`${file}: the room ${room} is not in the plan (scripts/rooms.ts)`)
+    else if (room !== other && !allowed.includes(other)) problems.push(`${file}: ${room} may not import ${other} (${target})`)
+    else if (room === other && isForeignFolder(file, target)) {
+      problems.push(`${file}: ${room} never import each other (${target})`)
+    }
+  }
+}
+
+for (const file of ['src', 'test', 'bench', 'scripts', 'web'].flatMap(sources)) {
+  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n').length
+  if (lines > MAX_LINES) problems.push(`${file}: ${lines} lines; above ${MAX_LINES} it is two files`)
+}
+
+if (problems.length > 0) {
+  console.error(problems.join('\n'))
+  process.exit(1)
+}
+
+/** Dialects do not know each other; agents only share what lies beside their folders. */
+function isForeignFolder(file: string, target: string): boolean {
+  const [, room, folder] = file.split('/')
+  const [, , other] = target.split('/')
+  if (room === 'dialects') return folder !== other
+  if (room === 'agents') return other !== folder && !other!.endsWith('.ts') && folder !== 'host' && other !== 'host'
+  return false
+}
+
+function roomOf(file: string): string {
+  return file.split('/')[1]!
+}
+
+function sources(folder: string): string[] {
+  try {
+    return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
+      .map((name) => join(folder, name))
+  } catch {
+    return []
+  }
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
+  return [...found].map(([, path]) => relative(ROOT, normalize(join(ROOT, dirname(file), path!))))
+}

@@ -1,0 +1,60 @@
+import type { Approval, ApprovalKind, Decision } from '../../core/approval.ts'
+import { asArray, asObject, asString, isObject, type JsonObject } from './json.ts'
+import { type ClaudeState, nothing, other, type Step } from './state.ts'
+
+const KINDS: ReadonlyMap<unknown, ApprovalKind> = new Map([
+  ['AskUserQuestion', 'question'],
+  ['ExitPlanMode', 'plan'],
+])
+
+/** A request of Claude's; of the many kinds only the question for permission is ours to answer. */
+export function asked(state: ClaudeState, line: JsonObject): Step {
+  const request = asObject(line.request)
+  if (request.subtype !== 'can_use_tool' || typeof line.request_id !== 'string') {
+    return other(state, `control_request/${asString(request.subtype) ?? 'unknown'}`, line)
+  }
+  const agent = asString(request.agent_id)
+  const known = state.subAgents.find((sub) => sub.agent === agent)?.callId
+  const approval: Approval = {
+    id: line.request_id,
+    requestId: line.request_id,
+    kind: KINDS.get(request.tool_name) ?? 'tool',
+    tool: asString(request.tool_name) ?? 'unknown',
+    input: request.input ?? {},
+    callId: asString(request.tool_use_id),
+    summary: asString(request.description),
+    suggestions: request.permission_suggestions ?? null,
+    parent: asString(request.parent_tool_use_id) ?? known ?? agent,
+  }
+  return { state, outputs: [{ type: 'approval.asked', approval }] }
+}
+
+export function withdrawn(state: ClaudeState, line: JsonObject): Step {
+  if (typeof line.request_id !== 'string') return nothing(state)
+  return { state, outputs: [{ type: 'approval.withdrawn', requestId: line.request_id }] }
+}
+
+/** Claude's form of a decision; null when there is nothing to tell, since it withdrew the question itself. */
+export function permission(approval: Approval, decision: Decision): JsonObject | null {
+  if (decision.behavior === 'cancelled') return null
+  if (decision.behavior === 'deny') {
+    return { behavior: 'deny', message: decision.comment || 'The user said no.' }
+  }
+  const input = decision.input ?? approval.input
+  const updatedInput = decision.answers ? { ...asObject(input), answers: decision.answers } : input
+  const rules = decision.forSession ? sessionRules(approval) : []
+  return { behavior: 'allow', updatedInput, ...(rules.length > 0 && { updatedPermissions: rules }) }
+}
+
+/**
+ * Claude suggests rules for a settings file; for a session they live in the process only. For edits it suggests a
+ * change of mode instead, which would allow more than was asked: there the rule is the tool.
+ */
+function sessionRules(approval: Approval): JsonObject[] {
+  const suggestions = asArray(approval.suggestions).filter(isObject)
+  const rules = suggestions.filter((one) => one.type === 'addRules' && one.behavior === 'allow')
+  if (rules.length > 0) return rules.map((rule) => ({ ...rule, destination: 'session' }))
+  if (!suggestions.some((one) => one.type === 'setMode' && one.mode === 'acceptEdits')) return []
+  const rule = { toolName: approval.tool }
+  return [{ type: 'addRules', rules: [rule], behavior: 'allow', destination: 'session' }]
+}

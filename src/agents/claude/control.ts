@@ -1,0 +1,57 @@
+import type { AgentOutput } from '../../core/event.ts'
+import { asObject, asString, type JsonObject } from './json.ts'
+import { type ClaudeState, nothing, type Step } from './state.ts'
+
+/** What a request of ours is for; part of its id, so that an answer is understood without remembering the question. */
+export type Purpose = 'barrier' | 'claim' | 'end' | 'initialize' | 'interrupt' | 'mcp' | 'mode' | 'model'
+
+/** A control request as a stdin line. */
+export function request(purpose: Purpose, id: string, body: JsonObject): string {
+  return JSON.stringify({ type: 'control_request', request_id: `${purpose}:${id}`, request: body })
+}
+
+/** The answer to a request of Claude's as a stdin line. */
+export function response(requestId: string, body: JsonObject): string {
+  const success = { subtype: 'success', request_id: requestId, response: body }
+  return JSON.stringify({ type: 'control_response', response: success })
+}
+
+/** An answer to a request of ours. */
+export function answered(state: ClaudeState, line: JsonObject): Step {
+  const answer = asObject(line.response)
+  const [purpose, id] = split(asString(answer.request_id) ?? '')
+  if (purpose === 'barrier') return { state, outputs: [{ type: 'barrier.reached', id }] }
+  if (answer.subtype === 'error') return { state, outputs: [refusal(purpose, answer)] }
+  const body = asObject(answer.response)
+  if (purpose === 'mode' && typeof body.mode === 'string') {
+    return nothing({ ...state, permissionMode: body.mode })
+  }
+  if (purpose === 'mcp') return { state, outputs: failedServers(body) }
+  return nothing(state)
+}
+
+function split(requestId: string): [string, string] {
+  const colon = requestId.indexOf(':')
+  return colon < 0 ? [requestId, ''] : [requestId.slice(0, colon), requestId.slice(colon + 1)]
+}
+
+function refusal(purpose: string, answer: JsonObject): AgentOutput {
+  const error = asString(answer.error) ?? 'no reason given'
+  return {
+    type: 'agent.notice',
+    level: 'warning',
+    code: purpose === 'claim' ? 'claim_failed' : 'request_refused',
+    message: `Claude refused a request (${purpose}): ${error}`,
+    data: { purpose, error, code: asString(answer.error_code) },
+  }
+}
+
+function failedServers(body: JsonObject): AgentOutput[] {
+  return Object.entries(asObject(body.errors)).map(([server, error]) => ({
+    type: 'agent.notice',
+    level: 'warning',
+    code: 'mcp_failed',
+    message: `MCP server ${server} is not available: ${asString(error) ?? 'no reason given'}`,
+    data: { server, error },
+  }))
+}

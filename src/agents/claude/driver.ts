@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { type Content, textOf } from '../../core/content.ts'
+import type { Intent } from '../../core/ports.ts'
+import type { AgentDriver, Translator } from '../agent.ts'
+import { permission } from './approval.ts'
+import { request, response } from './control.ts'
+import { detect } from './detect.ts'
+import { plan } from './launch.ts'
+import { PERMISSION_MODES } from './mode.ts'
+import { claudeTranslator } from './translator.ts'
+
+export const claudeDriver: AgentDriver = {
+  name: 'claude',
+  title: 'Claude Code',
+  capabilities: {
+    streaming: true,
+    thinking: true,
+    approvals: true,
+    images: true,
+    resume: true,
+    fork: true,
+    cost: true,
+    setModel: true,
+    setMode: true,
+    survivesRestart: true,
+  },
+  detect,
+  plan,
+  translator: claudeTranslator as Translator<unknown>,
+  encode,
+  interrupt: () => [request('interrupt', randomUUID(), { subtype: 'interrupt' })],
+  barrier: (id) => [request('barrier', id, { subtype: 'get_session_cost' })],
+  farewell: () => [request('end', randomUUID(), { subtype: 'end_session' })],
+}
+
+function encode(intent: Intent): string[] {
+  switch (intent.kind) {
+    case 'prompt':
+      return [prompt(intent.turnId, intent.input)]
+    case 'decision': {
+      const answer = permission(intent.approval, intent.decision)
+      return answer ? [response(intent.approval.requestId, answer)] : []
+    }
+    case 'mode': {
+      const mode = PERMISSION_MODES[intent.mode]
+      return [request('mode', randomUUID(), { subtype: 'set_permission_mode', mode })]
+    }
+    case 'model':
+      return [request('model', randomUUID(), { subtype: 'set_model', model: intent.model ?? 'default' })]
+  }
+}
+
+/** The same message twice (after a crash) is run once: Claude knows it by its uuid. */
+function prompt(turnId: string, input: Content[]): string {
+  const content = input.every((part) => part.type === 'text') ? textOf(input) : input.map(block)
+  return JSON.stringify({
+    type: 'user',
+    uuid: turnId,
+    parent_tool_use_id: null,
+    message: { role: 'user', content },
+  })
+}
+
+function block(part: Content): object {
+  if (part.type === 'text') return part
+  return { type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } }
+}

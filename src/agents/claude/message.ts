@@ -1,0 +1,102 @@
+import type { AgentOutput } from '../../core/event.ts'
+import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from './json.ts'
+import { type ClaudeState, nothing, other, parentOf, remember, type Step, withSubAgent } from './state.ts'
+
+const MAX_OUTPUT = 256 * 1024
+const MAX_RAW = 64 * 1024
+
+/** A finished block of the model's answer; in practice one block a line. */
+export function assistant(before: ClaudeState, line: JsonObject): Step {
+  const { message } = line
+  if (!isObject(message)) return other(before, 'assistant', line)
+  if (message.model === '<synthetic>' && typeof line.error === 'string') {
+    return nothing({ ...before, failure: { kind: line.error, text: textOfBlocks(message.content) } })
+  }
+  let state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
+  const id = asString(message.id) ?? asString(line.uuid) ?? ''
+  const outputs: AgentOutput[] = []
+  for (const block of blocksOf(message.content)) {
+    const index = nextIndex(state, id)
+    state = withBlock(state, id, index + 1)
+    const output = blockOutput(block, `${id}:${index}`, line)
+    if (output) outputs.push(output)
+  }
+  return { state, outputs }
+}
+
+/**
+ * Streamed blocks carry an index, finished ones do not: a block is finished before the next one starts, so it is the
+ * newest of its message. Without a stream (sub-agents have none) blocks are counted.
+ */
+function nextIndex(state: ClaudeState, message: string): number {
+  const counted = state.blocks.find((known) => known.message === message)?.next ?? 0
+  return state.message === message ? Math.max(counted, state.block) : counted
+}
+
+function withBlock(state: ClaudeState, message: string, next: number): ClaudeState {
+  const others = state.blocks.filter((known) => known.message !== message)
+  return { ...state, blocks: remember(others, { message, next }) }
+}
+
+function blockOutput(block: unknown, messageId: string, line: JsonObject): AgentOutput | null {
+  if (!isObject(block)) return null
+  const parent = parentOf(line)
+  const aborted = line.aborted === true
+  switch (block.type) {
+    case 'text': {
+      const text = asString(block.text) ?? ''
+      return { type: 'message.completed', messageId, kind: 'text', text, parent, aborted }
+    }
+    case 'thinking': {
+      const text = asString(block.thinking) ?? ''
+      // Claude may keep its thinking to itself and send the signature only.
+      if (text === '') return null
+      return { type: 'message.completed', messageId, kind: 'thinking', text, parent, aborted }
+    }
+    case 'redacted_thinking':
+      return null
+    case 'tool_use': {
+      const callId = asString(block.id) ?? messageId
+      const tool = asString(block.name) ?? 'unknown'
+      return { type: 'tool.started', callId, tool, input: block.input ?? {}, parent }
+    }
+    default:
+      return {
+        type: 'agent.other',
+        kind: `assistant/${asString(block.type) ?? 'unknown'}`,
+        raw: capped(block, MAX_RAW),
+      }
+  }
+}
+
+/** Tool results come as the user's; what else does (replays, "interrupted by user") says nothing new. */
+export function user(before: ClaudeState, line: JsonObject): Step {
+  const state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
+  const outputs: AgentOutput[] = []
+  for (const block of asArray(asObject(line.message).content)) {
+    if (!isObject(block) || block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') continue
+    const { text, cut } = cutText(textOfBlocks(block.content), MAX_OUTPUT)
+    outputs.push({
+      type: 'tool.completed',
+      callId: block.tool_use_id,
+      output: text,
+      isError: block.is_error === true,
+      parent: parentOf(line),
+      cut,
+    })
+  }
+  return { state, outputs }
+}
+
+function blocksOf(content: unknown): unknown[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : asArray(content)
+}
+
+function textOfBlocks(content: unknown): string {
+  return blocksOf(content)
+    .map((block) => {
+      if (!isObject(block)) return typeof block === 'string' ? block : ''
+      return asString(block.text) ?? `[${asString(block.type) ?? 'unknown'}]`
+    })
+    .join('\n')
+}

@@ -1,0 +1,24 @@
+import type { Mode } from '../../core/mode.ts'
+
+/**
+ * Claude's mode for each of ours. `auto` is not Claude's bypass mode, which it refuses to root: Claude asks as ever and
+ * Corral says yes.
+ */
+export const PERMISSION_MODES: Readonly<Record<Mode, string>> = {
+  auto: 'default',
+  code: 'acceptEdits',
+  plan: 'plan',
+  ask: 'default',
+}
+
+const OBSERVED: ReadonlyMap<string, Mode> = new Map([
+  ['default', 'ask'],
+  ['acceptEdits', 'code'],
+  ['plan', 'plan'],
+  ['bypassPermissions', 'auto'],
+  ['auto', 'auto'],
+])
+
+export function modeOf(permissionMode: string): Mode | null {
+  return OBSERVED.get(permissionMode) ?? null
+}

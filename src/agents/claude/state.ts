@@ -1,0 +1,66 @@
+import type { AgentOutput } from '../../core/event.ts'
+import { capped, type JsonObject } from './json.ts'
+
+/** What the translator carries from line to line: plain data, every list bounded. */
+export interface ClaudeState {
+  /** Messages of ours that it has told us about and not finished. */
+  accepted: string[]
+  /** The message that streams, and the index of its newest block. */
+  message: string | null
+  block: number
+  /** The next block index of the newest messages. */
+  blocks: { message: string; next: number }[]
+  /** Which tool call a sub-agent belongs to. */
+  subAgents: { agent: string; callId: string }[]
+  /** Claude's own name of its mode, as last stated. */
+  permissionMode: string | null
+  totalCost: number | null
+  /** What Claude said in place of an answer when the model failed. */
+  failure: { kind: string; text: string } | null
+}
+
+export interface Step {
+  state: ClaudeState
+  outputs: AgentOutput[]
+}
+
+const MAX_REMEMBERED = 64
+const MAX_RAW = 64 * 1024
+
+export function initialState(): ClaudeState {
+  return {
+    accepted: [],
+    message: null,
+    block: -1,
+    blocks: [],
+    subAgents: [],
+    permissionMode: null,
+    totalCost: null,
+    failure: null,
+  }
+}
+
+export function nothing(state: ClaudeState): Step {
+  return { state, outputs: [] }
+}
+
+/** A line nobody here knows, passed on as it came. */
+export function other(state: ClaudeState, kind: string, line: unknown): Step {
+  return { state, outputs: [{ type: 'agent.other', kind, raw: capped(line, MAX_RAW) }] }
+}
+
+/** The list with one more at its end, the oldest given up at the bound. */
+export function remember<T>(list: readonly T[], item: T): T[] {
+  return list.length < MAX_REMEMBERED ? [...list, item] : [...list.slice(1), item]
+}
+
+/** Lines of a sub-agent name it and the tool call that started it; approvals name only the sub-agent. */
+export function withSubAgent(state: ClaudeState, agent: unknown, callId: unknown): ClaudeState {
+  if (typeof agent !== 'string' || typeof callId !== 'string') return state
+  if (state.subAgents.some((known) => known.agent === agent)) return state
+  return { ...state, subAgents: remember(state.subAgents, { agent, callId }) }
+}
+
+export function parentOf(line: JsonObject): string | null {
+  return typeof line.parent_tool_use_id === 'string' ? line.parent_tool_use_id : null
+}

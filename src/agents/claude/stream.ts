@@ -1,0 +1,34 @@
+import { isObject, type JsonObject } from './json.ts'
+import { type ClaudeState, nothing, parentOf, type Step } from './state.ts'
+
+/** A piece of the model's answer. Text deltas are the bulk of all lines: one look at each field, one object out. */
+export function stream(state: ClaudeState, line: JsonObject): Step {
+  const event = line.event
+  if (!isObject(event)) return nothing(state)
+  if (event.type === 'content_block_delta') return delta(state, line, event)
+  if (event.type === 'message_start') {
+    const id = isObject(event.message) ? event.message.id : undefined
+    return typeof id === 'string' ? nothing({ ...state, message: id, block: -1 }) : nothing(state)
+  }
+  if (event.type === 'content_block_start' && typeof event.index === 'number') {
+    return nothing({ ...state, message: messageOf(state, line), block: event.index })
+  }
+  return nothing(state)
+}
+
+function delta(state: ClaudeState, line: JsonObject, event: JsonObject): Step {
+  const piece = event.delta
+  if (!isObject(piece)) return nothing(state)
+  const kind = piece.type === 'text_delta' ? 'text' : piece.type === 'thinking_delta' ? 'thinking' : null
+  if (kind === null) return nothing(state)
+  const text = kind === 'text' ? piece.text : piece.thinking
+  const message = messageOf(state, line)
+  if (typeof text !== 'string' || text === '' || message === null) return nothing(state)
+  const index = typeof event.index === 'number' ? event.index : 0
+  const messageId = `${message}:${index}`
+  return { state, outputs: [{ type: 'message.delta', messageId, kind, text, parent: parentOf(line) }] }
+}
+
+function messageOf(state: ClaudeState, line: JsonObject): string | null {
+  return typeof line.api_message_id === 'string' ? line.api_message_id : state.message
+}

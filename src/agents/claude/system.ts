@@ -1,0 +1,81 @@
+import type { AgentOutput } from '../../core/event.ts'
+import { asCount, asString, type JsonObject, withoutLongLists } from './json.ts'
+import { modeOf } from './mode.ts'
+import { type ClaudeState, nothing, other, type Step, withSubAgent } from './state.ts'
+
+const MAX_INIT = 16 * 1024
+const CHATTER = new Set<unknown>(['thinking_tokens', 'session_state_changed', 'ui_invalidate'])
+
+export function system(state: ClaudeState, line: JsonObject): Step {
+  switch (line.subtype) {
+    case 'init':
+      return init(state, line)
+    case 'status':
+      return status(state, line)
+    case 'api_retry':
+      return { state, outputs: [retry(line)] }
+    case 'permission_denied':
+      return { state, outputs: [denied(line)] }
+    case 'task_started':
+      return other(withSubAgent(state, line.task_id, line.tool_use_id), 'system/task_started', line)
+    default:
+      if (CHATTER.has(line.subtype)) return nothing(state)
+      return other(state, `system/${asString(line.subtype) ?? 'unknown'}`, line)
+  }
+}
+
+/** Comes at the start of every turn, not of the process. */
+function init(state: ClaudeState, line: JsonObject): Step {
+  return {
+    state: { ...state, permissionMode: asString(line.permissionMode) ?? state.permissionMode },
+    outputs: [
+      {
+        type: 'agent.init',
+        nativeId: asString(line.session_id),
+        model: asString(line.model),
+        version: asString(line.claude_code_version),
+        raw: withoutLongLists(line, MAX_INIT),
+      },
+    ],
+  }
+}
+
+/**
+ * A mode that we set ourselves is known before this line comes (from the answer to our request); only one that Claude
+ * changed by itself is news. `default` is both our `auto` and our `ask`, so repeating a known mode would be wrong.
+ */
+function status(state: ClaudeState, line: JsonObject): Step {
+  const now = asString(line.permissionMode)
+  if (now === null || now === state.permissionMode) return nothing(state)
+  const next = { ...state, permissionMode: now }
+  const mode = state.permissionMode === null ? null : modeOf(now)
+  return mode === null ? nothing(next) : { state: next, outputs: [{ type: 'mode.observed', mode }] }
+}
+
+function retry(line: JsonObject): AgentOutput {
+  const { attempt, max_retries, retry_delay_ms, error_status, error } = line
+  const status = typeof error_status === 'number' ? error_status : null
+  const what = status === null ? 'The model could not be reached' : `The model answered with status ${status}`
+  const why = typeof error === 'string' ? ` (${error})` : ''
+  const when = `${(asCount(retry_delay_ms) / 1000).toFixed(1)} s`
+  return {
+    type: 'agent.notice',
+    level: 'warning',
+    code: 'model_retry',
+    message: `${what}${why}; attempt ${asCount(attempt)} of ${asCount(max_retries)} in ${when}.`,
+    data: {
+      attempt: asCount(attempt),
+      maxRetries: asCount(max_retries),
+      delayMs: asCount(retry_delay_ms),
+      status,
+      error: asString(error),
+    },
+  }
+}
+
+function denied(line: JsonObject): AgentOutput {
+  const tool = asString(line.tool_name)
+  const message = asString(line.message) ?? `Claude may not use ${tool ?? 'this tool'}.`
+  const data = { tool, callId: asString(line.tool_use_id) }
+  return { type: 'agent.notice', level: 'warning', code: 'permission_denied', message, data }
+}

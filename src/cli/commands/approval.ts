@@ -1,0 +1,66 @@
+import { byQuestion } from '../answer.ts'
+import type { Cli, Command } from '../cli.ts'
+import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import { shortId } from '../format.ts'
+import { json } from '../options.ts'
+import { approvalText, questionsOf } from '../render.ts'
+import { resolveApproval } from '../resolve.ts'
+
+type Decide = Api['approval.decide']['params']
+
+export const approvals: Command = (cli) =>
+  cli.withDaemon(async (client) => {
+    const found = await client.call('approval.list')
+    if (cli.json) return found.approvals.forEach(cli.printJson)
+    if (found.approvals.length === 0) return cli.note('nothing waits for an answer')
+    for (const approval of found.approvals) {
+      cli.stdout.write(
+        `${cli.paint('bold', `session ${shortId(approval.sessionId)}`)} ${approvalText(approval, cli.paint)}`,
+      )
+    }
+  })
+
+export const approve: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const input = json(cli.options, 'input')
+    const approvalId = await resolveApproval(client, String(fragment))
+    await decide(cli, client, {
+      approvalId,
+      behavior: 'allow',
+      ...(input !== undefined && { input }),
+      ...(await answersFor(cli, client, approvalId)),
+      ...(cli.options['session'] === true && { forSession: true }),
+      by: 'cli',
+    })
+  })
+
+export const deny: Command = (cli, [fragment, words]) =>
+  cli.withDaemon(async (client) => {
+    const approvalId = await resolveApproval(client, String(fragment))
+    await decide(cli, client, {
+      approvalId,
+      behavior: 'deny',
+      comment: (words as string[]).join(' '),
+      by: 'cli',
+    })
+  })
+
+async function answersFor(
+  cli: Cli,
+  client: NativeClient,
+  approvalId: string,
+): Promise<{ answers?: Record<string, string> }> {
+  const given = cli.options['answer']
+  if (!Array.isArray(given)) return {}
+  const { input } = await client.call('approval.get', { approvalId })
+  return { answers: byQuestion(questionsOf(input), given as string[]) }
+}
+
+async function decide(cli: Cli, client: NativeClient, decision: Decide): Promise<void> {
+  const approval = await client.call('approval.decide', decision)
+  if (cli.json) cli.printJson(approval)
+  else
+    cli.print(
+      `${decision.behavior === 'allow' ? 'allowed' : 'denied'} ${approval.tool} (${shortId(approval.id)})`,
+    )
+}

@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Cli, Command } from '../cli.ts'
+import { startDetached } from '../detach.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { bytes, duration, table } from '../format.ts'
+
+const GONE_MS = 120_000
+const POLL_MS = 25
+
+export const stop: Command = async (cli) => {
+  const agents = cli.options['keepAgents'] ? 'keep' : 'end'
+  const pid = await stopDaemon(cli, agents, cli.options['now'] === true)
+  if (cli.json) cli.printJson({ stopped: pid })
+  else cli.print(`stopped (pid ${pid})${agents === 'keep' ? '; agents run on' : ''}`)
+}
+
+export const restart: Command = async (cli) => {
+  try {
+    const pid = await stopDaemon(cli, 'keep', false)
+    if (!cli.json) cli.note(`stopped (pid ${pid}); agents run on`)
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.noDaemon) throw error
+    if (!cli.json) cli.note('no daemon was running')
+  }
+  return startDetached(cli)
+}
+
+/** Resolves when the process is gone. */
+async function stopDaemon(cli: Cli, agents: 'end' | 'keep', now: boolean): Promise<number> {
+  const { pid } = await cli.withDaemon((client) => client.call('daemon.stop', { agents, now }))
+  for (const deadline = Date.now() + GONE_MS; alive(pid); await delay(POLL_MS)) {
+    if (Date.now() > deadline)
+      throw new CliError(`the daemon (pid ${pid}) is still stopping after ${GONE_MS / 1000} s`)
+  }
+  return pid
+}
+
+function alive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+export const status: Command = (cli) =>
+  cli.withDaemon(async (client) => {
+    const now = await client.call('daemon.status')
+    if (cli.json) return cli.printJson(now)
+    const sessions = Object.entries(now.sessions).map(([name, count]) => `${count} ${name}`)
+    const rows = [
+      ['corral', `${now.version}, pid ${now.pid}, up ${duration(now.uptimeMs)}`],
+      ['home', cli.home],
+      ...now.listeners.map(({ name, address }) => [name, address]),
+      ['sessions', sessions.join(', ')],
+      [
+        'agents',
+        `${now.agents.running} working, ${now.agents.idle} idle (at most ${now.agents.maxWarm} are kept)`,
+      ],
+      ['log', `${now.log.head} events, id ${now.log.id}`],
+      ['memory', bytes(now.memory.rss)],
+    ]
+    cli.print(table(rows.map(([name, value]) => [cli.paint('dim', name!), value!])))
+  })
+
+export const agents: Command = (cli) =>
+  cli.withDaemon(async (client) => {
+    const found = await client.call('agents.list')
+    if (cli.json) return cli.printJson(found.agents)
+    const rows = found.agents.map((agent) => [
+      agent.installed ? cli.paint('green', 'yes') : cli.paint('dim', 'no'),
+      cli.paint('bold', agent.name),
+      agent.version ?? '',
+      agent.problem ?? agent.path ?? '',
+    ])
+    cli.print(table(rows))
+  })

@@ -1,0 +1,153 @@
+import { uuid } from '../../core/ids.ts'
+import { textOf } from '../../core/content.ts'
+import type { NativeClient } from '../../dialects/native/client.ts'
+import type { HistoryItem, SessionView } from '../../dialects/native/wire.ts'
+import { given, text, type Cli, type Command } from '../cli.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { duration, oneLine, shortId, table } from '../format.ts'
+import { wholeNumber } from '../options.ts'
+import { renderItems } from '../render.ts'
+import { pickId, resolveSession } from '../resolve.ts'
+
+const PAGE = 500
+
+export const list: Command = (cli) =>
+  cli.withDaemon(async (client) => {
+    const wanted = wholeNumber(cli.options, 'limit', 50)
+    const sessions = await collect(client, wanted, text(cli.options['agent']))
+    if (cli.json) return sessions.forEach(cli.printJson)
+    if (cli.options['quiet']) return sessions.forEach((session) => cli.print(session.id))
+    if (sessions.length === 0) return cli.note('no sessions yet; begin one with: corral new "…"')
+    const rows = sessions.map((session) => [
+      cli.paint('bold', shortId(session.id)),
+      statusWord(cli, session),
+      session.agent,
+      session.mode,
+      `${duration(Date.now() - session.activeAt)} ago`,
+      oneLine(session.title ?? session.cwd, 60),
+    ])
+    cli.print(table(rows))
+  })
+
+async function collect(
+  client: NativeClient,
+  wanted: number,
+  agent: string | undefined,
+): Promise<SessionView[]> {
+  const found: SessionView[] = []
+  let cursor: string | null = null
+  while (found.length < wanted) {
+    const limit = Math.min(PAGE, wanted - found.length)
+    const page: { sessions: SessionView[]; next: string | null } = await client.call('session.list', {
+      limit,
+      ...(agent !== undefined && { agent }),
+      ...(cursor !== null && { cursor }),
+    })
+    found.push(...page.sessions)
+    cursor = page.next
+    if (cursor === null) break
+  }
+  return found
+}
+
+function statusWord(cli: Cli, session: SessionView): string {
+  const extra = session.queued > 0 ? ` +${session.queued}` : ''
+  const style = {
+    idle: 'dim',
+    running: 'green',
+    waiting: 'magenta',
+    paused: 'yellow',
+    destroyed: 'red',
+  } as const
+  return cli.paint(style[session.status], session.status + extra)
+}
+
+export const history: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const wanted = wholeNumber(cli.options, 'limit', 100)
+    const sessionId = await resolveSession(client, String(fragment))
+    let items: HistoryItem[] = []
+    let before: number | null = null
+    while (items.length < wanted) {
+      const limit = Math.min(PAGE, wanted - items.length)
+      const page: { items: HistoryItem[]; next: number | null } = await client.call('history.read', {
+        sessionId,
+        limit,
+        ...(before !== null && { before }),
+      })
+      items = [...page.items, ...items]
+      before = page.next
+      if (before === null) break
+    }
+    if (cli.json) items.forEach(cli.printJson)
+    else cli.stdout.write(renderItems(items, cli.paint))
+  })
+
+export const interrupt: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const sessionId = await resolveSession(client, String(fragment))
+    const result = await client.call('session.interrupt', {
+      sessionId,
+      clearQueue: cli.options['clear'] === true,
+    })
+    if (cli.json) return cli.printJson({ sessionId, ...result })
+    cli.print(result.interrupted ? 'interrupting' : 'no turn was running')
+    if (result.cancelled.length > 0) cli.print(`${result.cancelled.length} taken out of the queue`)
+  })
+
+/** A command that does one thing to a session and shows it. */
+function changing(
+  say: string,
+  change: (client: NativeClient, sessionId: string, cli: Cli) => Promise<SessionView>,
+): Command {
+  return (cli, [fragment]) =>
+    cli.withDaemon(async (client) => {
+      const session = await change(client, await resolveSession(client, String(fragment)), cli)
+      if (cli.json) cli.printJson(session)
+      else cli.print(`${say} ${shortId(session.id)}`)
+    })
+}
+
+export const pause = changing('paused', (client, sessionId) => client.call('session.pause', { sessionId }))
+export const resume = changing('resumed', (client, sessionId) => client.call('session.resume', { sessionId }))
+
+export const fork = changing('forked:', (client, sessionId, cli) =>
+  client.call('session.fork', { sessionId, ...given(cli.options, 'title'), key: uuid(), origin: 'cli' }),
+)
+
+export const set = changing('changed', (client, sessionId, cli) => {
+  const changes = given(cli.options, 'mode', 'model', 'title')
+  if (Object.keys(changes).length === 0)
+    throw new CliError('nothing to change: give --mode, --model or --title', EXIT.usage)
+  return client.call('session.configure', { sessionId, ...(changes as { mode?: 'auto' }) })
+})
+
+export const remove: Command = (cli, [fragments]) =>
+  cli.withDaemon(async (client) => {
+    for (const fragment of fragments as string[]) {
+      const sessionId = await resolveSession(client, fragment)
+      await client.call('session.destroy', { sessionId })
+      if (cli.json) cli.printJson({ sessionId })
+      else cli.print(`removed ${shortId(sessionId)}`)
+    }
+  })
+
+export const queue: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const sessionId = await resolveSession(client, String(fragment))
+    const { turns } = await client.call('queue.list', { sessionId })
+    const unwanted = text(cli.options['remove'])
+    if (unwanted !== undefined) {
+      const ids = turns.map((turn) => turn.id)
+      const removed = await client.call('queue.remove', {
+        sessionId,
+        turnId: pickId('message', unwanted, ids),
+      })
+      return cli.json ? cli.printJson(removed) : cli.print(`removed ${shortId(removed.turnId)}`)
+    }
+    if (cli.json) return turns.forEach(cli.printJson)
+    if (turns.length === 0) return cli.note('nothing waits')
+    cli.print(
+      table(turns.map((turn, index) => [`${index + 1}`, shortId(turn.id), oneLine(textOf(turn.input), 80)])),
+    )
+  })

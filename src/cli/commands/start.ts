@@ -1,0 +1,54 @@
+import { homedir } from 'node:os'
+import { loadConfig, type Config } from '../../config/config.ts'
+import type { Daemon } from '../../daemon.ts'
+import type { Cli, Command } from '../cli.ts'
+import { EXIT } from '../exit.ts'
+import { version } from '../version.ts'
+
+const EXIT_MS = 2000
+
+export const start: Command = async (cli) => {
+  const config = await loadConfig({ env: cli.env, flags: flagsOf(cli) })
+  if (cli.options['detach']) return (await import('../detach.ts')).startDetached(cli)
+  const { runDaemon } = await import('../../daemon.ts')
+  const daemon = await runDaemon({ config, version, env: cli.env, homedir: homedir(), print: cli.note })
+  stopOnSignals(cli, daemon)
+  announce(cli, config, daemon)
+  await daemon.stopped
+  setTimeout(() => process.exit(), EXIT_MS).unref() // whatever still holds the process has had its chance
+  return EXIT.ok
+}
+
+function flagsOf(cli: Cli): Record<string, unknown> {
+  return { home: cli.home, socket: cli.socket, 'codecast.port': cli.options['codecastPort'] }
+}
+
+/** The first signal stops in order, the second at once; agents that are left are taken up by the next daemon. */
+function stopOnSignals(cli: Cli, daemon: Daemon): void {
+  let asked = false
+  const stop = (signal: NodeJS.Signals): void => {
+    if (asked) process.exit(EXIT.error)
+    asked = true
+    if (!cli.json) cli.note(`${signal}: stopping; once more to leave at once`)
+    void daemon.stop({ agents: signal === 'SIGHUP' ? 'keep' : 'end', now: false })
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+}
+
+function announce(cli: Cli, config: Config, daemon: Daemon): void {
+  const { listeners } = daemon
+  if (cli.json) return cli.printJson({ pid: process.pid, version, home: config.home, listeners })
+  cli.print(`${cli.paint('bold', `corral ${version}`)} is ready (pid ${process.pid}, data in ${config.home})`)
+  for (const [name, address] of Object.entries(listeners)) cli.print(`  ${name.padEnd(10)} ${address}`)
+  const web = Object.values(listeners).find((address) => /^https?:/.test(address))
+  if (web) cli.print(`  dashboard: will be at ${web}`)
+  void daemon.agents().then(
+    (agents) => {
+      const found = agents
+        .filter((agent) => agent.installed)
+        .map((agent) => `${agent.name} ${agent.version ?? ''}`.trim())
+      cli.print(`  agents: ${found.join(', ') || 'none found'}`)
+    },
+    (error: unknown) => cli.note(`agents could not be looked for: ${String(error)}`),
+  )
+}

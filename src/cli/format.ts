@@ -1,0 +1,80 @@
+import { stripVTControlCharacters } from 'node:util'
+
+/** Text from elsewhere, made safe for a terminal: no control characters but newline and tab. */
+export function clean(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+}
+
+/** Ids are shown by their end: those made in the same minute begin alike. */
+export function shortId(id: string): string {
+  return id.length > 12 ? id.slice(-8) : id
+}
+
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const row of rows)
+    row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, width(cell))))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => cell + ' '.repeat(widths[index]! - width(cell)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function width(cell: string): number {
+  return stripVTControlCharacters(cell).length
+}
+
+export function oneLine(text: string, limit: number): string {
+  const flat = clean(text).replace(/\s+/g, ' ').trim()
+  return flat.length > limit ? `${flat.slice(0, limit - 1)}…` : flat
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  const seconds = ms / 1000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`
+  return count < 1024 ** 2 ? `${(count / 1024).toFixed(1)} KiB` : `${(count / 1024 ** 2).toFixed(1)} MiB`
+}
+
+const BEFORE = new Set(['old_string', 'oldText', 'before'])
+const AFTER = new Set(['new_string', 'newText', 'after'])
+
+/** A tool's input, for people: one `name: value` a line, texts as they are, edits as minus and plus lines. */
+export function describeInput(input: unknown, limit = 2000): string {
+  if (typeof input !== 'object' || input === null) return cut(printable(input), limit)
+  const lines = Object.entries(input).map(([name, value]) => {
+    const shown = cut(printable(value), limit)
+    if (BEFORE.has(name) && typeof value === 'string') return prefixed(shown, '- ')
+    if (AFTER.has(name) && typeof value === 'string') return prefixed(shown, '+ ')
+    return shown.includes('\n') ? `${clean(name)}:\n${prefixed(shown, '  ')}` : `${clean(name)}: ${shown}`
+  })
+  return lines.join('\n')
+}
+
+function printable(value: unknown): string {
+  return clean(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))
+}
+
+function cut(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}… (${text.length - limit} more characters)` : text
+}
+
+export function prefixed(text: string, prefix: string): string {
+  return text
+    .split('\n')
+    .map((line) => prefix + line)
+    .join('\n')
+}

@@ -1,0 +1,200 @@
+import type { Command as Action } from './cli.ts'
+
+/** One subcommand, as data: help, completion and documentation come from here, its code is loaded when it runs. */
+export interface CommandSpec {
+  name: string
+  /** In commander's notation: `<session> [message...]`. */
+  args: string
+  summary: string
+  options: readonly (readonly [flags: string, description: string])[]
+  load(): Promise<Action>
+  hidden?: boolean
+}
+
+export const COMMON: CommandSpec['options'] = [
+  ['--home <directory>', 'where Corral keeps its data (CORRAL_HOME, ~/.corral)'],
+  ['--json', 'print JSON, one value per line'],
+]
+
+const LISTEN: CommandSpec['options'] = [
+  ['--codecast-port <port>', 'port for Codecast clients; 0 takes any free one'],
+]
+
+const SETUP: CommandSpec['options'] = [
+  ['--mode <mode>', 'auto, code, plan or ask: what the agent may do without asking'],
+  ['--model <model>', 'a model that the agent knows'],
+  ['--title <title>', 'a name for people'],
+]
+
+const NO_WAIT: CommandSpec['options'] = [['--no-wait', 'do not stay for the answer']]
+
+const daemon = () => import('./commands/daemon.ts')
+const session = () => import('./commands/session.ts')
+const talk = () => import('./commands/talk.ts')
+const approval = () => import('./commands/approval.ts')
+
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'start',
+    args: '',
+    summary: 'start the daemon (what `corral` alone does)',
+    options: [...LISTEN, ['-d, --detach', 'in the background, with a log file']],
+    load: async () => (await import('./commands/start.ts')).start,
+  },
+  {
+    name: 'stop',
+    args: '',
+    summary: 'stop the daemon',
+    options: [
+      ['--now', 'do not wait for running turns'],
+      ['--keep-agents', 'leave agents running; the next daemon takes them up'],
+    ],
+    load: async () => (await daemon()).stop,
+  },
+  {
+    name: 'restart',
+    args: '',
+    summary: 'stop the daemon, keep its agents running, start it again in the background',
+    options: LISTEN,
+    load: async () => (await daemon()).restart,
+  },
+  {
+    name: 'status',
+    args: '',
+    summary: 'how the daemon is doing',
+    options: [],
+    load: async () => (await daemon()).status,
+  },
+  {
+    name: 'agents',
+    args: '',
+    summary: 'which agents are installed and what they can do',
+    options: [],
+    load: async () => (await daemon()).agents,
+  },
+  {
+    name: 'new',
+    args: '[message...]',
+    summary: 'start a session, with a first message or without (`-` reads it from stdin)',
+    options: [
+      ['--agent <agent>', 'claude if it is installed, else demo'],
+      ['--cwd <directory>', 'where the agent works; here, if not given'],
+      ...SETUP,
+      ...NO_WAIT,
+    ],
+    load: async () => (await talk()).create,
+  },
+  {
+    name: 'send',
+    args: '<session> [message...]',
+    summary: 'send a message and watch the answer (`-` reads it from stdin)',
+    options: [...NO_WAIT, ['--key <key>', 'the same key twice is one message']],
+    load: async () => (await talk()).send,
+  },
+  {
+    name: 'attach',
+    args: '<session>',
+    summary: 'watch a session live, answer its approvals, write to it',
+    options: [['--history <items>', 'how much of the past to show (20)']],
+    load: async () => (await talk()).attach,
+  },
+  {
+    name: 'ls',
+    args: '',
+    summary: 'list sessions',
+    options: [
+      ['-q, --quiet', 'ids only'],
+      ['--agent <agent>', 'of this agent only'],
+      ['--limit <number>', 'at most so many (50)'],
+    ],
+    load: async () => (await session()).list,
+  },
+  {
+    name: 'history',
+    args: '<session>',
+    summary: 'print the conversation',
+    options: [['--limit <items>', 'the last so many (100)']],
+    load: async () => (await session()).history,
+  },
+  {
+    name: 'approvals',
+    args: '',
+    summary: 'list what waits for an answer',
+    options: [],
+    load: async () => (await approval()).approvals,
+  },
+  {
+    name: 'approve',
+    args: '<approval>',
+    summary: 'allow what an agent asks for',
+    options: [
+      ['--input <json>', 'run the tool with this input instead'],
+      ['--answer <text...>', 'answers to its questions, in order'],
+      ['--session', 'and do not ask again in this session'],
+    ],
+    load: async () => (await approval()).approve,
+  },
+  {
+    name: 'deny',
+    args: '<approval> [comment...]',
+    summary: 'refuse what an agent asks for; the comment is told to it',
+    options: [],
+    load: async () => (await approval()).deny,
+  },
+  {
+    name: 'interrupt',
+    args: '<session>',
+    summary: 'stop the running turn',
+    options: [['--clear', 'and drop the messages that wait']],
+    load: async () => (await session()).interrupt,
+  },
+  {
+    name: 'pause',
+    args: '<session>',
+    summary: 'hold a session',
+    options: [],
+    load: async () => (await session()).pause,
+  },
+  {
+    name: 'resume',
+    args: '<session>',
+    summary: 'end a pause',
+    options: [],
+    load: async () => (await session()).resume,
+  },
+  {
+    name: 'fork',
+    args: '<session>',
+    summary: 'a new session that branches off here',
+    options: [['--title <title>', 'a name for people']],
+    load: async () => (await session()).fork,
+  },
+  {
+    name: 'rm',
+    args: '<session...>',
+    summary: 'remove sessions and end their agents',
+    options: [],
+    load: async () => (await session()).remove,
+  },
+  {
+    name: 'set',
+    args: '<session>',
+    summary: 'change a session',
+    options: SETUP,
+    load: async () => (await session()).set,
+  },
+  {
+    name: 'queue',
+    args: '<session>',
+    summary: 'the messages that wait',
+    options: [['--remove <turn>', 'take one out']],
+    load: async () => (await session()).queue,
+  },
+  {
+    name: 'completion',
+    args: '<shell>',
+    summary: 'print the completion script for bash, zsh or fish',
+    options: [],
+    load: async () => (await import('./commands/completion.ts')).completion,
+  },
+]

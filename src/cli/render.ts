@@ -1,0 +1,163 @@
+import { textOf } from '../core/content.ts'
+import type { Event } from '../core/event.ts'
+import type { Usage } from '../core/usage.ts'
+import type { HistoryItem } from '../dialects/native/wire.ts'
+import type { Cli } from './cli.ts'
+import { clean, describeInput, duration, oneLine, prefixed, shortId } from './format.ts'
+
+const RESULT_LINES = 6
+
+type Paint = Cli['paint']
+
+export function isAutomatic(by: string): boolean {
+  return by.startsWith('mode:')
+}
+
+/** A conversation as text; questions that the mode itself answered are left out. */
+export function renderItems(items: readonly HistoryItem[], paint: Paint): string {
+  const automatic = new Set(
+    items.flatMap((item) => (item.kind === 'decision' && isAutomatic(item.by) ? [item.approvalId] : [])),
+  )
+  return items
+    .filter((item) => !('approvalId' in item && automatic.has(item.approvalId)))
+    .map((item) => renderItem(item, paint))
+    .join('')
+}
+
+/** One item of a conversation as text, with its line ends. */
+export function renderItem(item: HistoryItem, paint: Paint): string {
+  switch (item.kind) {
+    case 'user': {
+      const images = item.content.filter((part) => part.type === 'image').length
+      const said = [
+        clean(textOf(item.content)),
+        images > 0 ? `(${images} image${images > 1 ? 's' : ''})` : '',
+      ]
+      return `\n${paint(['bold', 'cyan'], prefixed(said.filter(Boolean).join('\n'), '> '))}\n`
+    }
+    case 'assistant':
+      return `${indented(clean(item.text), item.parent)}${item.aborted ? paint('dim', ' (cut off)') : ''}\n`
+    case 'thinking':
+      return `${paint('dim', indented(clean(item.text), item.parent))}\n`
+    case 'tool':
+      return `${paint('yellow', indented(`* ${clean(item.tool)}`, item.parent))} ${oneLine(summary(item.input), 160)}\n`
+    case 'result':
+      return `${paint(item.isError ? 'red' : 'dim', indented(resultText(item.output), item.parent))}\n`
+    case 'approval':
+      return approvalText({ ...item, id: item.approvalId, kind: item.ask }, paint)
+    case 'decision':
+      return `${paint('dim', decisionText(item.decision, item.by))}\n`
+    case 'end':
+      return `${endText(item, paint)}\n`
+  }
+}
+
+function indented(text: string, parent: string | null): string {
+  return parent === null ? text : prefixed(text, '    ')
+}
+
+function summary(input: unknown): string {
+  return describeInput(input, 200).replaceAll('\n', ' ')
+}
+
+function resultText(output: string): string {
+  const lines = clean(output).trimEnd().split('\n')
+  const shown = lines.slice(0, RESULT_LINES).map((line) => `  ${line.slice(0, 200)}`)
+  if (lines.length > RESULT_LINES) shown.push(`  … ${lines.length - RESULT_LINES} more lines`)
+  return shown.join('\n')
+}
+
+export interface Asked {
+  id: string
+  kind: 'tool' | 'question' | 'plan'
+  tool: string
+  input: unknown
+  summary: string | null
+}
+
+export function approvalText(asked: Asked, paint: Paint): string {
+  const what = {
+    tool: `may it use ${clean(asked.tool)}?`,
+    question: 'it asks:',
+    plan: 'is this plan right?',
+  }[asked.kind]
+  const head = paint(['bold', 'magenta'], `? ${what}`)
+  return `${head} ${paint('dim', `(approval ${shortId(asked.id)})`)}\n${prefixed(body(asked), '  ')}\n`
+}
+
+function body({ kind, input }: Asked): string {
+  if (kind === 'question') return questionsOf(input).map(questionText).join('\n')
+  const plan =
+    kind === 'plan' && typeof input === 'object' && input !== null && 'plan' in input ? input.plan : null
+  return typeof plan === 'string' ? clean(plan) : describeInput(input)
+}
+
+export interface Question {
+  question: string
+  options: { label: string; description?: string }[]
+}
+
+/** The questions in an agent's request; one without a known shape is shown whole. */
+export function questionsOf(input: unknown): Question[] {
+  const list = typeof input === 'object' && input !== null && 'questions' in input ? input.questions : null
+  if (!Array.isArray(list) || list.length === 0) return [{ question: describeInput(input), options: [] }]
+  return list.map((entry: { question?: unknown; options?: unknown }) => ({
+    question: String(entry.question ?? ''),
+    options: Array.isArray(entry.options) ? (entry.options as Question['options']) : [],
+  }))
+}
+
+export function questionText({ question, options }: Question): string {
+  const choices = options.map(({ label, description }, index) => {
+    return `  ${index + 1}) ${clean(label)}${description ? `: ${clean(description)}` : ''}`
+  })
+  return [clean(question), ...choices].join('\n')
+}
+
+function decisionText(decision: Extract<HistoryItem, { kind: 'decision' }>['decision'], by: string): string {
+  if (decision.behavior === 'cancelled') return `  withdrawn: ${clean(decision.reason)}`
+  const comment = decision.behavior === 'deny' && decision.comment ? `: ${clean(decision.comment)}` : ''
+  return `  ${decision.behavior === 'allow' ? 'allowed' : 'denied'} (${clean(by)})${comment}`
+}
+
+function endText(item: Extract<HistoryItem, { kind: 'end' }>, paint: Paint): string {
+  if (item.outcome === 'failed') {
+    return paint(
+      'red',
+      `failed: ${clean(item.error?.message ?? 'for no known reason')} (${item.error?.code ?? '?'})`,
+    )
+  }
+  return paint('dim', `-- ${item.outcome === 'completed' ? 'done' : 'interrupted'}, ${usageText(item.usage)}`)
+}
+
+export function usageText(usage: Usage): string {
+  const parts = [duration(usage.durationMs), `${usage.inputTokens} in, ${usage.outputTokens} out`]
+  if (usage.costUsd) parts.push(`$${usage.costUsd.toFixed(4)}`)
+  return parts.join(', ')
+}
+
+/** What of an event is worth a line of its own, beyond the conversation's items. */
+export function renderRemark(event: Event, paint: Paint): string {
+  switch (event.type) {
+    case 'turn.queued':
+      return event.position > 0 ? `${paint('dim', `-- queued, ${event.position} before it`)}\n` : ''
+    case 'turn.retried':
+      return `${paint('dim', `-- trying again: ${clean(event.reason)}`)}\n`
+    case 'turn.interrupting':
+      return `${paint('dim', '-- stopping')}\n`
+    case 'turn.cancelled':
+      return `${paint('dim', `-- taken out of the queue: ${clean(event.reason)}`)}\n`
+    case 'session.changed':
+      return event.mode || event.model
+        ? `${paint('dim', `-- now ${[event.mode, event.model].filter(Boolean).join(', ')}`)}\n`
+        : ''
+    case 'session.status':
+      return event.status === 'paused' ? `${paint('dim', '-- paused')}\n` : ''
+    case 'agent.notice':
+      return `${paint(event.level === 'warning' ? 'yellow' : 'dim', `-- ${clean(event.message)}`)}\n`
+    case 'session.destroyed':
+      return `${paint('dim', '-- the session was removed')}\n`
+    default:
+      return ''
+  }
+}

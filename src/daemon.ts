@@ -1,0 +1,245 @@
+import { chmodSync, mkdirSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createCatalog, type Catalog } from './agents/catalog.ts'
+import { claudeDriver } from './agents/claude/driver.ts'
+import { demoDriver } from './agents/demo/driver.ts'
+import { createHost, type Host } from './agents/host/host.ts'
+import { BOOT_ID } from './agents/host/process.ts'
+import type { Config } from './config/config.ts'
+import { createEngine, type EngineParts } from './core/engine.ts'
+import { CorralError } from './core/error.ts'
+import { uuid } from './core/ids.ts'
+import type { Log } from './core/ports.ts'
+import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
+import { nativeDialect, type AgentReport } from './dialects/native/index.ts'
+import { openLog } from './store/log.ts'
+import { takeLock } from './system/lock.ts'
+import { openLogger, type Logger } from './system/logger.ts'
+import { keepLogTidy } from './system/retention.ts'
+import { removeRunFile, writeRunFile } from './system/run-file.ts'
+import { createHttpApp } from './transports/http.ts'
+import { listenUnix } from './transports/unix.ts'
+
+export interface DaemonOptions {
+  config: Config
+  version: string
+  env: NodeJS.ProcessEnv
+  /** The user's home directory. */
+  homedir: string
+  /** A line for the person who started it. */
+  print: (line: string) => void
+}
+
+export interface StopOptions {
+  /** Agents end too, or run on for the next daemon. */
+  agents: 'end' | 'keep'
+  /** Interrupt running turns instead of giving them time. */
+  now: boolean
+}
+
+export interface Daemon {
+  listeners: Record<string, string>
+  agents(): Promise<AgentReport[]>
+  stop(options: StopOptions): Promise<void>
+  /** Resolves when it has stopped, whoever asked. */
+  stopped: Promise<void>
+}
+
+/** Builds the parts, wires them, starts them in order, and stops them in the reverse one. */
+export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { config, version, env, print } = options
+  const startedAt = Date.now()
+  makeHome(config.home)
+  const lock = takeLock(join(config.home, 'lock'), config.paths.run)
+  const logger = openLogger(config.paths.log, config.log.level)
+  const warn = (message: string, error?: unknown): void => {
+    logger.warn({ error: error instanceof Error ? error.message : error }, message)
+  }
+
+  const log = openLog({
+    path: config.paths.db,
+    bootId: BOOT_ID,
+    newId: uuid,
+    warn: (message) => {
+      print(message)
+      warn(message)
+    },
+  })
+  const catalog = createCatalog([claudeDriver, demoDriver], env)
+  const parts = createEngine({
+    log,
+    catalog,
+    clock: { now: Date.now },
+    newId: uuid,
+    isDirectory: (path) => stat(path).then((found) => found.isDirectory(), () => false),
+    maxQueue: config.queue.max,
+    warn,
+  })
+  const host = startHost(options, parts, log, catalog, warn)
+  await parts.start(host)
+
+  const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
+  let stop!: Daemon['stop']
+  const listeners = await openListeners(options, parts, logger, {
+    version,
+    startedAt,
+    listeners: () => Object.entries(listeners.addresses).map(([name, address]) => ({ name, address })),
+    agents() {
+      const running = host.running()
+      const busy = running.filter((run) => run.busy).length
+      return { running: busy, idle: running.length - busy, maxWarm: config.agents.maxWarm }
+    },
+    stop: (how) => void setImmediate(() => void stop(how)),
+    reports,
+  })
+  writeRunFile(config.paths.run, {
+    pid: process.pid,
+    version,
+    startedAt: new Date(startedAt).toISOString(),
+    listeners: listeners.addresses,
+  })
+  const stopTidying = keepLogTidy(log, config.retention, warn)
+  logger.info({ listeners: listeners.addresses, version }, 'ready')
+
+  let finished!: () => void
+  const stopped = new Promise<void>((resolve) => (finished = resolve))
+  let stopping: Promise<void> | null = null
+  stop = (how) =>
+    (stopping ??= (async () => {
+      logger.info(how, 'stopping')
+      parts.stopping()
+      stopTidying()
+      if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
+      await listeners.close()
+      host.release()
+      await log.close(true)
+      removeRunFile(config.paths.run)
+      lock.release()
+      finished()
+    })())
+  return { listeners: listeners.addresses, agents: reports, stop, stopped }
+}
+
+function makeHome(home: string): void {
+  try {
+    const made = mkdirSync(home, { recursive: true, mode: 0o700 })
+    if (made !== undefined) chmodSync(home, 0o700)
+    mkdirSync(join(home, 'runs'), { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new CorralError('storage', `The data directory ${home} cannot be used: ${reason}`, { path: home }, error)
+  }
+}
+
+function startHost(
+  { config, env }: DaemonOptions,
+  parts: EngineParts,
+  log: Log,
+  catalog: Catalog,
+  warn: (message: string, error: unknown) => void,
+): Host {
+  return createHost({
+    catalog,
+    sink: parts.sink,
+    committed: (runId) => log.run(runId),
+    env,
+    newId: uuid,
+    options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
+    warn,
+  })
+}
+
+async function reportAgents(catalog: Catalog): Promise<AgentReport[]> {
+  const found = await catalog.detectAll()
+  return found.map((detection) => {
+    const { title, capabilities } = catalog.driver(detection.name)
+    return { ...detection, title, capabilities }
+  })
+}
+
+interface Listeners {
+  addresses: Record<string, string>
+  close(): Promise<void>
+}
+
+type Control = Parameters<typeof nativeDialect>[0]['daemon'] & { reports: () => Promise<AgentReport[]> }
+
+/** Every listener on its own: one that cannot be opened is a warning, none at all is the end. */
+async function openListeners(
+  { config, env, homedir, version, print }: DaemonOptions,
+  { engine }: EngineParts,
+  logger: Logger,
+  control: Control,
+): Promise<Listeners> {
+  const addresses: Record<string, string> = {}
+  const closers: (() => Promise<void>)[] = []
+  const onFault = (error: unknown): void => logger.error({ error }, 'a fault of ours')
+  const app = createHttpApp({ bodyLimit: config.http.bodyLimit, onError: onFault })
+
+  async function open(name: string, work: () => Promise<string>): Promise<void> {
+    try {
+      addresses[name] = await work()
+    } catch (error) {
+      const reason = (error as Error).message
+      print(`warning: ${name} is not listening: ${reason}`)
+      logger.warn({ name, reason }, 'a listener could not be opened')
+    }
+  }
+
+  await Promise.all([
+    open('native', async () => {
+      const native = nativeDialect({ engine, daemon: control, agents: control.reports, onFault })
+      mkdirSync(dirname(config.socket), { recursive: true, mode: 0o700 })
+      const listener = await listenUnix({ path: config.socket, accept: native.accept })
+      closers.push(() => listener.close())
+      return config.socket
+    }),
+    config.codecast.enabled &&
+      open('codecast', async () => {
+        const settings = readCodecastSettings(env, homedir)
+        const dialect = codecastDialect(engine, {
+          settings: {
+            ...settings,
+            port: config.codecast.port ?? settings.port,
+            bind: config.codecast.bind ?? settings.bind,
+          },
+          home: homedir,
+          log: logger,
+          corralVersion: version,
+          bodyLimit: config.http.bodyLimit,
+          startedAt: control.startedAt,
+        })
+        dialect.routes(app)
+        const { url } = await dialect.start(app)
+        closers.push(() => dialect.stop())
+        return url
+      }),
+  ])
+  if (Object.keys(addresses).length === 0) {
+    throw new CorralError('internal', 'Nothing could be listened on; see the warnings above')
+  }
+  return {
+    addresses,
+    async close() {
+      await Promise.all(closers.map((close) => close()))
+      await app.close()
+    },
+  }
+}
+
+const INTERRUPT_MS = 2000
+
+/** Running turns get their time, then are interrupted; then the processes end. */
+async function endAgents({ engine }: EngineParts, host: Host, graceMs: number): Promise<void> {
+  const busy = (): string[] => host.running().flatMap((run) => (run.busy ? [run.sessionId] : []))
+  await waitFor(() => busy().length === 0, graceMs)
+  await Promise.allSettled(busy().map((sessionId) => engine.interrupt({ sessionId })))
+  await waitFor(() => busy().length === 0, INTERRUPT_MS)
+  await host.endAll()
+}
+
+async function waitFor(done: () => boolean, ms: number): Promise<void> {
+  const until = Date.now() + ms
+  while (!done() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20))
+}

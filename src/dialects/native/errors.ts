@@ -1,0 +1,31 @@
+import type { CorralError, ErrorCode } from '../../core/error.ts'
+import type { InvalidParams, RpcError } from '../../transports/jsonrpc.ts'
+
+/** JSON-RPC codes of the errors that commands end with; `data.code` has the name. */
+export const ERROR_CODES: Record<ErrorCode, number> = {
+  invalid: -32602,
+  internal: -32603,
+  session_not_found: -32001,
+  turn_not_found: -32002,
+  approval_not_found: -32003,
+  approval_resolved: -32004,
+  path_not_found: -32005,
+  agent_unknown: -32006,
+  agent_missing: -32007,
+  agent_failed: -32008,
+  unsupported: -32009,
+  conversation_busy: -32010,
+  queue_full: -32011,
+  cursor_reset: -32012,
+  storage: -32013,
+  stopping: -32014,
+}
+
+export function mapError(error: CorralError): RpcError {
+  return { code: ERROR_CODES[error.code], message: error.message, data: { ...error.data, code: error.code } }
+}
+
+export function mapInvalidParams({ method, field, problem, issues }: InvalidParams): RpcError {
+  const message = `${method}: ${field ? `${field}: ` : ''}${problem}`
+  return { code: ERROR_CODES.invalid, message, data: { code: 'invalid', field, issues } }
+}

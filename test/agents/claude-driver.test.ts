@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { claudeDriver } from '../../src/agents/claude/driver.ts'
+import { claim, claimable, sparePlan } from '../../src/agents/claude/spare.ts'
+import type { Approval } from '../../src/core/approval.ts'
+import type { Session } from '../../src/core/session.ts'
+import { NO_USAGE } from '../../src/core/usage.ts'
+
+const DETECTION = { name: 'claude', installed: true, path: '/bin/claude', version: '2.1.325', problem: null }
+const ids = () => {
+  let n = 0
+  return () => `id${++n}`
+}
+
+function session(patch: Partial<Session> = {}): Session {
+  return {
+    id: 's1',
+    agent: 'claude',
+    cwd: '/project',
+    title: null,
+    mode: 'ask',
+    model: null,
+    settings: {},
+    nativeId: null,
+    forkFrom: null,
+    parentId: null,
+    origin: null,
+    createdAt: 0,
+    activeAt: 0,
+    turn: null,
+    queue: [],
+    approvals: [],
+    run: null,
+    paused: false,
+    destroyed: false,
+    turnCount: 0,
+    usage: NO_USAGE,
+    lastError: null,
+    ...patch,
+  }
+}
+
+const plan = (patch: Partial<Session> = {}) => claudeDriver.plan(session(patch), DETECTION, ids())
+const parse = (lines: string[]) => lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+const one = (lines: string[]) => {
+  assert.equal(lines.length, 1)
+  assert.ok(!lines[0]!.includes('\n'))
+  return parse(lines)[0]!
+}
+
+describe('plan', () => {
+  test('a new session starts a conversation with an id of ours', () => {
+    assert.deepEqual(plan(), {
+      command: '/bin/claude',
+      args: [
+        '-p',
+        '--output-format=stream-json',
+        '--input-format=stream-json',
+        '--verbose',
+        '--include-partial-messages',
+        '--permission-prompt-tool=stdio',
+        '--session-id=id1',
+        '--permission-mode=default',
+      ],
+      cwd: '/project',
+      env: { CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1', CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' },
+      greeting: [],
+    })
+  })
+
+  test('a known conversation is resumed, whatever it was forked from', () => {
+    const { args } = plan({ nativeId: 'native', forkFrom: 'origin' })
+    assert.ok(args.includes('--resume=native'))
+    assert.ok(!args.some((arg) => arg.startsWith('--session-id') || arg === '--fork-session'))
+  })
+
+  test('a fork resumes its origin under a new id', () => {
+    const { args } = plan({ forkFrom: 'origin' })
+    assert.deepEqual(args.slice(6, 9), ['--resume=origin', '--fork-session', '--session-id=id1'])
+  })
+
+  test('every mode has its permission mode', () => {
+    const mode = (it: Session['mode']) =>
+      plan({ mode: it }).args.find((arg) => arg.startsWith('--permission-mode'))
+    assert.equal(mode('auto'), '--permission-mode=default')
+    assert.equal(mode('ask'), '--permission-mode=default')
+    assert.equal(mode('code'), '--permission-mode=acceptEdits')
+    assert.equal(mode('plan'), '--permission-mode=plan')
+  })
+
+  test('settings become options, and no value can pass for an option', () => {
+    const { args } = plan({
+      model: '--dangerously-skip-permissions',
+      settings: {
+        allowedTools: ['Read', 'Bash(git log *)'],
+        disallowedTools: ['--verbose'],
+        maxTurns: 3,
+        additionalDirectories: ['/a b', '/c'],
+      },
+    })
+    assert.deepEqual(args.slice(7), [
+      '--model=--dangerously-skip-permissions',
+      '--permission-mode=default',
+      '--allowedTools=Read',
+      '--allowedTools=Bash(git log *)',
+      '--disallowedTools=--verbose',
+      '--max-turns=3',
+      '--add-dir=/a b',
+      '--add-dir=/c',
+    ])
+  })
+
+  test('prompts are told over stdin', () => {
+    const { args, greeting } = plan({ settings: { systemPrompt: 'secret one', appendSystemPrompt: 'two' } })
+    assert.ok(!args.join(' ').includes('secret'))
+    assert.deepEqual(one(greeting), {
+      type: 'control_request',
+      request_id: 'initialize:id2',
+      request: { subtype: 'initialize', systemPrompt: ['secret one'], appendSystemPrompt: 'two' },
+    })
+  })
+
+  test('MCP servers are told over stdin, their tools may take long', () => {
+    const mcpServers = { files: { command: 'files', env: { KEY: 'secret' } } }
+    for (const mcpConfig of [{ mcpServers }, mcpServers]) {
+      const { args, greeting, env } = plan({ settings: { mcpConfig } })
+      assert.ok(!args.join(' ').includes('secret'))
+      assert.ok(args.includes('--strict-mcp-config'))
+      assert.deepEqual(one(greeting).request, { subtype: 'mcp_set_servers', servers: mcpServers })
+      assert.equal(env.MCP_TOOL_TIMEOUT, '86400000')
+    }
+    assert.ok(plan({ settings: { mcpConfig: '/x/.mcp.json' } }).args.includes('--mcp-config=/x/.mcp.json'))
+  })
+})
+
+const APPROVAL: Approval = {
+  id: 'r1',
+  requestId: 'r1',
+  kind: 'tool',
+  tool: 'Bash',
+  input: { command: 'ls' },
+  callId: 't1',
+  summary: null,
+  suggestions: null,
+  parent: null,
+}
+
+/** What Claude is told about an approval. */
+function told(decision: Parameters<typeof decide>[1], approval: Partial<Approval> = {}): unknown {
+  const line = one(decide({ ...APPROVAL, ...approval }, decision)) as { response: Record<string, unknown> }
+  assert.equal(line.response.request_id, 'r1')
+  assert.equal(line.response.subtype, 'success')
+  return line.response.response
+}
+
+function decide(
+  approval: Approval,
+  decision: Extract<Parameters<typeof claudeDriver.encode>[0], { kind: 'decision' }>['decision'],
+) {
+  return claudeDriver.encode({ kind: 'decision', approval, decision })
+}
+
+describe('encode', () => {
+  test('a prompt of text is one string under the id of its turn', () => {
+    const input = [
+      { type: 'text' as const, text: 'a\u2028b' },
+      { type: 'text' as const, text: 'c' },
+    ]
+    assert.deepEqual(one(claudeDriver.encode({ kind: 'prompt', turnId: 'turn1', input })), {
+      type: 'user',
+      uuid: 'turn1',
+      parent_tool_use_id: null,
+      message: { role: 'user', content: 'a\u2028b\nc' },
+    })
+  })
+
+  test('a prompt with an image is a list of blocks', () => {
+    const input = [
+      { type: 'text' as const, text: 'see' },
+      { type: 'image' as const, mediaType: 'image/png', data: 'AAAA' },
+    ]
+    const line = one(claudeDriver.encode({ kind: 'prompt', turnId: 'turn1', input }))
+    assert.deepEqual(line.message, {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'see' },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+      ],
+    })
+  })
+
+  test('a yes carries the input, as asked or as changed', () => {
+    assert.deepEqual(told({ behavior: 'allow' }), { behavior: 'allow', updatedInput: { command: 'ls' } })
+    assert.deepEqual(told({ behavior: 'allow', input: { command: 'pwd' } }), {
+      behavior: 'allow',
+      updatedInput: { command: 'pwd' },
+    })
+  })
+
+  test('a no carries the comment', () => {
+    assert.deepEqual(told({ behavior: 'deny', comment: 'not now' }), { behavior: 'deny', message: 'not now' })
+    assert.deepEqual(told({ behavior: 'deny', comment: '' }), {
+      behavior: 'deny',
+      message: 'The user said no.',
+    })
+  })
+
+  test('answers go with the questions', () => {
+    const questions = [{ question: 'Red or blue?' }]
+    assert.deepEqual(
+      told(
+        { behavior: 'allow', answers: { 'Red or blue?': 'Blue' } },
+        { kind: 'question', input: { questions } },
+      ),
+      { behavior: 'allow', updatedInput: { questions, answers: { 'Red or blue?': 'Blue' } } },
+    )
+  })
+
+  test('a yes for the session takes the suggested rules, for the session only', () => {
+    const rules = [{ toolName: 'Bash', ruleContent: 'ls' }]
+    const suggestions = [
+      { type: 'addRules', rules, behavior: 'allow', destination: 'localSettings' },
+      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+    ]
+    const answer = told({ behavior: 'allow', forSession: true }, { suggestions }) as Record<string, unknown>
+    assert.deepEqual(answer.updatedPermissions, [
+      { type: 'addRules', rules, behavior: 'allow', destination: 'session' },
+    ])
+  })
+
+  test('a yes for the session to an edit allows that tool, not a whole mode', () => {
+    const suggestions = [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }]
+    const approval = { tool: 'Write', suggestions }
+    const answer = told({ behavior: 'allow', forSession: true }, approval) as Record<string, unknown>
+    assert.deepEqual(answer.updatedPermissions, [
+      { type: 'addRules', rules: [{ toolName: 'Write' }], behavior: 'allow', destination: 'session' },
+    ])
+  })
+
+  test('a yes for the session without suggestions is a yes', () => {
+    const answer = told({ behavior: 'allow', forSession: true })
+    assert.deepEqual(answer, { behavior: 'allow', updatedInput: { command: 'ls' } })
+  })
+
+  test('a question that is no longer open is not answered', () => {
+    assert.deepEqual(decide(APPROVAL, { behavior: 'cancelled', reason: 'interrupted' }), [])
+  })
+
+  test('mode and model are control requests', () => {
+    const mode = one(claudeDriver.encode({ kind: 'mode', mode: 'plan' }))
+    assert.match(String(mode.request_id), /^mode:/)
+    assert.deepEqual(mode.request, { subtype: 'set_permission_mode', mode: 'plan' })
+    const model = one(claudeDriver.encode({ kind: 'model', model: null }))
+    assert.deepEqual(model.request, { subtype: 'set_model', model: 'default' })
+  })
+
+  test('interrupt, barrier and farewell are control requests', () => {
+    assert.deepEqual(one(claudeDriver.interrupt()).request, { subtype: 'interrupt' })
+    assert.equal(one(claudeDriver.barrier('b7')).request_id, 'barrier:b7')
+    assert.deepEqual(one(claudeDriver.farewell()).request, { subtype: 'end_session' })
+  })
+})
+
+describe('spare', () => {
+  test('a spare is parked, and a claim tells it where it belongs', () => {
+    const { args, cwd, greeting } = sparePlan(DETECTION, '/parking', ids())
+    assert.equal(cwd, '/parking')
+    assert.deepEqual(args.slice(6), ['--await-claim', '--session-id=id1'])
+    assert.deepEqual(one(greeting).request, { subtype: 'initialize' })
+    const lines = parse(
+      claim(session({ mode: 'code', model: 'haiku', settings: { appendSystemPrompt: 'p' } })),
+    )
+    assert.deepEqual(lines, [
+      {
+        type: 'control_request',
+        request_id: 'claim:s1',
+        request: {
+          subtype: 'claim_session',
+          cwd: '/project',
+          permission_mode: 'acceptEdits',
+          append_system_prompt: 'p',
+          include_initialize: false,
+          sdk_mcp_servers: [],
+        },
+      },
+      { type: 'control_request', request_id: 'model:s1', request: { subtype: 'set_model', model: 'haiku' } },
+    ])
+  })
+
+  test('only a new conversation without settings of argv can have a spare', () => {
+    assert.ok(claimable(session({ settings: { appendSystemPrompt: 'p', additionalDirectories: ['/a'] } })))
+    assert.ok(!claimable(session({ nativeId: 'n' })))
+    assert.ok(!claimable(session({ forkFrom: 'n' })))
+    assert.ok(!claimable(session({ settings: { maxTurns: 1 } })))
+    assert.ok(!claimable(session({ settings: { systemPrompt: 'p' } })))
+  })
+})
+
+describe('detect', () => {
+  let root = ''
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'corral-detect-'))
+  })
+  afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+  function program(path: string, script: string): string {
+    const file = join(root, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `#!/bin/sh\n${script}\n`)
+    chmodSync(file, 0o755)
+    return file
+  }
+  const claude = (path: string) => program(path, 'echo "2.1.325 (Claude Code)"')
+
+  test('the first program on PATH is found with its version', async () => {
+    writeFileSync(join(root, 'claude'), 'not a program')
+    const path = claude('b/claude')
+    claude('c/claude')
+    const PATH = `${root}:${join(root, 'a')}:${join(root, 'b')}:${join(root, 'c')}`
+    const found = await claudeDriver.detect({ PATH })
+    assert.deepEqual(found, { name: 'claude', installed: true, path, version: '2.1.325', problem: null })
+  })
+
+  test('CORRAL_CLAUDE_BIN goes before PATH', async () => {
+    const path = claude('mine')
+    claude('bin/claude')
+    const found = await claudeDriver.detect({ PATH: join(root, 'bin'), CORRAL_CLAUDE_BIN: path })
+    assert.equal(found.path, path)
+  })
+
+  test('what is not there is said, and what to do about it', async () => {
+    const found = await claudeDriver.detect({ PATH: root })
+    assert.equal(found.installed, false)
+    assert.match(found.problem!, /npm install -g @anthropic-ai\/claude-code, or set CORRAL_CLAUDE_BIN/)
+    const named = await claudeDriver.detect({ CORRAL_CLAUDE_BIN: join(root, 'nowhere') })
+    assert.match(named.problem!, /CORRAL_CLAUDE_BIN names .*nowhere/)
+  })
+
+  test('a program that does not run is a problem', async () => {
+    program('claude', 'echo "no native binary" >&2; exit 1')
+    const found = await claudeDriver.detect({ PATH: root })
+    assert.equal(found.installed, false)
+    assert.match(found.problem!, /no native binary/)
+  })
+
+  test('behind the stub of npm the program of the platform is found', async () => {
+    const scope = 'lib/node_modules/@anthropic-ai'
+    const stub = program(`${scope}/claude-code/bin/claude.exe`, 'exit 1')
+    const native = claude(`${scope}/claude-code-${process.platform}-${process.arch}/claude`)
+    mkdirSync(join(root, 'bin'))
+    symlinkSync(stub, join(root, 'bin/claude'))
+    const found = await claudeDriver.detect({ PATH: join(root, 'bin') })
+    assert.equal(found.path, native)
+    assert.equal(found.version, '2.1.325')
+  })
+})

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startTime } from '../../src/agents/host/process.ts'
+import { CorralError } from '../../src/core/error.ts'
+import type { Event, EventOf, EventType } from '../../src/core/event.ts'
+import { startEngine, type TestEngine } from '../support/engine.ts'
+
+let t: TestEngine
+before(async () => {
+  t = await startEngine({ maxQueue: 3 })
+})
+after(() => t.stop())
+
+async function newSession(mode: 'auto' | 'code' | 'plan' | 'ask' = 'auto'): Promise<string> {
+  return (await t.engine.create({ agent: 'demo', cwd: t.cwd, mode })).id
+}
+
+function say(sessionId: string, text: string, key?: string) {
+  return t.engine.send({ sessionId, input: [{ type: 'text', text }], ...(key ? { key } : {}) })
+}
+
+function only<T extends EventType>(events: Event[], type: T): EventOf<T>[] {
+  return events.filter((event) => event.type === type) as unknown as EventOf<T>[]
+}
+
+const code = (wanted: string) => (error: unknown) => error instanceof CorralError && error.code === wanted
+
+test('a message becomes a turn with streamed text, a complete message and usage', async () => {
+  const id = await newSession()
+  const events = await t.turn(id, '[[words 4]]')
+  const text = only(events, 'message.delta').map((e) => e.text).join('')
+  assert.equal(text, 'w1 w2 w3 w4')
+  assert.equal(only(events, 'message.completed')[0]!.text, text)
+  const [end] = only(events, 'turn.completed')
+  assert.ok(end!.usage.outputTokens > 0)
+  const session = t.engine.session(id)
+  assert.equal(session.usage.outputTokens, end!.usage.outputTokens)
+  assert.equal(session.turnCount, 1)
+  assert.equal(t.log.events({ sessionId: id, after: 0, types: ['message.delta'], limit: 10 }).length, 0, 'deltas are gone')
+})
+
+test('messages sent while a turn runs wait in order and run one at a time', async () => {
+  const id = await newSession()
+  const first = await say(id, '[[drip 3 20]]')
+  const second = await say(id, '[[say two]]')
+  const third = await say(id, '[[say three]]')
+  assert.deepEqual([first, second, third].map((sent) => sent.position), [0, 1, 2])
+  await t.event('turn.completed', { sessionId: id, after: (await untilTurn(id, third.turnId)) - 1 })
+  const order = t.engine
+    .events({ sessionId: id, after: 0, limit: 1000, types: ['turn.started', 'turn.completed'] })
+    .map(({ event }) => [event.type, event.turnId])
+  assert.deepEqual(order, [first, second, third].flatMap(({ turnId }) => [['turn.started', turnId], ['turn.completed', turnId]]))
+})
+
+async function untilTurn(sessionId: string, turnId: string): Promise<number> {
+  for (let after = 0; ; ) {
+    const event = await t.event('turn.completed', { sessionId, after })
+    if (event.turnId === turnId) return event.seq
+    after = event.seq
+  }
+}
+
+test('the same key is the same message, at the same time and later', async () => {
+  const id = await newSession()
+  const [one, two] = await Promise.all([say(id, 'hi', 'k1'), say(id, 'hi', 'k1')])
+  assert.equal(one.turnId, two.turnId)
+  await untilTurn(id, one.turnId)
+  const later = await say(id, 'hi', 'k1')
+  assert.deepEqual([later.turnId, later.repeated], [one.turnId, true])
+  assert.equal(t.engine.session(id).turnCount, 1)
+  const [a, b] = await Promise.all([1, 2].map(() => t.engine.create({ agent: 'demo', cwd: t.cwd, key: 'same' })))
+  assert.equal(a!.id, b!.id)
+})
+
+test('a full queue refuses with its limit', async () => {
+  const id = await newSession()
+  for (let i = 0; i < 4; i++) await say(id, '[[hang]]')
+  await assert.rejects(say(id, 'one too many'), code('queue_full'))
+  const { cancelled } = await t.engine.interrupt({ sessionId: id, clearQueue: true })
+  assert.equal(cancelled.length, 3)
+})
+
+test('an interrupt ends the running turn and the session goes on', async () => {
+  const id = await newSession()
+  const { seq } = await say(id, '[[drip 100 30]]')
+  await t.event('message.delta', { sessionId: id, after: seq })
+  assert.deepEqual(await t.engine.interrupt({ sessionId: id }), { interrupted: true, cancelled: [] })
+  await t.event('turn.interrupted', { sessionId: id, after: seq })
+  const [message] = only(t.engine.events({ sessionId: id, after: seq, limit: 99 }).map((e) => e.event), 'message.completed')
+  assert.equal(message!.aborted, true)
+  assert.match(message!.text, /^w1/)
+  const events = await t.turn(id, '[[say back]]')
+  assert.equal(only(events, 'message.completed')[0]!.text, 'back')
+  assert.deepEqual(await t.engine.interrupt({ sessionId: id }), { interrupted: false, cancelled: [] })
+})
+
+test('an interrupt before the agent has started stops the turn too', async () => {
+  const id = await newSession()
+  const { seq, turnId } = await say(id, '[[hang]]')
+  await t.engine.interrupt({ sessionId: id })
+  assert.equal((await t.event('turn.interrupted', { sessionId: id, after: seq })).turnId, turnId)
+  assert.equal(only(await t.turn(id, '[[say on]]'), 'message.completed')[0]!.text, 'on')
+})
+
+test('auto allows, plan denies, ask waits for a human, whose answer is taken exactly once', async () => {
+  const auto = await t.turn(await newSession('auto'), '[[shell ls]]')
+  assert.equal(only(auto, 'approval.resolved')[0]!.decision.behavior, 'allow')
+  const plan = await t.turn(await newSession('plan'), '[[shell ls]]')
+  assert.equal(only(plan, 'approval.resolved')[0]!.decision.behavior, 'deny')
+  assert.equal(only(plan, 'tool.completed')[0]!.isError, true)
+
+  const id = await newSession('ask')
+  const { seq } = await say(id, '[[shell ls]]')
+  const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
+  assert.equal(t.engine.approvals({ sessionId: id, open: true, limit: 9 }).length, 1)
+  const waiting = await t.event('session.status', { sessionId: id, after: seq + 3 })
+  assert.equal(waiting.status, 'waiting')
+  const decide = (behavior: 'allow' | 'deny') =>
+    t.engine.decide({ approvalId: approval.id, by: 'test', decision: { behavior, comment: 'no' } })
+  const answers = await Promise.allSettled([decide('deny'), decide('allow')])
+  assert.deepEqual(answers.map((a) => a.status), ['fulfilled', 'rejected'])
+  await t.event('turn.completed', { sessionId: id, after: seq })
+  await assert.rejects(decide('allow'), code('approval_resolved'))
+  const result = await t.event('tool.completed', { sessionId: id, after: seq })
+  assert.equal(result.isError, true)
+})
+
+test('an interrupt cancels open approvals', async () => {
+  const id = await newSession('ask')
+  const { seq } = await say(id, '[[shell ls]]')
+  await t.event('approval.requested', { sessionId: id, after: seq })
+  await t.engine.interrupt({ sessionId: id })
+  assert.equal((await t.event('approval.resolved', { sessionId: id, after: seq })).decision.behavior, 'cancelled')
+  await t.event('turn.interrupted', { sessionId: id, after: seq })
+  assert.equal(t.engine.approvals({ sessionId: id, open: true, limit: 9 }).length, 0)
+})
+
+test('a question to the human waits even in auto and its answer reaches the agent', async () => {
+  const id = await newSession('auto')
+  const { seq } = await say(id, '[[ask Which colour?]]')
+  const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
+  assert.equal(approval.kind, 'question')
+  const decision = { behavior: 'allow', answers: { 'Which colour?': 'blue' } } as const
+  await t.engine.decide({ approvalId: approval.id, by: 'test', decision })
+  const result = await t.event('tool.completed', { sessionId: id, after: seq })
+  assert.match(result.output, /blue/)
+})
+
+test('a paused session holds its queue and its process, and goes on when resumed', async () => {
+  const id = await newSession()
+  const { seq } = await say(id, '[[drip 6 20]]')
+  await t.event('message.delta', { sessionId: id, after: seq })
+  await t.engine.pause(id)
+  await say(id, '[[say after]]')
+  assert.equal(t.engine.session(id).paused, true)
+  assert.equal((await t.engine.resume(id)).paused, false)
+  const first = await t.event('turn.completed', { sessionId: id, after: seq })
+  assert.equal(first.text, 'w1 w2 w3 w4 w5 w6')
+  assert.equal((await t.event('turn.completed', { sessionId: id, after: first.seq })).text, 'after')
+})
+
+test('a fork remembers what was said before it and goes its own way', async () => {
+  const id = await newSession()
+  await t.turn(id, 'hello [[remember plum]]')
+  const fork = await t.engine.fork({ sessionId: id })
+  assert.equal(fork.parentId, id)
+  const text = async (session: string): Promise<string> =>
+    only(await t.turn(session, '[[recall]]'), 'message.completed')[0]!.text
+  assert.equal(await text(fork.id), 'recall: plum')
+  await t.turn(fork.id, 'now [[remember fig]]')
+  assert.equal(await text(id), 'recall: plum')
+  assert.equal(await text(fork.id), 'recall: fig')
+})
+
+test('a destroyed session is gone, with its process, queue and approvals', async () => {
+  const id = await newSession()
+  const { seq } = await say(id, '[[hang]]')
+  const queued = await say(id, 'never')
+  const { run } = await t.event('agent.started', { sessionId: id, after: seq })
+  await t.engine.destroy(id)
+  assert.equal(startTime(run.pid), null, 'the process is gone')
+  assert.throws(() => t.engine.session(id), code('session_not_found'))
+  await assert.rejects(say(id, 'hello?'), code('session_not_found'))
+  assert.equal(t.engine.turn(queued.turnId).state, 'cancelled')
+})
+
+test('one event for every change of status, none for what is no change', async () => {
+  const id = await newSession()
+  await t.turn(id, 'one')
+  await t.turn(id, '[[shell ls]]')
+  const statuses = t.engine.events({ sessionId: id, after: 0, limit: 99, types: ['session.status'] })
+  const changes = statuses.map(({ event }) => (event.type === 'session.status' ? event.status : ''))
+  assert.deepEqual(changes, ['running', 'idle', 'running', 'idle'])
+})
+
+test('unknown agents, missing directories and unknown ids are refused', async () => {
+  await assert.rejects(t.engine.create({ agent: 'nobody', cwd: t.cwd }), code('agent_unknown'))
+  await assert.rejects(t.engine.create({ agent: 'demo', cwd: '/no/such/dir' }), code('path_not_found'))
+  await assert.rejects(say('nope', 'x'), code('session_not_found'))
+  const decision = { behavior: 'allow' } as const
+  await assert.rejects(t.engine.decide({ approvalId: 'nope', by: 'x', decision }), code('approval_not_found'))
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LoggedEvent, type Event } from '../../src/core/event.ts'
+import { createFeed } from '../../src/core/feed.ts'
+import type { EventQuery } from '../../src/core/ports.ts'
+
+function notice(seq: number, sessionId = 'a'): LoggedEvent {
+  const body = { type: 'agent.notice', level: 'info', code: 'x', message: 'x', data: null } as const
+  return LoggedEvent.of({ seq, at: seq, sessionId, ...body })
+}
+
+/** A log in memory, as far as a feed sees one. */
+function memoryLog() {
+  const all: LoggedEvent[] = []
+  return {
+    all,
+    get head() {
+      return all.at(-1)?.seq ?? 0
+    },
+    events: ({ after = 0, sessionId, limit }: EventQuery) =>
+      all.filter((e) => e.seq > after && (!sessionId || e.sessionId === sessionId)).slice(0, limit),
+  }
+}
+
+const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('a reader that starts anywhere, while events arrive, gets each exactly once and in order', async () => {
+  const log = memoryLog()
+  const feed = createFeed(log)
+  let seq = 0
+  const commit = (count: number): void => {
+    const batch = Array.from({ length: count }, () => notice(++seq))
+    log.all.push(...batch)
+    feed.publish(batch)
+  }
+  commit(1700)
+  const readers = [0, 1, 499, 500, 501, 1699, 1700].map((after) => {
+    const got: number[] = []
+    feed.subscribe({ after }, (events) => void got.push(...events.map((e) => e.seq)))
+    return { after, got }
+  })
+  for (let i = 0; i < 30; i++) {
+    commit(1 + (i % 7))
+    await turnOfLoop()
+  }
+  for (const { after, got } of readers) {
+    assert.deepEqual(got, Array.from({ length: seq - after }, (_, i) => after + 1 + i))
+  }
+})
+
+test('events that the log shows before they are published are not delivered twice', async () => {
+  const log = memoryLog()
+  const feed = createFeed(log)
+  const batch = [notice(1), notice(2)]
+  log.all.push(...batch)
+  const got: number[] = []
+  feed.subscribe({ after: 0 }, (events) => void got.push(...events.map((e) => e.seq)))
+  await turnOfLoop()
+  feed.publish(batch)
+  assert.deepEqual(got, [1, 2])
+})
+
+test('a reader that says stop gets nothing until it resumes, and then everything', async () => {
+  const log = memoryLog()
+  const feed = createFeed(log)
+  const got: number[] = []
+  let room = true
+  const subscription = feed.subscribe({ after: 0 }, (events) => {
+    got.push(...events.map((e) => e.seq))
+    return room
+  })
+  await turnOfLoop()
+  const commit = (seq: number): void => {
+    log.all.push(notice(seq))
+    feed.publish([notice(seq)])
+  }
+  commit(1)
+  room = false
+  commit(2)
+  for (let seq = 3; seq < 2000; seq++) commit(seq)
+  assert.deepEqual(got, [1, 2])
+  room = true
+  subscription.resume()
+  for (let i = 0; i < 10; i++) await turnOfLoop()
+  commit(2000)
+  assert.deepEqual(got, Array.from({ length: 2000 }, (_, i) => i + 1))
+})
+
+test('a reader of one session sees that session only, and one of chosen types those types', async () => {
+  const log = memoryLog()
+  const feed = createFeed(log)
+  const got: string[] = []
+  feed.subscribe({ after: 0, sessionId: 'b' }, (events) => void got.push(...events.map((e) => e.sessionId)))
+  const typed: string[] = []
+  feed.subscribe({ after: 0, types: ['turn.started'] }, (events) => void typed.push(...events.map((e) => e.type)))
+  await turnOfLoop()
+  feed.publish([notice(1, 'a'), notice(2, 'b'), notice(3, 'a'), notice(4, 'b')])
+  assert.deepEqual(got, ['b', 'b'])
+  assert.deepEqual(typed, [])
+})
+
+test('a closed reader gets nothing more', async () => {
+  const log = memoryLog()
+  const feed = createFeed(log)
+  let count = 0
+  const subscription = feed.subscribe({ after: 0, sessionId: 'a' }, () => void count++)
+  await turnOfLoop()
+  subscription.close()
+  feed.publish([notice(1)])
+  assert.equal(count, 0)
+})

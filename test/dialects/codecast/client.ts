@@ -1,0 +1,181 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { createLineSplitter } from '../../../src/transports/ndjson.ts'
+
+export type Json = Record<string, unknown>
+
+/** An event of a stream; `[DONE]` is one of type `[DONE]`. */
+export interface StreamEvent extends Json {
+  type: string
+}
+
+export interface Stream {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  /** The next event; null at the end of the stream. */
+  next(): Promise<StreamEvent | null>
+  /** Reads up to and including the first event of this type. */
+  until(type: string): Promise<StreamEvent[]>
+  /** All that is left. */
+  rest(): Promise<StreamEvent[]>
+  /** `id:` lines so far. */
+  ids: number[]
+  /** The longest line so far, in bytes. */
+  longest(): number
+  pause(): void
+  resume(): void
+  /** Leaves without a word. */
+  cut(): void
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+}
+
+const WAIT_MS = 30_000
+
+export async function post(
+  base: string,
+  body: string | Buffer,
+  contentType: string | null = 'application/json',
+): Promise<Answer> {
+  const init: RequestInit = { method: 'POST', body: typeof body === 'string' ? body : new Uint8Array(body) }
+  // A string body would bring a content type of its own.
+  if (contentType === null) init.body = new Blob([body as string])
+  else init.headers = { 'content-type': contentType }
+  const res = await fetch(`${base}/rpc`, init)
+  return { status: res.status, headers: res.headers, text: await res.text() }
+}
+
+/** The whole answer to one call. */
+export async function call(base: string, method: string, params?: Json, more: Json = {}): Promise<Json> {
+  const { text } = await post(base, JSON.stringify({ method, ...(params ? { params } : {}), ...more }))
+  return JSON.parse(text) as Json
+}
+
+export async function result<T = Json>(base: string, method: string, params?: Json): Promise<T> {
+  const answer = await call(base, method, params)
+  if (!('result' in answer)) throw new Error(`${method}: ${JSON.stringify(answer)}`)
+  return answer['result'] as T
+}
+
+export async function failure(
+  base: string,
+  method: string,
+  params?: Json,
+): Promise<{ code: number; message: string }> {
+  const answer = await call(base, method, params)
+  if (!('error' in answer)) throw new Error(`${method}: ${JSON.stringify(answer)}`)
+  return answer['error'] as { code: number; message: string }
+}
+
+export async function create(base: string, path: string, params: Json = {}): Promise<string> {
+  const { sessionId } = await result<{ sessionId: string }>(base, 'session.create', {
+    path,
+    cli_type: 'demo',
+    ...params,
+  })
+  return sessionId
+}
+
+export async function send(
+  base: string,
+  sessionId: string,
+  message: string,
+  params: Json = {},
+): Promise<Stream> {
+  const body = JSON.stringify({ method: 'session.send', params: { sessionId, message, ...params } })
+  const req = request(`${base}/rpc`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+  })
+  req.end(body)
+  const [res] = (await once(req, 'response')) as [IncomingMessage]
+  return streamOf(res)
+}
+
+function streamOf(res: IncomingMessage): Stream {
+  const events: StreamEvent[] = []
+  const ids: number[] = []
+  let longest = 0
+  let ended = false
+  let wake = (): void => undefined
+  const splitter = createLineSplitter({
+    onLine(bytes) {
+      longest = Math.max(longest, bytes.length)
+      const line = bytes.toString('utf8')
+      if (line.startsWith('id: ')) ids.push(Number(line.slice(4)))
+      if (!line.startsWith('data: ')) return
+      const data = line.slice('data: '.length)
+      events.push(data === '[DONE]' ? { type: data } : (JSON.parse(data) as StreamEvent))
+    },
+  })
+  res.on('data', (chunk: Buffer) => {
+    splitter.push(chunk)
+    wake()
+  })
+  res.on('close', () => {
+    ended = true
+    wake()
+  })
+  res.on('error', () => undefined)
+
+  async function next(): Promise<StreamEvent | null> {
+    while (events.length === 0 && !ended) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      wake = resolve
+      const timer = setTimeout(() => reject(new Error('no event in time')), WAIT_MS)
+      await promise.finally(() => clearTimeout(timer))
+    }
+    return events.shift() ?? null
+  }
+
+  async function collect(last: string | null): Promise<StreamEvent[]> {
+    const seen: StreamEvent[] = []
+    for (let event = await next(); event; event = await next()) {
+      seen.push(event)
+      if (event.type === last) return seen
+    }
+    if (last !== null) throw new Error(`the stream ended without ${last}: ${JSON.stringify(seen)}`)
+    return seen
+  }
+
+  return {
+    status: res.statusCode ?? 0,
+    headers: res.headers,
+    next,
+    until: collect,
+    rest: () => collect(null),
+    ids,
+    longest: () => longest,
+    pause: () => void res.pause(),
+    resume: () => void res.resume(),
+    cut: () => void res.destroy(),
+  }
+}
+
+/** The answer as a person reads it. */
+export function textOf(events: readonly StreamEvent[], type: 'text' | 'partial' = 'text'): string {
+  return events
+    .filter((event) => event.type === type)
+    .map((event) => event['content'])
+    .join('')
+}
+
+export function types(events: readonly StreamEvent[]): string[] {
+  return events.map((event) => event.type)
+}
+
+/** Asks again until it is so. */
+export async function eventually<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  const until = Date.now() + WAIT_MS
+  for (;;) {
+    const value = await ask()
+    if (isSo(value)) return value
+    if (Date.now() > until) throw new Error(`never so: ${JSON.stringify(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

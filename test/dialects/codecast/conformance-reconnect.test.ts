@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { create, eventually, type Json, result, send, textOf } from './client.ts'
+
+let daemon: TestDaemon
+let base = ''
+before(async () => {
+  daemon = await startDaemon()
+  base = daemon.codecast
+})
+after(() => daemon.stop())
+
+describe('disconnect and reconnect', () => {
+  test('a turn whose stream was cut goes on, and reconnect returns it from its start, once', async () => {
+    const sessionId = await create(base, daemon.project)
+    const stream = await send(base, sessionId, '[[drip 30 10]]')
+    await stream.until('partial')
+    stream.cut()
+    const stats = await eventually(
+      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      (value) => value['clientConnected'] === false && Number(value['responsePending']) > 0,
+    )
+    assert.equal(stats['userPending'], 0)
+    const seen: Json[] = []
+    await eventually(
+      async () => {
+        const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
+          sessionId,
+        })
+        seen.push(...bufferedEvents)
+        return seen.at(-1)?.['type']
+      },
+      (type) => type === 'result',
+    )
+    assert.equal(seen[0]?.['type'], 'system', 'from the start of the turn')
+    assert.ok(!seen.some((event) => event['type'] === 'ping'))
+    assert.match(textOf(seen as never), /^w1 .*w30$/)
+    assert.deepEqual(await result(base, 'session.reconnect', { sessionId }), { bufferedEvents: [] })
+    assert.deepEqual(await result(base, 'session.queue_stats', { sessionId }), {
+      userPending: 0,
+      responsePending: 0,
+      clientConnected: true,
+    })
+  })
+
+  test('responsePending is what reconnect returns', async () => {
+    const sessionId = await create(base, daemon.project)
+    const stream = await send(base, sessionId, '[[shell a]]')
+    stream.cut()
+    const stats = await eventually(
+      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      (value) => Number(value['responsePending']) >= 5,
+    )
+    await eventually(
+      async () => (await result<{ sessions: Json[] }>(base, 'session.list')).sessions,
+      (all) => all.some((one) => one['sessionId'] === sessionId && one['status'] === 'idle'),
+    )
+    const now = await result<Json>(base, 'session.queue_stats', { sessionId })
+    const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
+      sessionId,
+    })
+    assert.equal(bufferedEvents.length, now['responsePending'])
+    assert.ok(Number(now['responsePending']) >= Number(stats['responsePending']) - 1)
+  })
+
+  test('queued answers whose sender has gone are there too, in order', async () => {
+    const sessionId = await create(base, daemon.project)
+    const running = await send(base, sessionId, '[[drip 20 20]]')
+    await running.until('partial')
+    for (const word of ['two', 'three']) {
+      const queued = await send(base, sessionId, `[[say ${word}]]`)
+      await queued.until('queued')
+      queued.cut()
+    }
+    await running.rest()
+    const seen: Json[] = []
+    await eventually(
+      async () => {
+        const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
+          sessionId,
+        })
+        seen.push(...bufferedEvents)
+        return seen.filter((event) => event['type'] === 'result').length
+      },
+      (results) => results === 2,
+    )
+    assert.deepEqual(
+      seen.filter((event) => event['type'] === 'text').map((event) => event['content']),
+      ['two', 'three'],
+    )
+  })
+
+  test('a stream that was read to its end leaves nothing to reconnect to', async () => {
+    const sessionId = await create(base, daemon.project)
+    await (await send(base, sessionId, '[[say all]]')).rest()
+    assert.deepEqual(await result(base, 'session.reconnect', { sessionId }), { bufferedEvents: [] })
+  })
+
+  test('resume marks the client as back and keeps what waits', async () => {
+    const sessionId = await create(base, daemon.project)
+    const stream = await send(base, sessionId, '[[say kept]]')
+    stream.cut()
+    await eventually(
+      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      (value) => value['clientConnected'] === false,
+    )
+    await result(base, 'session.resume', { sessionId })
+    await eventually(
+      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      (value) => value['clientConnected'] === true && Number(value['responsePending']) > 0,
+    )
+  })
+
+  test('after names the last event that came: nothing twice', async () => {
+    const sessionId = await create(base, daemon.project)
+    const stream = await send(base, sessionId, '[[shell one]]', { ids: true })
+    const seen = await stream.until('tool_use')
+    const after = stream.ids.at(-1)!
+    stream.cut()
+    const rest: Json[] = []
+    let cursor = after
+    await eventually(
+      async () => {
+        const answer = await result<{ bufferedEvents: Json[]; lastSeq: number }>(base, 'session.reconnect', {
+          sessionId,
+          after: cursor,
+        })
+        rest.push(...answer.bufferedEvents)
+        cursor = answer.lastSeq
+        return rest.at(-1)?.['type']
+      },
+      (type) => type === 'result',
+    )
+    const all = [...seen, ...rest]
+    assert.equal(all.filter((event) => event['type'] === 'system' && event['subtype'] === 'init').length, 1)
+    assert.equal(all.filter((event) => event['type'] === 'tool_use').length, 2)
+    assert.equal(all.filter((event) => event['type'] === 'result').length, 1)
+  })
+})

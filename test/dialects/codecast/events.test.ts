@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Event, type EventBody, LoggedEvent } from '../../../src/core/event.ts'
+import { NO_USAGE } from '../../../src/core/usage.ts'
+import { createTurnMapper } from '../../../src/dialects/codecast/events.ts'
+import type { WireEvent } from '../../../src/dialects/codecast/wire.ts'
+
+const TURN = 'turn-1'
+
+function logged(bodies: EventBody[], turnId: string | null = TURN): LoggedEvent[] {
+  return bodies.map((body, at) =>
+    LoggedEvent.of({ seq: at + 1, at: 0, sessionId: 's', turnId, ...body } as Event),
+  )
+}
+
+function mapper(nativeId: string | null = 'native') {
+  return createTurnMapper({
+    turnId: TURN,
+    nativeId: () => nativeId,
+    toolOf: (id) => (id === 'old' ? 'Old' : null),
+  })
+}
+
+function mapped(...bodies: EventBody[]): WireEvent[] {
+  return mapper()
+    .map(logged(bodies))
+    .flatMap((one) => one.events)
+}
+
+const approval = {
+  id: 'a1',
+  requestId: 'r1',
+  kind: 'tool' as const,
+  tool: 'Bash',
+  input: { command: 'ls' },
+  callId: null,
+  summary: 'Bash: ls',
+  suggestions: null,
+  parent: null,
+}
+const usage = {
+  ...NO_USAGE,
+  inputTokens: 1,
+  outputTokens: 2,
+  cacheReadTokens: 3,
+  cacheWriteTokens: 4,
+  modelCalls: 5,
+  durationMs: 6,
+  costUsd: 0.5,
+}
+
+test('the first line of an agent is a system init with what is known', () => {
+  assert.deepEqual(mapped({ type: 'agent.init', nativeId: 'n', model: 'm', version: '1', raw: { a: 1 } }), [
+    { type: 'system', subtype: 'init', session_id: 'n', model: 'm', raw: { a: 1 } },
+  ])
+  assert.deepEqual(mapped({ type: 'agent.init', nativeId: null, model: null, version: null, raw: 1 }), [
+    { type: 'system', subtype: 'init', raw: 1 },
+  ])
+})
+
+test('other system lines pass with their subtype, unknown lines do not', () => {
+  assert.deepEqual(
+    mapped(
+      { type: 'agent.other', kind: 'system/compact_boundary', raw: { b: 2 } },
+      { type: 'agent.other', kind: 'whatever', raw: {} },
+    ),
+    [{ type: 'system', subtype: 'compact_boundary', raw: { b: 2 } }],
+  )
+})
+
+test('a notice is a system event under its code', () => {
+  assert.deepEqual(
+    mapped({ type: 'agent.notice', level: 'warning', code: 'retry', message: 'again', data: null }),
+    [{ type: 'system', subtype: 'retry', raw: { level: 'warning', message: 'again', data: null } }],
+  )
+})
+
+test('text is partial while it streams and text when it is complete', () => {
+  assert.deepEqual(
+    mapped(
+      { type: 'message.delta', messageId: 'm', kind: 'text', text: 'He', parent: null },
+      {
+        type: 'message.completed',
+        messageId: 'm',
+        kind: 'text',
+        text: 'Hello',
+        parent: null,
+        aborted: false,
+      },
+    ),
+    [
+      { type: 'partial', content: 'He' },
+      { type: 'text', content: 'Hello' },
+    ],
+  )
+})
+
+test('thinking and the text of sub-agents are not mixed into the answer', () => {
+  assert.deepEqual(
+    mapped(
+      { type: 'message.delta', messageId: 'm', kind: 'thinking', text: 'hm', parent: null },
+      {
+        type: 'message.completed',
+        messageId: 'm',
+        kind: 'thinking',
+        text: 'hm',
+        parent: null,
+        aborted: false,
+      },
+      { type: 'message.delta', messageId: 'n', kind: 'text', text: 'sub', parent: 'call' },
+      {
+        type: 'message.completed',
+        messageId: 'n',
+        kind: 'text',
+        text: 'sub',
+        parent: 'call',
+        aborted: false,
+      },
+    ),
+    [],
+  )
+})
+
+test('a tool is shown with its input, then by name with its output', () => {
+  assert.deepEqual(
+    mapped(
+      { type: 'tool.started', callId: 'c', tool: 'Bash', input: { command: 'ls' }, parent: null },
+      { type: 'tool.completed', callId: 'c', output: 'a\nb', isError: false, parent: null, cut: 0 },
+      { type: 'tool.completed', callId: 'old', output: 'x', isError: true, parent: null, cut: 0 },
+      { type: 'tool.completed', callId: 'lost', output: 'y', isError: false, parent: null, cut: 0 },
+    ),
+    [
+      { type: 'tool_use', tool: 'Bash', input: { command: 'ls' } },
+      { type: 'tool_use', tool: 'Bash', message: 'a\nb' },
+      { type: 'tool_use', tool: 'Old', message: 'x', is_error: true },
+      { type: 'tool_use', message: 'y' },
+    ],
+  )
+})
+
+test('an open approval is told, and so is its decision', () => {
+  const m = mapper()
+  const events = [
+    ...m.map(logged([{ type: 'approval.requested', turnId: TURN, approval }])),
+    ...m.map(
+      logged([{ type: 'approval.resolved', approvalId: 'a1', decision: { behavior: 'allow' }, by: 'x' }]),
+    ),
+  ].flatMap((one) => one.events)
+  assert.deepEqual(events, [
+    {
+      type: 'system',
+      subtype: 'approval_requested',
+      raw: { approvalId: 'a1', kind: 'tool', tool: 'Bash', input: { command: 'ls' }, summary: 'Bash: ls' },
+    },
+    { type: 'system', subtype: 'approval_resolved', raw: { approvalId: 'a1', behavior: 'allow', by: 'x' } },
+  ])
+})
+
+test('an approval that the mode settles at once is not told', () => {
+  assert.deepEqual(
+    mapped(
+      { type: 'approval.requested', turnId: TURN, approval },
+      { type: 'approval.resolved', approvalId: 'a1', decision: { behavior: 'allow' }, by: 'mode:auto' },
+    ),
+    [],
+  )
+})
+
+test('a completed turn is a result with the conversation, the usage and the cost', () => {
+  assert.deepEqual(mapped({ type: 'turn.completed', turnId: TURN, usage, text: 'Hi' }), [
+    {
+      type: 'result',
+      session_id: 'native',
+      raw: {
+        type: 'result',
+        subtype: 'success',
+        is_error: false,
+        duration_ms: 6,
+        num_turns: 5,
+        total_cost_usd: 0.5,
+        usage: {
+          input_tokens: 1,
+          output_tokens: 2,
+          cache_read_input_tokens: 3,
+          cache_creation_input_tokens: 4,
+        },
+        session_id: 'native',
+        result: 'Hi',
+      },
+    },
+  ])
+})
+
+test('a failed turn is an error that says why', () => {
+  const error = { code: 'agent_exited', message: 'Demo exited with code 3', detail: { stderr: 'no disk\n' } }
+  assert.deepEqual(mapped({ type: 'turn.failed', turnId: TURN, usage, error }), [
+    { type: 'error', message: 'Demo exited with code 3\nno disk', code: 'agent_exited' },
+  ])
+})
+
+test('an interrupted, a cancelled and a destroyed turn are interrupted', () => {
+  assert.deepEqual(mapped({ type: 'turn.interrupted', turnId: TURN, usage }), [{ type: 'interrupted' }])
+  assert.deepEqual(mapped({ type: 'turn.cancelled', turnId: TURN, reason: 'queue cleared' }), [
+    { type: 'interrupted', message: 'queue cleared' },
+  ])
+  assert.deepEqual(mapped({ type: 'session.destroyed' }), [{ type: 'interrupted' }])
+})
+
+test('other turns are passed over and nothing follows the end', () => {
+  const m = mapper()
+  const delta: EventBody = { type: 'message.delta', messageId: 'm', kind: 'text', text: 'x', parent: null }
+  assert.deepEqual(m.map(logged([delta], 'turn-2')), [])
+  assert.deepEqual(m.map(logged([delta], null)), [])
+  assert.equal(m.ended, false)
+  const events = m.map(logged([delta, { type: 'turn.interrupted', turnId: TURN, usage }, delta]))
+  assert.deepEqual(
+    events.map((one) => [one.seq, one.events[0]?.type]),
+    [
+      [1, 'partial'],
+      [2, 'interrupted'],
+    ],
+  )
+  assert.equal(m.ended, true)
+  assert.deepEqual(m.map(logged([delta])), [])
+})
+
+test('type comes first in every object', () => {
+  const all = mapped(
+    { type: 'agent.init', nativeId: 'n', model: 'm', version: '1', raw: {} },
+    { type: 'tool.started', callId: 'c', tool: 'T', input: {}, parent: null },
+    { type: 'turn.completed', turnId: TURN, usage, text: null },
+  )
+  for (const event of all) assert.equal(Object.keys(event)[0], 'type')
+})
+
+test('what is not for Codecast maps to nothing', () => {
+  assert.deepEqual(
+    mapped(
+      { type: 'turn.queued', turnId: TURN, input: [], key: null, origin: null, position: 0 },
+      { type: 'turn.started', turnId: TURN },
+      { type: 'turn.accepted', turnId: TURN },
+      { type: 'turn.retried', turnId: TURN, reason: 'x' },
+      { type: 'turn.interrupting', turnId: TURN },
+      { type: 'session.status', status: 'running', previous: 'idle' },
+      { type: 'session.changed', mode: 'ask' },
+      { type: 'approval.delivered', approvalId: 'a' },
+    ),
+    [],
+  )
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startDaemon } from '../../support/daemon.ts'
+import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
+
+test('the port file has the port, and goes with the daemon', async (t) => {
+  const daemon = await startDaemon()
+  t.after(() => daemon.stop())
+  const path = join(daemon.home, '.codecast/daemon.port')
+  assert.equal(readFileSync(path, 'utf8'), new URL(daemon.codecast).port)
+  assert.equal(await daemon.terminate(), 0)
+  assert.ok(!existsSync(path))
+})
+
+test('DAEMON_PORT is honoured, and a port that is taken gives way to the next', async (t) => {
+  const blocker = createServer()
+  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+  const { port } = blocker.address() as { port: number }
+  const daemon = await startDaemon({ env: { CORRAL_CODECAST_PORT: '', DAEMON_PORT: String(port) } })
+  t.after(async () => {
+    await daemon.stop()
+    blocker.close()
+  })
+  const got = Number(new URL(daemon.codecast).port)
+  assert.ok(got > port && got <= port + 100, `${got}`)
+  assert.equal((await result(daemon.codecast, 'health.check'))['ok'], true)
+})
+
+test('bound to localhost or ::1 it is reached there', async (t) => {
+  for (const bind of ['localhost', '::1']) {
+    const daemon = await startDaemon({ env: { DAEMON_BIND: bind } })
+    t.after(() => daemon.stop())
+    if (!daemon.codecast) return t.skip(`${bind} is not there`)
+    assert.equal((await result(daemon.codecast, 'health.check'))['ok'], true, bind)
+  }
+})
+
+test('after kill -9 in the middle of a turn, the turn goes on and reconnect has all of it', async (t) => {
+  const daemon = await startDaemon()
+  t.after(() => daemon.stop())
+  const sessionId = await create(daemon.codecast, daemon.project)
+  const stream = await send(daemon.codecast, sessionId, '[[drip 60 20]]')
+  await stream.until('partial')
+  const queued = await send(daemon.codecast, sessionId, '[[say after]]')
+  await queued.until('queued')
+  await daemon.kill9()
+  await daemon.restart()
+  const stats = await result<Json>(daemon.codecast, 'session.queue_stats', { sessionId })
+  assert.equal(stats['clientConnected'], false)
+  const seen: Json[] = []
+  await eventually(
+    async () => {
+      const answer = await result<{ bufferedEvents: Json[] }>(daemon.codecast, 'session.reconnect', {
+        sessionId,
+      })
+      seen.push(...answer.bufferedEvents)
+      return seen.filter((event) => event['type'] === 'result').length
+    },
+    (results) => results === 2,
+  )
+  const texts = seen.filter((event) => event['type'] === 'text').map((event) => String(event['content']))
+  assert.match(texts[0] ?? '', /^w1 .* w60$/)
+  assert.equal(texts[1], 'after')
+  assert.equal(textOf(await (await send(daemon.codecast, sessionId, '[[say on]]')).rest()), 'on')
+})
+
+test('when the daemon is told to stop, open streams end properly', async (t) => {
+  const daemon = await startDaemon({ env: { CORRAL_STOP_GRACE_MS: '0' } })
+  t.after(() => daemon.stop())
+  const sessionId = await create(daemon.codecast, daemon.project)
+  const stream = await send(daemon.codecast, sessionId, '[[drip 100000 20]]')
+  await stream.until('partial')
+  const ended = daemon.terminate()
+  const events = await stream.rest()
+  assert.equal(types(events).at(-1), '[DONE]')
+  assert.ok(['interrupted', 'error'].includes(types(events).at(-2) ?? ''))
+  assert.equal(await ended, 0)
+})

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import {
+  connect,
+  NativeError,
+  type Api,
+  type MethodName,
+  type NativeClient,
+} from '../../../src/dialects/native/client.ts'
+import { METHODS } from '../../../src/dialects/native/methods.ts'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { demoSession, turn, until } from './support.ts'
+
+let daemon: TestDaemon
+let client: NativeClient
+const called = new Set<string>()
+
+before(async () => {
+  daemon = await startDaemon()
+  client = await connect(daemon.socket)
+})
+
+after(async () => {
+  client.close()
+  await daemon.stop()
+})
+
+/** Calls, and holds the answer against the schema that the documentation is made from. */
+async function call<M extends MethodName>(name: M, params: Api[M]['params']): Promise<Api[M]['result']> {
+  called.add(name)
+  const result = await (client.call as (method: M, params: Api[M]['params']) => Promise<Api[M]['result']>)(
+    name,
+    params,
+  )
+  METHODS.find((method) => method.name === name)!.result.parse(result)
+  return result
+}
+
+async function refusal(work: Promise<unknown>): Promise<NativeError> {
+  return work.then(
+    () => assert.fail('expected to be refused'),
+    (error: unknown) => {
+      assert.ok(error instanceof NativeError, String(error))
+      return error
+    },
+  )
+}
+
+test('the daemon tells how it is doing', async () => {
+  const status = await call('daemon.status', {})
+  assert.equal(status.pid, daemon.pid)
+  assert.deepEqual(
+    status.listeners.find((listener) => listener.name === 'native'),
+    { name: 'native', address: daemon.socket },
+  )
+  assert.ok(status.memory.rss > 0)
+})
+
+test('agents are listed with what they can do', async () => {
+  const { agents } = await call('agents.list', {})
+  const demo = agents.find((agent) => agent.name === 'demo')
+  assert.equal(demo?.installed, true)
+  assert.equal(demo?.capabilities.approvals, true)
+})
+
+test('a session is created, found and listed', async () => {
+  const made = await call('session.create', {
+    agent: 'demo',
+    cwd: daemon.project,
+    mode: 'plan',
+    title: 'mine',
+  })
+  assert.equal(made.status, 'idle')
+  assert.equal(made.tier, 'cold')
+  assert.deepEqual(await call('session.get', { sessionId: made.id }), made)
+  const { sessions } = await call('session.list', {})
+  assert.ok(sessions.some((session) => session.id === made.id))
+})
+
+test('the same key makes one session', async () => {
+  const params = { agent: 'demo', cwd: daemon.project, key: 'once' }
+  const [one, two] = await Promise.all([call('session.create', params), call('session.create', params)])
+  assert.equal(one.id, two.id)
+})
+
+test('a list is read page by page, each session once', async () => {
+  for (let index = 0; index < 5; index++) await demoSession(client, daemon)
+  const all = (await call('session.list', { limit: 500 })).sessions.map((session) => session.id)
+  const paged: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: Api['session.list']['result'] = await call('session.list', {
+      limit: 2,
+      ...(cursor && { cursor }),
+    })
+    paged.push(...page.sessions.map((session) => session.id))
+    cursor = page.next
+  } while (cursor)
+  assert.deepEqual(paged, all)
+})
+
+test('a cursor that nobody gave out is refused, naming the field', async () => {
+  const error = await refusal(call('session.list', { cursor: 'nonsense' }))
+  assert.equal(error.code, 'invalid')
+  assert.equal(error.data['field'], 'cursor')
+})
+
+test('a message runs as a turn, and its key makes it one message', async () => {
+  const { id: sessionId } = await demoSession(client, daemon)
+  const params = { sessionId, content: '[[say hello]]', key: 'k' }
+  const sent = await call('session.send', params)
+  await until(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
+  const again = await call('session.send', params)
+  assert.equal(again.repeated, true)
+  assert.equal(again.turnId, sent.turnId)
+  const finished = await call('turn.get', { turnId: sent.turnId })
+  assert.equal(finished.state, 'completed')
+  assert.equal((await call('turn.list', { sessionId })).turns.length, 1)
+})
+
+test('content may be pieces of text and images', async () => {
+  const { id: sessionId } = await demoSession(client, daemon)
+  const data = Buffer.from('not really a picture').toString('base64')
+  const content: Api['session.send']['params']['content'] = [
+    { type: 'text', text: '[[attachments]]' },
+    { type: 'image', mediaType: 'image/png', data },
+  ]
+  const sent = await call('session.send', { sessionId, content })
+  const events = await until(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
+  const said = events.find((event) => event.type === 'message.completed')
+  assert.equal(said?.text, 'attachments: 1 image/png/20')
+})
+
+test('the history is the conversation in order, without deltas, and pages backwards', async () => {
+  const { id: sessionId } = await demoSession(client, daemon)
+  await turn(client, sessionId, '[[shell ls]]')
+  await turn(client, sessionId, '[[say two]]')
+  const all = await call('history.read', { sessionId })
+  const kinds = all.items
+    .map((item) => item.kind)
+    .filter((kind) => kind !== 'approval' && kind !== 'decision')
+  assert.deepEqual(kinds, ['user', 'tool', 'result', 'assistant', 'end', 'user', 'assistant', 'end'])
+  assert.equal(all.next, null)
+  const first = all.items[0]
+  assert.ok(first?.kind === 'user')
+  assert.deepEqual(first.content, [{ type: 'text', text: '[[shell ls]]' }])
+
+  const pages: typeof all.items = []
+  let before: number | null | undefined
+  do {
+    const page: typeof all = await call('history.read', { sessionId, limit: 3, ...(before && { before }) })
+    pages.unshift(...page.items)
+    before = page.next
+  } while (before)
+  assert.deepEqual(pages, all.items)
+})
+
+test('the log is read on from a cursor and backwards, with and without deltas', async () => {
+  const { id: sessionId } = await demoSession(client, daemon)
+  await turn(client, sessionId, '[[say hello]]')
+  const all = await call('events.read', { after: 0, sessionId, limit: 1000 })
+  assert.equal(all.more, false)
+  assert.deepEqual(
+    all.events.map((event) => event.seq).toSorted((a, b) => a - b),
+    all.events.map((event) => event.seq),
+  )
+  const last = all.events.at(-1)!
+  const before = await call('events.read', { before: last.seq, sessionId, limit: 2 })
+  assert.deepEqual(before.events, all.events.slice(-3, -1))
+  const completed = await call('events.read', {
+    sessionId,
+    types: ['message.completed'],
+    whole: true,
+    after: 0,
+  })
+  assert.equal(completed.events.length, 1)
+})
+
+test('an approval is listed, decided once, and the second decision is told who was first', async () => {
+  const { id: sessionId } = await demoSession(client, daemon, 'ask')
+  const sent = await call('session.send', { sessionId, content: '[[shell rm -rf /]]' })
+  await until(client.events({ after: sent.seq - 1, sessionId }), 'approval.requested')
+  const { approvals } = await call('approval.list', { sessionId })
+  assert.equal(approvals.length, 1)
+  const approvalId = approvals[0]!.id
+  assert.equal((await call('session.get', { sessionId })).openApprovals, 1)
+  assert.equal((await call('approval.get', { approvalId })).decision, null)
+  const decided = await call('approval.decide', { approvalId, behavior: 'deny', comment: 'not that' })
+  assert.deepEqual(decided.decision, { behavior: 'deny', comment: 'not that' })
+  const late = await refusal(call('approval.decide', { approvalId, behavior: 'allow' }))
+  assert.equal(late.code, 'approval_resolved')
+  await until(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
+})
+
+test('messages wait in order and can be taken out; an interrupt stops the turn', async () => {
+  const { id: sessionId } = await demoSession(client, daemon)
+  const first = await call('session.send', { sessionId, content: '[[hang]]' })
+  const second = await call('session.send', { sessionId, content: 'second' })
+  const third = await call('session.send', { sessionId, content: 'third' })
+  assert.deepEqual([first.position, second.position, third.position], [0, 1, 2])
+  assert.deepEqual(
+    (await call('queue.list', { sessionId })).turns.map((one) => one.id),
+    [second.turnId, third.turnId],
+  )
+  await call('queue.remove', { sessionId, turnId: second.turnId })
+  const result = await call('session.interrupt', { sessionId, clearQueue: true })
+  assert.deepEqual(result, { interrupted: true, cancelled: [third.turnId] })
+  await until(client.events({ after: first.seq, sessionId }), 'turn.interrupted')
+})
+
+test('a session is configured, paused, resumed, forked and destroyed', async () => {
+  const { id: sessionId } = await demoSession(client, daemon)
+  await turn(client, sessionId, '[[say hello]]')
+  const configured = await call('session.configure', { sessionId, mode: 'code', title: 'renamed' })
+  assert.deepEqual([configured.mode, configured.title], ['code', 'renamed'])
+  assert.equal((await call('session.pause', { sessionId })).status, 'paused')
+  assert.equal((await call('session.resume', { sessionId })).status, 'idle')
+  const fork = await call('session.fork', { sessionId, title: 'branch' })
+  assert.equal(fork.parentId, sessionId)
+  await call('session.destroy', { sessionId })
+  assert.equal((await refusal(call('session.get', { sessionId }))).code, 'session_not_found')
+})
+
+test('bookmarks are kept, listed and dropped', async () => {
+  const { id: sessionId } = await demoSession(client, daemon)
+  const bookmark = { owner: 'me', sessionId, turnId: 'a-turn', seq: 3 }
+  await call('bookmark.set', bookmark)
+  assert.deepEqual((await call('bookmark.list', { owner: 'me', sessionId })).bookmarks, [bookmark])
+  await call('bookmark.delete', { owner: 'me', turnId: 'a-turn' })
+  assert.deepEqual((await call('bookmark.list', { owner: 'me', sessionId })).bookmarks, [])
+})
+
+test('a configuration with secrets in it is not shown', async () => {
+  const settings = { mcpConfig: { token: 'hush' }, systemPrompt: 'be kind' }
+  const made = await call('session.create', { agent: 'demo', cwd: daemon.project, settings })
+  assert.deepEqual(made.settings, { systemPrompt: 'be kind' })
+})
+
+const refusals: [name: MethodName, params: unknown, code: string, field?: string][] = [
+  ['session.create', { agent: 'nobody', cwd: '/' }, 'agent_unknown'],
+  ['session.create', { agent: 'demo', cwd: '/does/not/exist' }, 'path_not_found'],
+  ['session.create', { agent: 'demo', cwd: '/', mode: 'yolo' }, 'invalid', 'mode'],
+  ['session.create', { agent: 'demo' }, 'invalid', 'cwd'],
+  ['session.get', { sessionId: 'nope' }, 'session_not_found'],
+  ['session.get', {}, 'invalid', 'sessionId'],
+  ['session.send', { sessionId: 'nope', content: 'x' }, 'session_not_found'],
+  ['session.send', { sessionId: 'nope', content: '' }, 'invalid', 'content'],
+  ['session.send', { sessionId: 'nope', content: 'x', extra: 1 }, 'invalid', 'extra'],
+  ['turn.get', { turnId: 'nope' }, 'turn_not_found'],
+  ['approval.get', { approvalId: 'nope' }, 'approval_not_found'],
+  ['approval.decide', { approvalId: 'nope', behavior: 'allow' }, 'approval_not_found'],
+  ['approval.decide', { approvalId: 'nope', behavior: 'maybe' }, 'invalid', 'behavior'],
+  ['approval.decide', { approvalId: 'nope', behavior: 'deny', input: {} }, 'invalid', 'input'],
+  ['events.read', { after: 10 ** 12 }, 'cursor_reset'],
+  ['events.read', { limit: 100_000 }, 'invalid', 'limit'],
+  ['events.subscribe', { after: 0, log: 'another' }, 'cursor_reset'],
+  ['events.subscribe', { types: ['no.such'] }, 'invalid', 'types.0'],
+]
+
+for (const [name, params, code, field] of refusals) {
+  test(`${name} with ${JSON.stringify(params)} is refused as ${code}`, async () => {
+    const error = await refusal(
+      (client.call as (name: string, params: unknown) => Promise<unknown>)(name, params),
+    )
+    assert.equal(error.code, code)
+    if (field !== undefined) assert.equal(error.data['field'], field)
+  })
+}
+
+test('every method has been called above, but for those that have tests of their own', () => {
+  const elsewhere = ['daemon.stop', 'events.subscribe', 'events.unsubscribe']
+  const missing = METHODS.map((method): string => method.name).filter((name) => !called.has(name))
+  assert.deepEqual(missing, elsewhere)
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { spawn } from 'node:child_process'
+import { startTime } from '../../src/agents/host/process.ts'
+import type { Event, EventOf, EventType } from '../../src/core/event.ts'
+import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
+
+/** Runs with an engine of its own, and checks that nothing is left of it. */
+function withEngine(name: string, options: TestEngineOptions, body: (t: TestEngine) => Promise<void>): void {
+  test(name, async () => {
+    const t = await startEngine(options)
+    try {
+      await body(t)
+    } finally {
+      const pids = t.host.running().map((run) => run.pid)
+      await t.stop()
+      for (const pid of pids) assert.equal(startTime(pid), null, `agent ${pid} is gone`)
+      assert.equal(existsSync(t.home), false)
+    }
+  })
+}
+
+function only<T extends EventType>(events: Event[], type: T): EventOf<T>[] {
+  return events.filter((event) => event.type === type) as unknown as EventOf<T>[]
+}
+
+async function newSession(t: TestEngine): Promise<string> {
+  return (await t.engine.create({ agent: 'demo', cwd: t.cwd })).id
+}
+
+const send = (t: TestEngine, sessionId: string, text: string) =>
+  t.engine.send({ sessionId, input: [{ type: 'text', text }] })
+
+/** The agent itself, below the shell that watches it. */
+function agentPid(wrapper: number): number {
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+      const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8')
+      if (Number(parent) === wrapper && !command.startsWith('/bin/sh')) return Number(name)
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  throw new Error(`no agent below ${wrapper}`)
+}
+
+
+withEngine('an agent that dies at once fails the turn with its last words, and the session stays usable', { env: { CORRAL_DEMO_FAULT: 'exit' } }, async (t) => {
+  const id = await newSession(t)
+  const [failed] = only(await t.turn(id, 'hello'), 'turn.failed')
+  assert.equal(failed!.error.code, 'agent_exited')
+  assert.match(failed!.error.message, /code 3/)
+  assert.equal(t.engine.session(id).turn, null)
+  assert.equal(only(await t.turn(id, 'again'), 'turn.failed').length, 1)
+})
+
+withEngine('garbage and invalid UTF-8 on stdout break nothing', { env: { CORRAL_DEMO_FAULT: 'garbage' } }, async (t) => {
+  const events = await t.turn(await newSession(t), '[[say fine]]')
+  assert.equal(only(events, 'turn.completed')[0]!.text, 'fine')
+  assert.equal(only(events, 'agent.notice')[0]!.code, 'agent_output')
+})
+
+withEngine('a line of 20 MiB is read like any other', { env: { CORRAL_DEMO_FAULT: 'longline' } }, async (t) => {
+  const events = await t.turn(await newSession(t), '[[say fine]]')
+  assert.equal(only(events, 'turn.completed')[0]!.text, 'fine')
+})
+
+withEngine('an agent killed in the middle of a turn fails it, and the next message resumes the conversation', {}, async (t) => {
+  const id = await newSession(t)
+  await t.turn(id, 'hello [[remember pear]]')
+  const { seq } = await send(t, id, '[[drip 200 20]]')
+  await t.event('message.delta', { sessionId: id, after: seq })
+  process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGKILL')
+  const failed = await t.event('turn.failed', { sessionId: id, after: seq })
+  assert.equal(failed.error.code, 'agent_exited')
+  const partial = await t.event('message.completed', { sessionId: id, after: seq })
+  assert.equal(partial.aborted, true)
+  assert.equal(only(await t.turn(id, '[[recall]]'), 'message.completed')[0]!.text, 'recall: pear')
+})
+
+withEngine('the whole group killed is noticed too', {}, async (t) => {
+  const id = await newSession(t)
+  const { seq } = await send(t, id, '[[hang]]')
+  await t.event('turn.accepted', { sessionId: id, after: seq })
+  process.kill(-t.engine.session(id).run!.pid, 'SIGKILL')
+  const failed = await t.event('turn.failed', { sessionId: id, after: seq })
+  assert.equal(failed.error.detail?.['signal'], 'SIGKILL')
+})
+
+withEngine('a warm process that died in the meantime costs a retry, not the message', {}, async (t) => {
+  const id = await newSession(t)
+  await t.turn(id, 'hello [[remember kiwi]]')
+  const { run } = t.engine.session(id)
+  process.kill(-run!.pid, 'SIGKILL')
+  const events = await t.turn(id, '[[recall]]')
+  assert.equal(only(events, 'turn.completed')[0]!.text, 'recall: kiwi')
+})
+
+withEngine('a conversation that its agent has lost begins anew, and says so', {}, async (t) => {
+  const session = await t.engine.create({ agent: 'demo', cwd: t.cwd, nativeId: '00000000-0000-4000-8000-000000000000' })
+  const events = await t.turn(session.id, '[[say here]]')
+  assert.equal(only(events, 'agent.notice')[0]!.code, 'conversation_lost')
+  assert.equal(only(events, 'turn.completed')[0]!.text, 'here')
+})
+
+withEngine('an agent that ignores the interrupt is ended by signals', { options: { interruptMs: 200, termMs: 200, killMs: 200 } }, async (t) => {
+  const id = await newSession(t)
+  const { seq } = await send(t, id, '[[hang]]')
+  await t.event('turn.accepted', { sessionId: id, after: seq })
+  process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGSTOP') // deaf to everything but SIGKILL
+  await t.engine.interrupt({ sessionId: id })
+  await t.event('turn.interrupted', { sessionId: id, after: seq })
+  assert.equal(only(await t.turn(id, '[[say back]]'), 'turn.completed')[0]!.text, 'back')
+})
+
+withEngine('idle processes go cold: the least recently used first, and by time', { options: { maxWarm: 1, idleMs: 2000 } }, async (t) => {
+  const [one, two] = [await newSession(t), await newSession(t)]
+  await t.turn(one, 'a [[remember fig]]')
+  await t.turn(two, 'b')
+  const first = await t.event('agent.exited', {})
+  assert.deepEqual([first.sessionId, first.expected], [one, true])
+  const second = await t.event('agent.exited', { after: first.seq })
+  assert.equal(second.sessionId, two)
+  assert.equal(only(await t.turn(one, '[[recall]]'), 'turn.completed')[0]!.text, 'recall: fig')
+})
+
+withEngine('two sessions of one conversation never have a process each', {}, async (t) => {
+  const one = await newSession(t)
+  await t.turn(one, 'hello [[remember lime]]')
+  const native = t.engine.session(one).nativeId
+  const two = await t.engine.create({ agent: 'demo', cwd: t.cwd, nativeId: native })
+  assert.equal(only(await t.turn(two.id, '[[recall]]'), 'turn.completed')[0]!.text, 'recall: lime')
+  assert.deepEqual(t.host.running().map((run) => run.sessionId), [two.id])
+  const { seq } = await send(t, two.id, '[[hang]]')
+  await t.event('turn.accepted', { sessionId: two.id, after: seq })
+  const [refused] = only(await t.turn(one, 'me too'), 'turn.failed')
+  assert.match(refused!.error.message, /same conversation/)
+})
+
+test('an agent left alone by its daemon ends by itself, with all its helpers', async () => {
+  const t = await startEngine({ options: { orphanMs: 2000 } })
+  const id = await newSession(t)
+  await t.turn(id, 'hello')
+  const { pid } = t.engine.session(id).run!
+  await t.abandon()
+  const alive = (): boolean => {
+    try {
+      return process.kill(-pid, 0)
+    } catch {
+      return false
+    }
+  }
+  for (const until = Date.now() + 30_000; alive() && Date.now() < until; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  assert.equal(alive(), false)
+  const again = await startEngine({ home: t.home })
+  assert.equal(again.engine.session(id).run, null, 'the next daemon knows')
+  assert.equal(only(await again.turn(id, '[[say back]]'), 'turn.completed')[0]!.text, 'back')
+  await again.stop()
+})
+
+test('processes that nobody wrote down are swept by the next daemon, strangers are left alone', async () => {
+  const t = await startEngine()
+  await t.abandon()
+  const dir = join(t.home, 'runs', 'stray')
+  mkdirSync(dir)
+  const stray = spawn('/bin/sh', ['-c', 'sleep 60', 'corral-agent', dir], { detached: true, stdio: 'ignore' })
+  const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
+  writeFileSync(join(dir, 'pid'), `${stray.pid}\n`)
+  mkdirSync(join(t.home, 'runs', 'other'))
+  writeFileSync(join(t.home, 'runs', 'other', 'pid'), `${stranger.pid}\n`)
+  const gone = new Promise((resolve) => stray.once('exit', resolve))
+  const again = await startEngine({ home: t.home })
+  await gone
+  assert.notEqual(startTime(stranger.pid!), null)
+  stranger.kill('SIGKILL')
+  assert.deepEqual(readdirSync(join(t.home, 'runs')), [])
+  await again.stop()
+})

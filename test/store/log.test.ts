@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { CorralError } from '../../src/core/error.ts'
+import { LoggedEvent, type Event, type EventBody } from '../../src/core/event.ts'
+import { uuid } from '../../src/core/ids.ts'
+import type { Log } from '../../src/core/ports.ts'
+import { apply, type Session } from '../../src/core/session.ts'
+import { openLog } from '../../src/store/log.ts'
+import { SCHEMA_VERSION } from '../../src/store/schema.ts'
+
+const dirs: string[] = []
+after(() => dirs.forEach((dir) => rmSync(dir, { recursive: true, force: true })))
+
+function freshDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'corral-log-'))
+  dirs.push(dir)
+  return dir
+}
+
+function open(dir: string, warnings: string[] = [], bootId = 'boot'): Log {
+  return openLog({ path: join(dir, 'corral.db'), bootId, newId: uuid, warn: (message) => warnings.push(message) })
+}
+
+function event(seq: number, sessionId: string, body: EventBody, at = seq): LoggedEvent {
+  return LoggedEvent.of({ seq, at, sessionId, ...body })
+}
+
+function delta(seq: number, sessionId: string, messageId = 'm', text = `t${seq}`): LoggedEvent {
+  return event(seq, sessionId, { type: 'message.delta', messageId, kind: 'text', text, parent: null })
+}
+
+function notice(seq: number, sessionId: string, at = seq): LoggedEvent {
+  return event(seq, sessionId, { type: 'agent.notice', level: 'info', code: 'x', message: 'x', data: null }, at)
+}
+
+function newSession(id: string, at = 1, patch: Partial<Session> = {}): Session {
+  const created = { agent: 'demo', cwd: '/', mode: 'auto', model: null, title: null, settings: {} } as const
+  const rest = { nativeId: null, parentId: null, forkFrom: null, origin: null }
+  return { ...apply(null, { type: 'session.created', seq: 1, at, sessionId: id, ...created, ...rest }), ...patch }
+}
+
+test('what is appended is read back in order, by cursor, by session and backwards', async () => {
+  const log = open(freshDir())
+  const events = Array.from({ length: 20 }, (_, i) => (i % 3 === 2 ? delta(i + 1, 'a') : notice(i + 1, i % 2 ? 'a' : 'b')))
+  await log.append({ events, writes: [] })
+  const seqs = (found: LoggedEvent[]): number[] => found.map((e) => e.seq)
+  assert.equal(log.head, 20)
+  assert.deepEqual(seqs(log.events({ after: 5, limit: 4 })), [6, 7, 8, 9])
+  assert.deepEqual(seqs(log.events({ before: 10, limit: 4 })), [6, 7, 8, 9])
+  assert.deepEqual(seqs(log.events({ before: 21, limit: 3, whole: true })), [17, 19, 20])
+  assert.deepEqual(seqs(log.events({ after: 0, before: 4, limit: 10 })), [1, 2, 3])
+  assert.deepEqual(seqs(log.events({ after: 0, sessionId: 'a', types: ['message.delta'], limit: 3 })), [3, 6, 9])
+  assert.deepEqual(log.events({ after: 1, limit: 1 })[0]!.event, events[1]!.event)
+  await log.close(true)
+})
+
+test('deltas of a complete message leave the log and their numbers are not used again', async () => {
+  const dir = freshDir()
+  let log = open(dir)
+  await log.append({ events: [delta(1, 'a', 'one'), delta(2, 'b', 'one'), delta(3, 'a', 'two')], writes: [] })
+  const drop = { op: 'deltas.drop', sessionId: 'a', messageId: 'one', from: 1 } as const
+  await log.append({ events: [notice(4, 'a')], writes: [drop] })
+  assert.deepEqual(log.events({ after: 0, limit: 9 }).map((e) => e.seq), [2, 3, 4])
+  await log.close(true)
+  log = open(dir)
+  assert.equal(log.head, 4)
+  await log.close(true)
+})
+
+test('a batch that fails takes everything gathered behind it along, and the log goes on', async () => {
+  const log = open(freshDir())
+  let rollbacks = 0
+  log.onRollback = () => rollbacks++
+  await log.append({ events: [notice(1, 'a')], writes: [] })
+  const failing = log.append({ events: [notice(1, 'a')], writes: [] }) // the same seq again
+  const behind = new Promise((resolve) => setImmediate(resolve)).then(() => undefined)
+  const alsoRefused = log.append({ events: [notice(2, 'a')], writes: [] })
+  await assert.rejects(failing, (error: unknown) => error instanceof CorralError && error.code === 'storage')
+  await assert.rejects(alsoRefused)
+  await behind
+  assert.equal(rollbacks, 1)
+  assert.equal(log.head, 1)
+  await log.append({ events: [notice(2, 'a')], writes: [] })
+  assert.equal(log.head, 2)
+  await log.close(true)
+})
+
+test('sessions are listed by activity, page by page, without destroyed ones', async () => {
+  const log = open(freshDir())
+  const writes = Array.from({ length: 25 }, (_, i) => ({
+    op: 'session' as const,
+    session: newSession(`s${String(i).padStart(2, '0')}`, i, { destroyed: i === 24 }),
+  }))
+  await log.append({ events: [], writes })
+  const first = log.sessions({ limit: 10 })
+  assert.deepEqual(first.map((s) => s.id), ['s23', 's22', 's21', 's20', 's19', 's18', 's17', 's16', 's15', 's14'])
+  const last = first.at(-1)!
+  const second = log.sessions({ limit: 10, before: { activeAt: last.activeAt, id: last.id } })
+  assert.equal(second[0]!.id, 's13')
+  assert.deepEqual(log.countSessions(), { idle: 24, running: 0, waiting: 0, paused: 0 })
+  await log.close(true)
+})
+
+test('the log id stays over a clean stop and over a crash of the daemon, and changes when the machine went down', async () => {
+  const dir = freshDir()
+  const ids: string[] = []
+  for (const [bootId, clean] of [['one', false], ['one', true], ['two', false], ['two', false], ['three', false]] as const) {
+    const log = open(dir, [], bootId)
+    ids.push(log.id)
+    await log.close(clean)
+  }
+  assert.equal(ids[1], ids[0], 'same boot')
+  assert.equal(ids[2], ids[0], 'clean stop before the boot')
+  assert.equal(ids[3], ids[0], 'same boot again')
+  assert.notEqual(ids[4], ids[0], 'unclean stop, then another boot')
+})
+
+test('a log of a newer version is refused and left alone', async () => {
+  const dir = freshDir()
+  await open(dir).close(true)
+  const db = new DatabaseSync(join(dir, 'corral.db'))
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
+  db.close()
+  assert.throws(() => open(dir), /newer Corral .*Upgrade/)
+  assert.deepEqual(readdirSync(dir).filter((name) => name.includes('corrupt')), [])
+})
+
+test('a damaged log is set aside, said where, and never deleted', async () => {
+  const dir = freshDir()
+  writeFileSync(join(dir, 'corral.db'), 'this is no database, whatever its name may say'.repeat(100))
+  const warnings: string[] = []
+  const log = open(dir, warnings)
+  const aside = readdirSync(dir).find((name) => name.includes('.corrupt-'))
+  assert.ok(aside)
+  assert.match(warnings.join(), new RegExp(aside))
+  await log.append({ events: [notice(1, 'a')], writes: [] })
+  await log.close(true)
+})
+
+test('retention removes old events and destroyed sessions, and keeps what still runs', async () => {
+  const dir = freshDir()
+  const log = open(dir)
+  const destroyed = newSession('gone', 5, { destroyed: true })
+  await log.append({
+    events: [notice(1, 'a', 10), notice(2, 'a', 20), notice(3, 'gone', 21), notice(4, 'a', 30)],
+    writes: [{ op: 'session', session: newSession('a') }, { op: 'session', session: destroyed }],
+  })
+  assert.equal(await log.retain({ eventsBefore: 15, destroyedBefore: null, limit: 100 }), 1)
+  assert.equal(log.oldest, 2)
+  assert.equal(await log.retain({ eventsBefore: null, destroyedBefore: 10, limit: 100 }), 1)
+  assert.equal(log.session('gone'), null)
+  assert.equal(await log.retain({ eventsBefore: 99, destroyedBefore: null, limit: 100 }), 2)
+  await log.close(true)
+  const again = open(dir)
+  assert.equal(again.head, 4, 'the last number is remembered although its event is gone')
+  await again.close(true)
+})

@@ -1,0 +1,120 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunFile } from '../../src/system/run-file.ts'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const READY_MS = 20_000
+const STOP_MS = 20_000
+
+export interface TestDaemonOptions {
+  /** A directory of an earlier one; a new temporary one by default, removed at the end. */
+  home?: string
+  env?: NodeJS.ProcessEnv
+  args?: string[]
+}
+
+export interface TestDaemon {
+  /** The user's home; Corral's own directory is `.corral` below it. */
+  readonly home: string
+  readonly corralHome: string
+  readonly env: NodeJS.ProcessEnv
+  readonly pid: number
+  /** Base URL of the Codecast listener. */
+  readonly codecast: string
+  /** The native socket. */
+  readonly socket: string
+  readonly project: string
+  readonly listeners: Record<string, string>
+  /** What it has printed. */
+  output(): string
+  kill9(): Promise<void>
+  /** SIGTERM: ends agents as well. Waits for the end. */
+  terminate(): Promise<number | null>
+  /** Starts it again on the same directories. */
+  restart(): Promise<void>
+  /** Ends everything and removes every file. */
+  stop(): Promise<void>
+}
+
+/** The real program in a process of its own, with nothing of this machine's user in its environment. */
+export async function startDaemon(options: TestDaemonOptions = {}): Promise<TestDaemon> {
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'corral-'))
+  const corralHome = join(home, '.corral')
+  const project = join(home, 'project')
+  const tmp = join(home, 'tmp')
+  for (const dir of [project, tmp]) mkdirSync(dir, { recursive: true })
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    LANG: 'C.UTF-8',
+    HOME: home,
+    TMPDIR: tmp,
+    CORRAL_HOME: corralHome,
+    CORRAL_CODECAST_PORT: '0',
+    CORRAL_DEMO_STATE: join(home, 'demo'),
+    ...options.env,
+  }
+  const runFile = join(corralHome, 'run.json')
+  let child: ChildProcess
+  let printed = ''
+  let info: RunFile
+
+  async function start(): Promise<void> {
+    rmSync(runFile, { force: true })
+    child = spawn(process.execPath, [MAIN, 'start', ...(options.args ?? [])], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout!.on('data', (data: Buffer) => (printed += data.toString()))
+    child.stderr!.on('data', (data: Buffer) => (printed += data.toString()))
+    const until = Date.now() + READY_MS
+    while (!existsSync(runFile)) {
+      if (child.exitCode !== null || child.signalCode !== null || Date.now() > until) {
+        child.kill('SIGKILL')
+        throw new Error(`the daemon did not start:\n${printed}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    info = JSON.parse(readFileSync(runFile, 'utf8')) as RunFile
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+    child.kill(signal)
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+    const code = await exited
+    clearTimeout(timer)
+    return code
+  }
+
+  await start()
+  return {
+    home,
+    corralHome,
+    env,
+    project,
+    get pid() {
+      return child.pid!
+    },
+    get codecast() {
+      return info.listeners['codecast']!
+    },
+    get socket() {
+      return info.listeners['native']!
+    },
+    get listeners() {
+      return info.listeners
+    },
+    output: () => printed,
+    async kill9() {
+      await end('SIGKILL')
+    },
+    terminate: () => end('SIGTERM'),
+    restart: start,
+    async stop() {
+      // A daemon that was killed has left agents behind: the next one takes them up and ends them.
+      if (child.signalCode === 'SIGKILL') await start().catch(() => undefined)
+      await end('SIGTERM')
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}

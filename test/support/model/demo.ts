@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { demoDriver } from '../../../src/agents/demo/driver.ts'
+import { lineSplitter } from '../../../src/agents/demo/lines.ts'
+import type { AgentOutput } from '../../../src/core/event.ts'
+import type { Intent } from '../../../src/core/ports.ts'
+import type { Session } from '../../../src/core/session.ts'
+import { NO_USAGE } from '../../../src/core/usage.ts'
+
+type OutputOf<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
+
+export interface Demo {
+  child: ChildProcess
+  outputs: AgentOutput[]
+  /** Lines that were not JSON. */
+  garbage: string[]
+  exit: Promise<{ code: number | null; signal: string | null; stderr: string }>
+  write(...lines: string[]): void
+  tell(intent: Intent): void
+  say(turnId: string, text: string): void
+  /** Allows or denies the question, with more of a decision if need be. */
+  decide(asked: OutputOf<'approval.asked'>, decision: Extract<Intent, { kind: 'decision' }>['decision']): void
+  /** The `nth` output of a type, counted from 1; waits for it. */
+  wait<T extends AgentOutput['type']>(type: T, nth?: number): Promise<OutputOf<T>>
+  all<T extends AgentOutput['type']>(type: T): OutputOf<T>[]
+  /** Says something and waits for the end of the turn. */
+  turn(turnId: string, text: string): Promise<OutputOf<'turn.ended'>>
+  stop(): Promise<void>
+}
+
+const WAIT_MS = 20_000
+
+export function aSession(patch: Partial<Session> & { cwd: string }): Session {
+  const blank = { title: null, model: null, nativeId: null, forkFrom: null, parentId: null, origin: null }
+  const idle = {
+    turn: null,
+    queue: [],
+    approvals: [],
+    run: null,
+    paused: false,
+    destroyed: false,
+    lastError: null,
+  }
+  const rest = {
+    mode: 'ask' as const,
+    settings: {},
+    createdAt: 0,
+    activeAt: 0,
+    turnCount: 0,
+    usage: NO_USAGE,
+  }
+  return { id: 'session', agent: 'demo', ...blank, ...idle, ...rest, ...patch }
+}
+
+/** The demo agent over pipes, as its driver plans it and its translator reads it. */
+export async function startDemo(session: Session, env: Record<string, string>): Promise<Demo> {
+  const plan = demoDriver.plan(session, await demoDriver.detect({}), () => 'unused')
+  const child = spawn(plan.command, plan.args, { cwd: plan.cwd, env: { ...plan.env, ...env }, stdio: 'pipe' })
+  const { outputs, garbage, wait } = translate(child)
+  let stderr = ''
+  child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()))
+  child.stdin.on('error', () => undefined)
+  const exit = once(child, 'close').then(([code, signal]) => {
+    return { code: code as number | null, signal: signal as string | null, stderr }
+  })
+  const write = (...lines: string[]) => lines.forEach((line) => child.stdin.write(`${line}\n`))
+  const tell = (intent: Intent) => write(...demoDriver.encode(intent))
+  const say = (turnId: string, text: string) =>
+    tell({ kind: 'prompt', turnId, input: [{ type: 'text', text }] })
+  const all = <T extends AgentOutput['type']>(type: T) =>
+    outputs.filter((one): one is OutputOf<T> => one.type === type)
+  write(...plan.greeting)
+  return {
+    child,
+    outputs,
+    garbage,
+    exit,
+    write,
+    tell,
+    say,
+    wait,
+    all,
+    decide: ({ approval }, decision) => tell({ kind: 'decision', approval, decision }),
+    turn(turnId, text) {
+      const ended = all('turn.ended').length
+      say(turnId, text)
+      return wait('turn.ended', ended + 1)
+    },
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+      await exit
+    },
+  }
+}
+
+function translate(child: ChildProcess) {
+  const outputs: AgentOutput[] = []
+  const garbage: string[] = []
+  const waiters = new Set<(over: boolean) => void>()
+  let state = demoDriver.translator.initial()
+
+  const split = lineSplitter(
+    64 * 1024 * 1024,
+    (bytes) => {
+      const line = parsed(bytes)
+      if (line === undefined) return void garbage.push(bytes.toString('latin1'))
+      const step = demoDriver.translator.step(state, line)
+      state = step.state
+      outputs.push(...step.outputs)
+    },
+    () => assertShort(),
+  )
+  child.stdout!.on('data', (chunk: Buffer) => {
+    split(chunk)
+    for (const look of waiters) look(false)
+  })
+  child.once('close', () => {
+    for (const look of waiters) look(true)
+  })
+
+  const wait = <T extends AgentOutput['type']>(type: T, nth = 1) => {
+    return new Promise<OutputOf<T>>((resolve, reject) => {
+      const look = (over: boolean) => {
+        const found = outputs.filter((one): one is OutputOf<T> => one.type === type)[nth - 1]
+        if (!found && !over) return
+        clearTimeout(timer)
+        waiters.delete(look)
+        const last = outputs.slice(-20).map((one) => one.type)
+        if (found) resolve(found)
+        else reject(new Error(`no ${type} number ${nth}; the last outputs: ${last.join(' ')}`))
+      }
+      const timer = setTimeout(() => look(true), WAIT_MS)
+      waiters.add(look)
+      look(false)
+    })
+  }
+  return { outputs, garbage, wait }
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function assertShort(): never {
+  throw new RangeError('a line of the demo agent is too long')
+}
