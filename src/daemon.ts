@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
@@ -126,6 +126,8 @@ function makeHome(home: string): void {
     const made = mkdirSync(home, { recursive: true, mode: 0o700 })
     if (made !== undefined) chmodSync(home, 0o700)
     mkdirSync(join(home, 'runs'), { recursive: true, mode: 0o700 })
+    // SQLite gives its side files the rights of the main one: whatever the directory's are, these are for their owner.
+    for (const name of ['corral.db', 'lock', 'alive']) closeSync(openSync(join(home, name), 'a', 0o600))
   } catch (error) {
     const reason = (error as Error).message
     throw new CorralError('storage', `The data directory ${home} cannot be used: ${reason}`, { path: home }, error)

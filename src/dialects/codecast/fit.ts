@@ -126,7 +126,7 @@ function isPair(text: string, at: number): boolean {
   return low >= 0xdc00 && low <= 0xdfff
 }
 
-const SHORT_ESCAPES = new Set([...'"\\\b\t\n\f\r'].map((char) => char.charCodeAt(0)))
+const SHORT_ESCAPES = new Set([0x22, 0x5c, 0x08, 0x09, 0x0a, 0x0c, 0x0d])
 
 /** Bytes of one code unit in a JSON string; a surrogate counted here is a lone one, which JSON.stringify escapes. */
 function escapedBytes(code: number): number {

@@ -43,7 +43,7 @@ export async function post(
 ): Promise<Answer> {
   const init: RequestInit = { method: 'POST', body: typeof body === 'string' ? body : new Uint8Array(body) }
   // A string body would bring a content type of its own.
-  if (contentType === null) init.body = new Blob([body as string])
+  if (contentType === null) init.body = new Blob([body])
   else init.headers = { 'content-type': contentType }
   const res = await fetch(`${base}/rpc`, init)
   return { status: res.status, headers: res.headers, text: await res.text() }

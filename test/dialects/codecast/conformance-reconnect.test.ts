@@ -18,7 +18,7 @@ describe('disconnect and reconnect', () => {
     await stream.until('partial')
     stream.cut()
     const stats = await eventually(
-      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      () => result(base, 'session.queue_stats', { sessionId }),
       (value) => value['clientConnected'] === false && Number(value['responsePending']) > 0,
     )
     assert.equal(stats['userPending'], 0)
@@ -49,14 +49,14 @@ describe('disconnect and reconnect', () => {
     const stream = await send(base, sessionId, '[[shell a]]')
     stream.cut()
     const stats = await eventually(
-      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      () => result(base, 'session.queue_stats', { sessionId }),
       (value) => Number(value['responsePending']) >= 5,
     )
     await eventually(
       async () => (await result<{ sessions: Json[] }>(base, 'session.list')).sessions,
       (all) => all.some((one) => one['sessionId'] === sessionId && one['status'] === 'idle'),
     )
-    const now = await result<Json>(base, 'session.queue_stats', { sessionId })
+    const now = await result(base, 'session.queue_stats', { sessionId })
     const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
       sessionId,
     })
@@ -102,12 +102,12 @@ describe('disconnect and reconnect', () => {
     const stream = await send(base, sessionId, '[[say kept]]')
     stream.cut()
     await eventually(
-      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      () => result(base, 'session.queue_stats', { sessionId }),
       (value) => value['clientConnected'] === false,
     )
     await result(base, 'session.resume', { sessionId })
     await eventually(
-      () => result<Json>(base, 'session.queue_stats', { sessionId }),
+      () => result(base, 'session.queue_stats', { sessionId }),
       (value) => value['clientConnected'] === true && Number(value['responsePending']) > 0,
     )
   })

@@ -237,7 +237,7 @@ describe('interrupt, destroy, modes', () => {
     assert.deepEqual(types(await running.rest()).slice(-2), ['interrupted', '[DONE]'])
     const cancelled = await queued.rest()
     assert.deepEqual(types(cancelled), ['interrupted', '[DONE]'])
-    const stats = await result<Json>(base, 'session.queue_stats', { sessionId })
+    const stats = await result(base, 'session.queue_stats', { sessionId })
     assert.equal(stats['userPending'], 0)
     assert.equal(textOf(await (await send(base, sessionId, '[[say on]]')).rest()), 'on')
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Event, type EventBody, LoggedEvent } from '../../../src/core/event.ts'
+import { type EventBody, LoggedEvent } from '../../../src/core/event.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { createTurnMapper } from '../../../src/dialects/codecast/events.ts'
 import type { WireEvent } from '../../../src/dialects/codecast/wire.ts'
@@ -8,9 +8,7 @@ import type { WireEvent } from '../../../src/dialects/codecast/wire.ts'
 const TURN = 'turn-1'
 
 function logged(bodies: EventBody[], turnId: string | null = TURN): LoggedEvent[] {
-  return bodies.map((body, at) =>
-    LoggedEvent.of({ seq: at + 1, at: 0, sessionId: 's', turnId, ...body } as Event),
-  )
+  return bodies.map((body, at) => LoggedEvent.of({ seq: at + 1, at: 0, sessionId: 's', turnId, ...body }))
 }
 
 function mapper(nativeId: string | null = 'native') {

@@ -48,7 +48,7 @@ test('after kill -9 in the middle of a turn, the turn goes on and reconnect has 
   await queued.until('queued')
   await daemon.kill9()
   await daemon.restart()
-  const stats = await result<Json>(daemon.codecast, 'session.queue_stats', { sessionId })
+  const stats = await result(daemon.codecast, 'session.queue_stats', { sessionId })
   assert.equal(stats['clientConnected'], false)
   const seen: Json[] = []
   await eventually(

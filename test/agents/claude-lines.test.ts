@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { claudeTranslator } from '../../src/agents/claude/translator.ts'
+import type { AgentOutput } from '../../src/core/event.ts'
+import { NAMES, only, recorded, story, translate } from './claude-recordings.ts'
+
+const failed = (line: object, ...before: unknown[]) =>
+  only(translate([...before, { type: 'result', is_error: true, ...line }]), 'turn.ended')[0]!.error
+
+test('failures have stable codes', () => {
+  const lost = 'No conversation found with session ID: 6c4b054f'
+  assert.deepEqual(failed({ subtype: 'error_during_execution', errors: [lost] }), {
+    code: 'conversation_lost',
+    message: lost,
+  })
+  assert.equal(failed({ subtype: 'error_max_turns', errors: ['Reached maximum'] })?.code, 'limit')
+  assert.equal(failed({ subtype: 'error_max_budget_usd' })?.code, 'limit')
+  assert.equal(failed({ terminal_reason: 'api_error', api_error_status: null })?.code, 'model_error')
+  assert.equal(failed({ startup_failure_reason: 'bypass_root' })?.detail?.reason, 'bypass_root')
+  assert.equal(failed({})?.code, 'agent_error')
+  assert.ok(failed({})?.message)
+})
+
+test('not being signed in is told apart from a model that refuses the key', () => {
+  const text = 'Not logged in · Please run /login'
+  const message = { model: '<synthetic>', content: [{ type: 'text', text }] }
+  const synthetic = { type: 'assistant', error: 'authentication_failed', message }
+  const end = { terminal_reason: 'api_error', api_error_status: null, result: text }
+  assert.deepEqual(failed(end, synthetic), { code: 'not_signed_in', message: text })
+  assert.equal(failed({ ...end, api_error_status: 401 }, synthetic)?.code, 'model_error')
+})
+
+test('a turn that Claude started itself does not end ours', () => {
+  const origin = { kind: 'task-notification' }
+  const own = { type: 'result', is_error: false, result: 'the task is done', origin }
+  assert.deepEqual(story(translate([own])), ['notice background_turn'])
+  assert.deepEqual(story(translate([{ ...own, user_message_uuids: ['u'] }])), ['completed'])
+})
+
+test('what a sub-agent does names the tool call it belongs to', () => {
+  const from = { parent_tool_use_id: 'toolu_task', agent_id: 'agent1' }
+  const block = { type: 'tool_use', id: 'toolu_sub', name: 'Bash', input: {} }
+  const outputs = translate([
+    { type: 'assistant', ...from, message: { id: 'm', content: [block] } },
+    {
+      type: 'control_request',
+      request_id: 'r',
+      request: { subtype: 'can_use_tool', tool_name: 'Bash', tool_use_id: 'toolu_sub', agent_id: 'agent1' },
+    },
+    {
+      type: 'user',
+      ...from,
+      message: { content: [{ type: 'tool_result', tool_use_id: 'toolu_sub', content: 'done' }] },
+    },
+  ])
+  assert.equal(only(outputs, 'tool.started')[0]!.parent, 'toolu_task')
+  assert.equal(only(outputs, 'approval.asked')[0]!.approval.parent, 'toolu_task')
+  assert.equal(only(outputs, 'tool.completed')[0]!.parent, 'toolu_task')
+})
+
+test('a mode that Claude takes by itself is observed, one that we set is not', () => {
+  const init = { type: 'system', subtype: 'init', permissionMode: 'plan' }
+  const status = { type: 'system', subtype: 'status', status: null, permissionMode: 'default' }
+  const answer = { subtype: 'success', request_id: 'mode:1', response: { mode: 'default' } }
+  assert.deepEqual(only(translate([init, status]), 'mode.observed'), [{ type: 'mode.observed', mode: 'ask' }])
+  assert.deepEqual(only(translate([init, status, status]), 'mode.observed').length, 1)
+  assert.deepEqual(
+    only(translate([init, { type: 'control_response', response: answer }, status]), 'mode.observed'),
+    [],
+  )
+  assert.deepEqual(only(translate([status]), 'mode.observed'), [])
+})
+
+test('answers to our own requests say what matters', () => {
+  const answer = (response: object) => translate([{ type: 'control_response', response }])
+  assert.deepEqual(answer({ subtype: 'success', request_id: 'barrier:b:1' }), [
+    { type: 'barrier.reached', id: 'b:1' },
+  ])
+  for (const id of ['interrupt:1', 'mode:1', 'model:1', 'claim:1', 'initialize:1', 'end:1', 'mcp:1']) {
+    assert.deepEqual(answer({ subtype: 'success', request_id: id, response: {} }), [])
+  }
+  const refused = answer({ subtype: 'error', request_id: 'claim:1', error: 'cwd_not_found: no' })
+  assert.equal(only(refused, 'agent.notice')[0]!.code, 'claim_failed')
+  const errors = { files: 'spawn ENOENT' }
+  const servers = answer({ subtype: 'success', request_id: 'mcp:1', response: { errors } })
+  assert.equal(only(servers, 'agent.notice')[0]!.code, 'mcp_failed')
+})
+
+test('tool output of many forms is text', () => {
+  const output = (content: unknown) => {
+    const block = { type: 'tool_result', tool_use_id: 't', content }
+    return only(translate([{ type: 'user', message: { content: [block] } }]), 'tool.completed')[0]!.output
+  }
+  assert.equal(output('plain'), 'plain')
+  assert.equal(
+    output([
+      { type: 'text', text: 'a' },
+      { type: 'image', source: {} },
+    ]),
+    'a\n[image]',
+  )
+  assert.equal(output(undefined), '')
+})
+
+test('tool output is cut at 256 KiB, between characters', () => {
+  const block = { type: 'tool_result', tool_use_id: 't', content: `x${'é'.repeat(140_000)}` }
+  const [done] = only(translate([{ type: 'user', message: { content: [block] } }]), 'tool.completed')
+  assert.equal(Buffer.byteLength(done!.output), 256 * 1024 - 1)
+  assert.equal(done!.cut, 280_001 - (256 * 1024 - 1))
+  assert.ok(done!.output.endsWith('é'))
+})
+
+test('what nobody knows is passed on, up to a bound', () => {
+  assert.deepEqual(translate([{ type: 'news', a: 1 }]), [
+    { type: 'agent.other', kind: 'news', raw: { type: 'news', a: 1 } },
+  ])
+  const [task] = only(translate([{ type: 'system', subtype: 'task_started' }]), 'agent.other')
+  assert.equal(task!.kind, 'system/task_started')
+  const request = { type: 'control_request', request_id: 'r', request: { subtype: 'mcp_message' } }
+  assert.equal(only(translate([request]), 'agent.other')[0]!.kind, 'control_request/mcp_message')
+  const [long] = only(translate([{ type: 'news', text: 'x'.repeat(100_000) }]), 'agent.other')
+  assert.equal((long!.raw as string).length, 64 * 1024 + 1)
+})
+
+test('the init line is kept, without its longest lists when it is too long', () => {
+  const line = {
+    type: 'system',
+    subtype: 'init',
+    session_id: 's',
+    tools: ['Bash'],
+    skills: ['x'.repeat(20_000)],
+  }
+  const [init] = only(translate([line]), 'agent.init')
+  assert.deepEqual(init!.raw, { type: 'system', subtype: 'init', session_id: 's', tools: ['Bash'] })
+})
+
+test('chatter makes no output', () => {
+  const chatter = [
+    { type: 'system', subtype: 'status', status: 'requesting' },
+    { type: 'system', subtype: 'thinking_tokens' },
+    { type: 'system', subtype: 'session_state_changed', state: 'idle' },
+    { type: 'user', message: { content: [{ type: 'text', text: '[Request interrupted by user]' }] } },
+    { type: 'user', isReplay: true, message: { content: '<local-command-stdout>x</local-command-stdout>' } },
+    { type: 'command_lifecycle', command_uuid: 'u', state: 'completed' },
+  ]
+  assert.deepEqual(translate(chatter), [])
+})
+
+test('a recording read again from the start, or from a state that was stored, gives the same outputs', () => {
+  for (const name of NAMES) {
+    const lines = recorded(name)
+    const whole = translate(lines)
+    let state = claudeTranslator.initial()
+    const before: AgentOutput[] = []
+    for (const [index, line] of lines.entries()) {
+      const stored = JSON.parse(JSON.stringify(state)) as typeof state
+      assert.deepEqual([...before, ...translate(lines.slice(index), stored)], whole, `${name} at ${index}`)
+      const step = claudeTranslator.step(Object.freeze(state), line)
+      state = step.state
+      before.push(...step.outputs)
+    }
+  }
+})
+
+/** Small, fast, the same on every machine. */
+function random(seed: number): () => number {
+  let a = seed
+  return () => {
+    a = (a + 0x6d2b79f5) | 0
+    let t = Math.imul(a ^ (a >>> 15), 1 | a)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+const ODD: unknown[] = [
+  null,
+  0,
+  -1,
+  1e308,
+  '',
+  'x',
+  true,
+  [],
+  {},
+  [null],
+  { toString: 1 },
+  [[{}]],
+  '__proto__',
+]
+
+function mutate(value: unknown, next: () => number): unknown {
+  if (next() < 0.08) return ODD[Math.floor(next() * ODD.length)]
+  if (Array.isArray(value)) return value.map((item) => mutate(item, next))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(() => next() > 0.04)
+  return Object.fromEntries(entries.map(([key, item]) => [key, mutate(item, next)]))
+}
+
+test('no line, however odd, makes the translator throw', () => {
+  const next = random(42)
+  const lines = NAMES.flatMap((name) => recorded(name))
+  let state = claudeTranslator.initial()
+  for (let i = 0; i < 2000; i++) {
+    const line = mutate(lines[Math.floor(next() * lines.length)], next)
+    const step = claudeTranslator.step(state, line)
+    assert.ok(Array.isArray(step.outputs))
+    state = step.state
+  }
+  for (const odd of ODD) claudeTranslator.step(state, odd)
+  const types = [
+    'stream_event',
+    'assistant',
+    'user',
+    'system',
+    'result',
+    'control_request',
+    'control_response',
+  ]
+  for (const type of types) claudeTranslator.step(state, { type })
+  const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown
+  claudeTranslator.step(state, { type: 'news', deep })
+  assert.ok(JSON.stringify(state).length < 100_000)
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { corral, daemonFor, hasScript, inTerminal, newSession } from './support.ts'
+
+const options = hasScript ? {} : { skip: 'needs script(1) of util-linux' }
+
+test('attach sends typed lines and shows the answers', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const id = await newSession(daemon)
+  const terminal = inTerminal(t, daemon.env, ['attach', id])
+  await terminal.expect('Ctrl-C detaches')
+  terminal.type('[[say good morning]]\r')
+  await terminal.expect('good morning]]')
+  await terminal.expect('good morning')
+  await terminal.expect('-- done')
+  terminal.type('[[words 3]]\r')
+  await terminal.expect('w1 w2 w3')
+  await terminal.expect('-- done')
+  terminal.type('\u0003')
+  await terminal.expect(`To stop its turn: corral interrupt ${id.slice(-8)}`)
+  assert.equal(await terminal.exited, 0)
+})
+
+test('attach asks for approvals in place: yes, no with a comment, always', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const id = await newSession(daemon, '--mode', 'ask')
+  const terminal = inTerminal(t, daemon.env, ['attach', id])
+  await terminal.expect('Ctrl-C detaches')
+  terminal.type('[[shell echo one]]\r')
+  await terminal.expect('may it use Shell?')
+  await terminal.expect('command: echo one')
+  await terminal.expect('allow? [y/n/a] ')
+  terminal.type('what\r')
+  await terminal.expect('y: allow; n, or n and a comment: refuse')
+  terminal.type('y\r')
+  await terminal.expect('(pretend) ran: echo one')
+  await terminal.expect('-- done')
+
+  terminal.type('[[shell echo two]]\r')
+  await terminal.expect('allow? [y/n/a] ')
+  terminal.type('n not this time\r')
+  await terminal.expect('denied (cli): not this time')
+  await terminal.expect('-- done')
+
+  terminal.type('[[shell echo three]]\r')
+  await terminal.expect('allow? [y/n/a] ')
+  terminal.type('a\r')
+  await terminal.expect('(pretend) ran: echo three')
+  await terminal.expect('-- done')
+  const approvals = (await corral(daemon.env, ['history', id, '--json'])).json<Record<string, unknown>>()
+  const decisions = approvals.filter((item) => item['kind'] === 'decision').map((item) => item['decision'])
+  assert.deepEqual(decisions, [
+    { behavior: 'allow' },
+    { behavior: 'deny', comment: 'not this time' },
+    { behavior: 'allow', forSession: true },
+  ])
+})
+
+test('attach asks the questions of an agent', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const id = await newSession(daemon)
+  const terminal = inTerminal(t, daemon.env, ['attach', id])
+  await terminal.expect('Ctrl-C detaches')
+  terminal.type('[[ask Which colour?]]\r')
+  await terminal.expect('it asks:')
+  await terminal.expect('Which colour?')
+  await terminal.expect('answer: ')
+  terminal.type('green\r')
+  await terminal.expect('green')
+  await terminal.expect('-- done')
+})
+
+test('an approval that somebody else answers leaves the prompt', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const id = await newSession(daemon, '--mode', 'ask')
+  const terminal = inTerminal(t, daemon.env, ['attach', id])
+  await terminal.expect('Ctrl-C detaches')
+  terminal.type('[[shell echo one]]\r')
+  await terminal.expect('allow? [y/n/a] ')
+  const [approval] = (await corral(daemon.env, ['approvals', '--json'])).json<{ id: string }>()
+  await corral(daemon.env, ['deny', approval!.id, 'elsewhere'])
+  await terminal.expect('denied (cli): elsewhere')
+  await terminal.expect('-- done')
+  terminal.type('[[say still here]]\r')
+  await terminal.expect('still here]]')
+  await terminal.expect('-- done')
+})
+
+test(
+  'attach in the middle of a turn shows it from its beginning, also across a killed daemon',
+  options,
+  async (t) => {
+    const daemon = await daemonFor(t)
+    const id = await newSession(daemon)
+    const sender = inTerminal(t, daemon.env, ['send', id, '[[drip 80 25]]'])
+    await sender.expect('w5')
+    const terminal = inTerminal(t, daemon.env, ['attach', id])
+    await terminal.expect('w1 w2 w3')
+    await daemon.kill9()
+    await daemon.restart()
+    await terminal.expect('w80')
+    await terminal.expect('-- done')
+    await sender.expect('w80')
+    assert.equal(await sender.exited, 0)
+  },
+)
+
+test('/interrupt stops the running turn', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const id = await newSession(daemon)
+  const terminal = inTerminal(t, daemon.env, ['attach', id])
+  await terminal.expect('Ctrl-C detaches')
+  terminal.type('[[hang]]\r')
+  await terminal.expect('[[hang]]')
+  await terminal.expect('> ')
+  terminal.type('/interrupt\r')
+  await terminal.expect('-- interrupted')
+  terminal.type('/detach\r')
+  assert.equal(await terminal.exited, 0)
+})

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { SessionView } from '../../src/dialects/native/wire.ts'
+import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { corral as run, newSession, type Outcome, type RunOptions } from './support.ts'
+
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
+
+function corral(args: string[], options?: RunOptions): Promise<Outcome> {
+  return run(daemon.env, args, options)
+}
+
+async function ok(...args: string[]): Promise<Outcome> {
+  const outcome = await corral(args)
+  assert.equal(outcome.code, 0, outcome.stderr)
+  return outcome
+}
+
+test('new with a message shows the answer', async () => {
+  const { stdout, stderr } = await ok(
+    'new',
+    '--agent',
+    'demo',
+    '--cwd',
+    daemon.project,
+    '[[say',
+    'hello',
+    'there]]',
+  )
+  assert.match(stdout, /> \[\[say hello there\]\]\nhello there\n-- done/)
+  assert.match(stderr, /^session [0-9a-f]{8}$/m)
+})
+
+test('new without an agent says which one it takes', async () => {
+  const { stderr } = await corral(['new', '[[say hi]]'], { cwd: daemon.project })
+  assert.match(stderr, /agent: demo \(claude is not installed here\)/)
+})
+
+test('new takes mode, model and title, and its directory from where it is called', async () => {
+  const options = ['--agent', 'demo', '--mode', 'plan', '--model', 'big', '--title', 'My title', '--json']
+  const [session] = (await corral(['new', ...options], { cwd: daemon.project })).json<SessionView>()
+  assert.deepEqual(
+    [session?.mode, session?.model, session?.title, session?.cwd],
+    ['plan', 'big', 'My title', daemon.project],
+  )
+})
+
+test('with --json a sent message gives the events of its turn, one per line', async () => {
+  const id = await newSession(daemon)
+  const lines = (await ok('send', '--json', id, '[[say hello]]')).json()
+  assert.equal(lines[0]?.['sessionId'], id)
+  assert.equal(lines[1]?.['type'], 'turn.queued')
+  assert.equal(lines.at(-1)?.['type'], 'turn.completed')
+})
+
+test('a message is read from stdin, whole', async () => {
+  const id = await newSession(daemon)
+  const { stdout } = await corral(['send', id, '-'], { input: 'first line\n[[say second]]\n' })
+  assert.match(stdout, /> first line\n> \[\[say second\]\]\nsecond\n/)
+})
+
+test('send --no-wait returns at once, and says how many are before it', async () => {
+  const id = await newSession(daemon)
+  assert.equal((await ok('send', '--no-wait', id, '[[hang]]')).stdout, 'sent\n')
+  assert.equal((await ok('send', '--no-wait', id, 'next')).stdout, 'queued, 1 before it\n')
+  const { stdout } = await ok('interrupt', '--clear', id)
+  assert.equal(stdout, 'interrupting\n1 taken out of the queue\n')
+})
+
+test('send ends with 1 when the turn fails', async () => {
+  const id = await newSession(daemon)
+  const { code, stdout } = await corral(['send', id, '[[fail 500]]'])
+  assert.equal(code, 1)
+  assert.match(stdout, /failed: /)
+})
+
+test('send without a message is a usage error', async () => {
+  const { code, stderr } = await corral(['send', await newSession(daemon)])
+  assert.equal(code, 2)
+  assert.match(stderr, /no message given/)
+})
+
+test('a session is found by the beginning or the end of its id', async () => {
+  const id = await newSession(daemon)
+  assert.equal((await ok('pause', id.slice(-8))).stdout, `paused ${id.slice(-8)}\n`)
+  assert.equal((await ok('resume', id.slice(0, 30))).stdout, `resumed ${id.slice(-8)}\n`)
+})
+
+test('a fragment that fits several sessions is refused, one that fits none too', async () => {
+  const [one] = [await newSession(daemon), await newSession(daemon)]
+  const several = await corral(['history', one.slice(0, 3)])
+  assert.equal(several.code, 1)
+  assert.match(several.stderr, /fits \d+ sessions .*: give more of the id/)
+  const none = await corral(['history', 'zzz'])
+  assert.match(none.stderr, /no session whose id begins or ends with zzz/)
+})
+
+test('sessions are listed, for people, as ids and as JSON', async () => {
+  const id = await newSession(daemon, '--title', 'Find me')
+  assert.match((await ok('ls')).stdout, new RegExp(`${id.slice(-8)}  idle +demo  auto  .* ago +Find me`))
+  assert.ok((await ok('ls', '-q')).stdout.split('\n').includes(id))
+  assert.ok((await ok('ls', '--json')).json<SessionView>().some((session) => session.id === id))
+  assert.equal((await ok('ls', '-q', '--limit', '1')).stdout.trim().split('\n').length, 1)
+})
+
+test('the history shows the conversation', async () => {
+  const id = await newSession(daemon)
+  await ok('send', id, '[[shell ls -la]]')
+  const { stdout } = await ok('history', id)
+  assert.match(stdout, /> \[\[shell ls -la\]\]\n\* Shell command: ls -la\n {2}\(pretend\) ran: ls -la\n/)
+  const kinds = (await ok('history', '--json', id)).json().map((item) => item['kind'])
+  assert.equal(kinds[0], 'user')
+  assert.equal(kinds.at(-1), 'end')
+})
+
+async function asking(): Promise<{ session: string; approval: string }> {
+  const session = await newSession(daemon, '--mode', 'ask')
+  await ok('send', '--no-wait', session, '[[shell make a mess]]')
+  for (let tries = 0; tries < 100; tries++) {
+    const found = (await ok('approvals', '--json')).json<{ id: string; sessionId: string }>()
+    const mine = found.find((approval) => approval.sessionId === session)
+    if (mine) return { session, approval: mine.id }
+  }
+  return assert.fail('no approval came')
+}
+
+test('an approval is listed with its input and allowed with another one', async () => {
+  const { session, approval } = await asking()
+  assert.match((await ok('approvals')).stdout, /may it use Shell\? .*\n {2}command: make a mess/)
+  const { stdout } = await ok('approve', approval.slice(-8), '--input', '{"command":"tidy up"}')
+  assert.match(stdout, /^allowed Shell/)
+  await ok('send', session, '[[say after]]')
+  assert.match((await ok('history', session)).stdout, /\(pretend\) ran: tidy up/)
+})
+
+test('an approval is denied with a comment, and only once', async () => {
+  const { session, approval } = await asking()
+  assert.match((await ok('deny', approval, 'please', 'do not')).stdout, /^denied Shell/)
+  await ok('send', session, '[[say after]]')
+  assert.match((await ok('history', session)).stdout, /denied \(cli\): please do not/)
+  const again = await corral(['approve', approval])
+  assert.equal(again.code, 1)
+})
+
+test('input that is not JSON is a usage error', async () => {
+  const { code, stderr } = await corral(['approve', 'x', '--input', '{'])
+  assert.equal(code, 2)
+  assert.match(stderr, /--input is not JSON/)
+})
+
+test('a session is changed, forked and removed', async () => {
+  const id = await newSession(daemon)
+  await ok('send', id, '[[say hello]]')
+  const [changed] = (await ok('set', id, '--mode', 'code', '--title', 'New', '--json')).json<SessionView>()
+  assert.deepEqual([changed?.mode, changed?.title], ['code', 'New'])
+  const [fork] = (await ok('fork', id, '--json')).json<SessionView>()
+  assert.equal(fork?.parentId, id)
+  assert.equal((await corral(['set', id])).code, 2)
+  assert.equal((await ok('rm', id, fork!.id)).stdout.split('\n').length, 3)
+  const gone = await corral(['history', id, '--json'])
+  assert.equal(gone.code, 1)
+  assert.equal((JSON.parse(gone.stderr) as { error: { code: string } }).error.code, 'session_not_found')
+})
+
+test('what waits is listed and can be taken out', async () => {
+  const id = await newSession(daemon)
+  await ok('send', '--no-wait', id, '[[hang]]')
+  await ok('send', '--no-wait', id, 'waiting words')
+  const { stdout } = await ok('queue', id)
+  const [, turn] = /^1 +([0-9a-f]{8}) +waiting words$/m.exec(stdout) ?? []
+  await ok('queue', id, '--remove', turn!)
+  assert.deepEqual((await ok('queue', id, '--json')).json(), [])
+  await ok('rm', id)
+})
+
+test('status and agents tell what the daemon has', async () => {
+  assert.match((await ok('status')).stdout, new RegExp(`pid ${daemon.pid}, up`))
+  const [status] = (await ok('status', '--json')).json()
+  assert.equal(status?.['pid'], daemon.pid)
+  assert.match((await ok('agents')).stdout, /yes +demo/)
+})
+
+test('nothing is coloured when stdout is not a terminal', async () => {
+  // oxlint-disable-next-line no-control-regex
+  assert.doesNotMatch((await ok('status')).stdout, /\u001b/)
+})
+
+/** Prints the file names of the modules that a command loads. */
+const TRACE = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module'
+  registerHooks({ load(url, context, next) { process.stderr.write('loaded ' + url + '\\n'); return next(url, context) } })
+`)}`
+
+test('a client command loads neither the daemon nor the schemas', async () => {
+  const { stderr } = await corral(['ls'], { execArgv: ['--import', TRACE] })
+  assert.match(stderr, /loaded .*client\.ts/)
+  assert.doesNotMatch(stderr, /daemon\.ts\n.*dialects|\/zod\/|\/yaml\/|\/pino\/|engine\.ts/)
+})
+
+test('attach without a terminal shows what happens and sends the lines of its stdin', async () => {
+  const id = await newSession(daemon)
+  const attached = corral(['attach', id], { input: '[[say from a pipe]]\n' })
+  for (let tries = 0; tries < 100; tries++) {
+    const items = (await ok('history', '--json', id)).json()
+    if (items.some((item) => item['kind'] === 'end')) break
+  }
+  await ok('rm', id)
+  const { stdout, code } = await attached
+  assert.equal(code, 0)
+  assert.match(stdout, /> \[\[say from a pipe\]\]\nfrom a pipe\n-- done/)
+  assert.match(stdout, /the session was removed/)
+})

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { corral, daemonFor, newSession } from './support.ts'
+
+/** A user of their own, without a daemon; one that was started is stopped afterwards. */
+function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; project: string } {
+  const user = mkdtempSync(join(tmpdir(), 'corral-cli-'))
+  const home = join(user, '.corral')
+  const project = join(user, 'project')
+  mkdirSync(project)
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: user,
+    CORRAL_HOME: home,
+    CORRAL_CODECAST_PORT: '0',
+    CORRAL_DEMO_STATE: join(user, 'demo'),
+  }
+  t.after(async () => {
+    await corral(env, ['stop', '--now'])
+    rmSync(user, { recursive: true, force: true })
+  })
+  return { env, home, project }
+}
+
+test('every client command says how to start when no daemon runs, and ends with 3', async (t) => {
+  const { env, home } = stranger(t)
+  for (const args of [['ls'], ['status'], ['stop'], ['new', 'x'], ['attach', 'x'], ['approve', 'x']]) {
+    const { code, stderr } = await corral(env, args)
+    assert.equal(code, 3, args.join(' '))
+    assert.equal(stderr, `corral: no daemon is running for ${home}; start one with: corral start --detach\n`)
+  }
+})
+
+const misuses: [args: string[], says: RegExp][] = [
+  [['strat'], /unknown command 'strat' \(did you mean start or status or stop\?\)/],
+  [['ls', '--nope'], /unknown option '--nope'/],
+  [['send'], /missing required argument 'session'/],
+  [['ls', 'extra'], /too many arguments/],
+  [['ls', '--limit', 'x'], /--limit must be a whole number/],
+  [['completion', 'tcsh'], /completion for bash, zsh and fish, not for tcsh/],
+  [['start', '--codecast-port', 'x'], /--codecast-port: must be a whole number from 0 to 65535/],
+]
+
+test('wrong usage ends with 2 and says what is wrong', async (t) => {
+  const daemon = await daemonFor(t)
+  for (const [args, says] of misuses) {
+    const { code, stderr } = await corral(daemon.env, args)
+    assert.match(stderr, says)
+    assert.equal(code, 2, args.join(' '))
+  }
+})
+
+test('a wrong configuration file is named and ends with 2', async (t) => {
+  const { env, home } = stranger(t)
+  mkdirSync(home)
+  writeFileSync(join(home, 'config.yaml'), 'agents: { maxWarm: lots }\n')
+  const { code, stderr } = await corral(env, ['start'])
+  assert.equal(code, 2)
+  assert.match(stderr, /config\.yaml: agents\.maxWarm must be a whole number from 0 to 1000, not "lots"/)
+})
+
+test('help and version end with 0', async (t) => {
+  const { env } = stranger(t)
+  const help = await corral(env, ['--help'])
+  assert.equal(help.code, 0)
+  assert.match(help.stdout, /Exit codes: 0 fine/)
+  assert.match((await corral(env, ['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+})
+
+test('start tells where it listens, which agents it found and where the dashboard will be', async (t) => {
+  const daemon = await daemonFor(t)
+  for (let tries = 0; tries < 500 && !daemon.output().includes('agents:'); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  assert.match(daemon.output(), new RegExp(`is ready \\(pid ${daemon.pid}, data in ${daemon.corralHome}\\)`))
+  assert.ok(daemon.output().includes(daemon.socket))
+  assert.match(daemon.output(), /dashboard: will be at http:/)
+  assert.match(daemon.output(), /agents: .*demo/)
+})
+
+test('a second start on the same directory says who has it', async (t) => {
+  const daemon = await daemonFor(t)
+  for (const args of [['start'], ['start', '--detach']]) {
+    const { code, stderr } = await corral(daemon.env, args)
+    assert.equal(code, 1)
+    assert.ok(stderr.includes(String(daemon.pid)), stderr)
+  }
+})
+
+test('start --detach answers when the daemon is ready, and stop when it is gone', async (t) => {
+  const { env } = stranger(t)
+  const started = await corral(env, ['start', '--detach', '--json'])
+  assert.equal(started.code, 0, started.stderr)
+  const [status] = started.json<{ pid: number }>()
+  assert.equal((await corral(env, ['status', '--json'])).json<{ pid: number }>()[0]?.pid, status?.pid)
+  const stopped = await corral(env, ['stop'])
+  assert.equal(stopped.stdout, `stopped (pid ${status?.pid})\n`)
+  assert.throws(() => process.kill(status!.pid, 0))
+  assert.equal((await corral(env, ['status'])).code, 3)
+})
+
+test('a daemon that cannot start in the background says why', async (t) => {
+  const { env, home } = stranger(t)
+  mkdirSync(home)
+  mkdirSync(join(home, 'corral.db'))
+  const { code, stderr } = await corral(env, ['start', '--detach'])
+  assert.equal(code, 1)
+  assert.match(stderr, /the daemon did not start: it ended with code 1\ncorral: /)
+})
+
+test('a restart leaves a running turn running', async (t) => {
+  const { env, project } = stranger(t)
+  await corral(env, ['start', '--detach'])
+  const created = await corral(env, ['new', '--agent', 'demo', '--cwd', project])
+  const id = created.stdout.trim()
+  const watched = corral(env, ['send', id, '[[drip 80 25]]'])
+  for (let tries = 0; tries < 100; tries++) {
+    const [session] = (await corral(env, ['ls', '--json'])).json<{ turn: { accepted: boolean } | null }>()
+    if (session?.turn?.accepted) break
+  }
+  const before = (await corral(env, ['status', '--json'])).json<{ pid: number }>()[0]!.pid
+  const restarted = await corral(env, ['restart'])
+  assert.equal(restarted.code, 0, restarted.stderr)
+  const after = (await corral(env, ['status', '--json'])).json<{ pid: number }>()[0]!.pid
+  assert.notEqual(before, after)
+  const { code, stdout } = await watched
+  assert.equal(code, 0)
+  assert.equal(
+    stdout.match(/\bw\d+\b/g)?.join(' '),
+    Array.from({ length: 80 }, (_, index) => `w${index + 1}`).join(' '),
+  )
+})
+
+test('the completion scripts are valid and know every command', async (t) => {
+  const { env } = stranger(t)
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { stdout, code } = await corral(env, ['completion', shell])
+    assert.equal(code, 0)
+    assert.match(stdout, /keep-agents/)
+    const check = spawnSync(shell, ['-n'], { input: stdout })
+    if (!check.error) assert.equal(check.status, 0, `${shell}: ${check.stderr.toString()}`)
+  }
+})
+
+test('the command in bin runs', async (t) => {
+  const daemon = await daemonFor(t)
+  await newSession(daemon)
+  const bin = new URL('../../bin/corral.js', import.meta.url).pathname
+  const { status, stdout } = spawnSync(process.execPath, [bin, 'ls', '-q'], { env: daemon.env })
+  assert.equal(status, 0)
+  assert.match(stdout.toString(), /^[0-9a-f-]{36}\n$/)
+})

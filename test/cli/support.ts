@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
+import type { TestContext } from 'node:test'
+import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+
+export const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const WAIT_MS = 30_000
+
+export interface Outcome {
+  code: number | null
+  stdout: string
+  stderr: string
+  /** stdout as NDJSON. */
+  json<T = Record<string, unknown>>(): T[]
+}
+
+export interface RunOptions {
+  input?: string
+  execArgv?: string[]
+  cwd?: string
+}
+
+/** One command line, as a real process. */
+export function corral(env: NodeJS.ProcessEnv, args: string[], options: RunOptions = {}): Promise<Outcome> {
+  const child = spawn(process.execPath, [...(options.execArgv ?? []), MAIN, ...args], {
+    env,
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS)
+  child.stdin.on('error', () => {})
+  child.stdin.end(options.input ?? '')
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()))
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      const lines = () => stdout.split('\n').filter(Boolean)
+      resolve({ code, stdout, stderr, json: <T>() => lines().map((line) => JSON.parse(line) as T) })
+    })
+  })
+}
+
+export async function daemonFor(t: TestContext): Promise<TestDaemon> {
+  const daemon = await startDaemon()
+  t.after(() => daemon.stop())
+  return daemon
+}
+
+/** A new demo session's id. */
+export async function newSession(daemon: TestDaemon, ...options: string[]): Promise<string> {
+  const { stdout } = await corral(daemon.env, ['new', '--agent', 'demo', '--cwd', daemon.project, ...options])
+  return stdout.trim()
+}
+
+export const hasScript = spawnSync('script', ['--version']).status === 0
+
+/** A command in a pseudo-terminal. */
+export interface Terminal {
+  /** Waits until what was printed since the last wait contains this. */
+  expect(text: string): Promise<string>
+  type(text: string): void
+  exited: Promise<number | null>
+}
+
+export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[]): Terminal {
+  const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
+  const child: ChildProcess = spawn('script', ['-qefc', command, '/dev/null'], {
+    env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let unseen = ''
+  let wake = (): void => {}
+  child.stdout!.on('data', (data: Buffer) => {
+    unseen += data.toString()
+    wake()
+  })
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  void exited.then(() => wake())
+  return {
+    exited,
+    type: (text) => void child.stdin!.write(text),
+    async expect(text) {
+      const deadline = Date.now() + WAIT_MS
+      while (!unseen.includes(text)) {
+        if (Date.now() > deadline || child.exitCode !== null) throw new Error(`no ${text} in:\n${unseen}`)
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, 1000)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      }
+      const end = unseen.indexOf(text) + text.length
+      const seen = unseen.slice(0, end)
+      unseen = unseen.slice(end)
+      return seen
+    },
+  }
+}

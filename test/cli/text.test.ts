@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Event } from '../../src/core/event.ts'
+import { answering } from '../../src/cli/answer.ts'
+import { clean, describeInput, duration, oneLine, table } from '../../src/cli/format.ts'
+import { pickId } from '../../src/cli/resolve.ts'
+import { createStreamer } from '../../src/cli/streamer.ts'
+
+const plain = (_: unknown, text: string): string => text
+
+test('text from elsewhere cannot steer the terminal', () => {
+  assert.equal(clean('a\u001b[31mred\u001b[0m\u0007\r\u009b2Jb\n\tc'), 'aredb\n\tc')
+  assert.equal(oneLine('a\u001b]0;title\u0007\n b', 10), 'a b')
+})
+
+test('an input is shown as names and values, edits as minus and plus', () => {
+  assert.equal(describeInput({ command: 'ls', depth: 2 }), 'command: ls\ndepth: 2')
+  assert.equal(describeInput({ path: 'a', old_string: 'x\ny', new_string: 'z' }), 'path: a\n- x\n- y\n+ z')
+  assert.equal(describeInput({ text: 'one\ntwo' }), 'text:\n  one\n  two')
+  assert.equal(describeInput('x'.repeat(20), 10), 'xxxxxxxxxx… (10 more characters)')
+})
+
+test('columns are as wide as their widest cell', () => {
+  assert.equal(
+    table([
+      ['a', 'bb'],
+      ['ccc', 'd'],
+    ]),
+    'a    bb\nccc  d',
+  )
+})
+
+test('times are short', () => {
+  assert.deepEqual([5, 1500, 90_000, 3_600_000 * 3, 86_400_000 * 3].map(duration), [
+    '5 ms',
+    '1.5 s',
+    '1 min',
+    '3 h',
+    '3 d',
+  ])
+})
+
+test('an id is found by its beginning or its end, if only one fits', () => {
+  assert.equal(pickId('session', 'ab', ['abc', 'xyz']), 'abc')
+  assert.equal(pickId('session', 'YZ', ['abc', 'xyz']), 'xyz')
+  assert.equal(pickId('session', 'a', ['a', 'ab']), 'a')
+  assert.throws(() => pickId('session', 'a', ['ab', 'ac']), /a fits 2 sessions/)
+})
+
+function event(body: Record<string, unknown>): Event {
+  return { seq: 1, at: 0, sessionId: 's', turnId: 't', ...body } as unknown as Event
+}
+
+function shown(events: Record<string, unknown>[]): string {
+  const streamer = createStreamer(plain)
+  return events.map((body) => streamer.step(event(body))).join('')
+}
+
+const delta = (messageId: string, text: string, parent: string | null = null) => ({
+  type: 'message.delta',
+  messageId,
+  kind: 'text',
+  text,
+  parent,
+})
+const whole = (messageId: string, text: string, parent: string | null = null) => ({
+  type: 'message.completed',
+  messageId,
+  kind: 'text',
+  text,
+  parent,
+  aborted: false,
+})
+
+test('a streamed message is shown once, piece by piece', () => {
+  assert.equal(shown([delta('m', 'hel'), delta('m', 'lo'), whole('m', 'hello')]), 'hello\n')
+})
+
+test('of a message that completes beyond its pieces the rest is added', () => {
+  assert.equal(shown([delta('m', 'hel'), whole('m', 'hello')]), 'hello\n')
+})
+
+test('a message whose beginning was missed is shown whole at the end', () => {
+  assert.equal(shown([delta('m', 'lo'), whole('m', 'hello')]), 'lo\nhello\n')
+})
+
+test('pieces of a sub-agent are left out, its messages are indented', () => {
+  assert.equal(shown([delta('m', 'hi', 'call'), whole('m', 'hi\nyou', 'call')]), '    hi\n    you\n')
+})
+
+test('something else in the middle of a message begins a new line', () => {
+  const tool = { type: 'tool.started', callId: 'c', tool: 'Shell', input: { command: 'ls' }, parent: null }
+  assert.equal(shown([delta('m', 'hel'), tool]), 'hel\n* Shell command: ls\n')
+})
+
+const asked = { id: 'a1', kind: 'tool', tool: 'Shell', input: {}, summary: null } as const
+
+const answers: [line: string, expected: unknown][] = [
+  ['y', { approvalId: 'a1', behavior: 'allow', by: 'cli' }],
+  [' YES ', { approvalId: 'a1', behavior: 'allow', by: 'cli' }],
+  ['a', { approvalId: 'a1', behavior: 'allow', forSession: true, by: 'cli' }],
+  ['n', { approvalId: 'a1', behavior: 'deny', comment: '', by: 'cli' }],
+  ['no use the other one', { approvalId: 'a1', behavior: 'deny', comment: 'use the other one', by: 'cli' }],
+]
+
+for (const [line, expected] of answers) {
+  test(`the answer ${JSON.stringify(line)} is understood`, () => {
+    assert.deepEqual(answering(asked).line(line), { decide: expected })
+  })
+}
+
+test('anything else than an answer decides nothing', () => {
+  for (const line of ['', 'maybe', 'yes please do', 'hello']) {
+    assert.ok('again' in answering(asked).line(line) || line.startsWith('yes'), line)
+  }
+})
+
+test('numbers choose among the options of a question, words are taken as they are', () => {
+  const input = {
+    questions: [
+      { question: 'Colour?', options: [{ label: 'red' }, { label: 'green' }] },
+      { question: 'Why?', options: [] },
+    ],
+  }
+  const answer = answering({ ...asked, kind: 'question', input })
+  assert.equal(answer.prompt(), 'answer 1 of 2: ')
+  assert.deepEqual(answer.line('2'), { again: 'Why?' })
+  assert.deepEqual(answer.line('because'), {
+    decide: {
+      approvalId: 'a1',
+      behavior: 'allow',
+      answers: { 'Colour?': 'green', 'Why?': 'because' },
+      by: 'cli',
+    },
+  })
+})

@@ -1,0 +1,3 @@
+import { crashSuite } from '../support/crash.ts'
+
+crashSuite({ agent: 'demo', rounds: 10 })

@@ -1,0 +1,17 @@
+import { after, describe } from 'node:test'
+import { claudeMissing, scriptedClaude } from '../support/claude-env.ts'
+import { crashSuite } from '../support/crash.ts'
+
+describe('the real claude', { skip: claudeMissing }, () => {
+  let close: (() => Promise<void>) | null = null
+  after(() => close?.())
+  crashSuite({
+    agent: 'claude',
+    rounds: 5,
+    async options() {
+      const model = await scriptedClaude()
+      close = model.close
+      return { env: model.env }
+    },
+  })
+})

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { startScriptedModel } from './model/server.ts'
+
+/** The pinned real binary, if `npm run agents:install` has been run. */
+export const CLAUDE = new URL(
+  `../agents/cli/node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
+  import.meta.url,
+).pathname
+
+export const claudeMissing = existsSync(CLAUDE) ? false : 'the real claude is not installed: npm run agents:install'
+
+/** Environment for a daemon (or a claude) that talks to a scripted model on loopback and to nobody else. */
+export async function scriptedClaude(): Promise<{ env: NodeJS.ProcessEnv; close(): Promise<void> }> {
+  const model = await startScriptedModel()
+  return {
+    env: {
+      CORRAL_CLAUDE_BIN: CLAUDE,
+      ANTHROPIC_API_KEY: 'sk-test',
+      ANTHROPIC_BASE_URL: model.url,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: '1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_ERROR_REPORTING: '1',
+    },
+    close: () => model.close(),
+  }
+}

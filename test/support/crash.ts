@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startTime } from '../../src/agents/host/process.ts'
+import type { Event, EventType } from '../../src/core/event.ts'
+import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { startDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.ts'
+
+export interface CrashSuite {
+  agent: string
+  options?: () => Promise<TestDaemonOptions>
+  /** How often the daemon is killed at a moment of chance. */
+  rounds: number
+}
+
+const WAIT_MS = 60_000
+const END: readonly EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']
+
+/** The daemon is killed with -9 at awkward moments: turns, queues and approvals go on as if nothing had happened. */
+export function crashSuite({ agent, options, rounds }: CrashSuite): void {
+  let daemon: TestDaemon
+  let client: NativeClient
+  before(async () => {
+    daemon = await startDaemon((await options?.()) ?? {})
+    client = await connect(daemon.socket, { reconnect: true })
+  })
+  after(async () => {
+    client.close()
+    await daemon.stop()
+  })
+
+  async function newSession(mode: 'auto' | 'ask' = 'auto'): Promise<string> {
+    return (await client.call('session.create', { agent, cwd: daemon.project, mode })).id
+  }
+
+  /** Reads a session from a cursor to the end of a turn, over as many daemons as it takes. */
+  async function readTurn(sessionId: string, after: number, turnId: string, seen: (event: Event) => Promise<void>) {
+    const events: Event[] = []
+    const stream = client.events({ after, sessionId })
+    const timer = setTimeout(() => stream.close(), WAIT_MS)
+    for await (const event of stream as AsyncIterable<Event>) {
+      events.push(event)
+      await seen(event)
+      if (END.includes(event.type) && event.turnId === turnId) break
+    }
+    clearTimeout(timer)
+    stream.close()
+    const seqs = events.map((event) => event.seq)
+    assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b), 'no event twice, none out of order')
+    assert.equal(events.at(-1)?.type, 'turn.completed', JSON.stringify(events.at(-1)))
+    return events
+  }
+
+  async function crash(): Promise<void> {
+    await daemon.kill9()
+    await daemon.restart()
+  }
+
+  const words = (count: number): string => Array.from({ length: count }, (_, i) => `w${i + 1}`).join(' ')
+
+  async function pidOf(sessionId: string): Promise<number | null> {
+    return (await client.call('session.get', { sessionId })).pid
+  }
+
+  async function ofType(sessionId: string, types: EventType[]): Promise<Event[]> {
+    const { events } = await client.call('events.read', { after: 0, sessionId, types, limit: 1000 })
+    return events as Event[]
+  }
+
+  test(`${agent}: killed in the middle of a streamed answer, the same process finishes it, each event once`, async () => {
+    const sessionId = await newSession()
+    const { turnId, seq } = await client.call('session.send', { sessionId, content: '[[drip 40 25]]', key: 'one' })
+    let deltas = 0
+    let pid: number | null = null
+    const events = await readTurn(sessionId, seq - 1, turnId, async (event) => {
+      if (event.type === 'message.delta' && ++deltas === 5) {
+        pid = await pidOf(sessionId)
+        await crash()
+      }
+    })
+    assert.ok(pid)
+    assert.equal(await pidOf(sessionId), pid, 'the same process')
+    const done = events.find((event) => event.type === 'message.completed')
+    assert.equal(done?.type === 'message.completed' && done.text, words(40))
+    const again = await client.call('session.send', { sessionId, content: '[[drip 40 25]]', key: 'one' })
+    assert.equal(again.turnId, turnId, 'a retry with the same key is the same message')
+    const logged = await ofType(sessionId, ['turn.started', 'message.completed', 'turn.completed'])
+    assert.deepEqual(logged.map((event) => event.type), ['turn.started', 'message.completed', 'turn.completed'])
+  })
+
+  test(`${agent}: an open approval outlives the daemon, and so does an answer it has just taken`, async () => {
+    const sessionId = await newSession('ask')
+    const { turnId, seq } = await client.call('session.send', { sessionId, content: '[[shell touch made.txt]]' })
+    let pid: number | null = null
+    const events = await readTurn(sessionId, seq - 1, turnId, async (event) => {
+      if (event.type !== 'approval.requested') return
+      pid = await pidOf(sessionId)
+      await crash()
+      const { approvals } = await client.call('approval.list', { sessionId, open: true })
+      assert.equal(approvals.length, 1)
+      await client.call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
+      await crash()
+    })
+    assert.equal(await pidOf(sessionId), pid, 'the same process')
+    const results = events.flatMap((event) => (event.type === 'tool.completed' ? [event.isError] : []))
+    assert.deepEqual(results, [false])
+  })
+
+  test(`${agent}: what waits in the queue runs after the crash, in order, once`, async () => {
+    const sessionId = await newSession()
+    const sent: { turnId: string; seq: number }[] = []
+    for (const content of ['[[drip 10 30]]', '[[say second]]', '[[say third]]']) {
+      sent.push(await client.call('session.send', { sessionId, content }))
+    }
+    await crash()
+    await readTurn(sessionId, sent[0]!.seq - 1, sent[2]!.turnId, async () => undefined)
+    const texts = (await ofType(sessionId, ['message.completed'])).map((e) => e.type === 'message.completed' && e.text)
+    assert.deepEqual(texts, [words(10), 'second', 'third'])
+  })
+
+  test(`${agent}: killed at ${rounds} moments of chance, nothing acknowledged is lost or done twice`, async (context) => {
+    const sessionId = await newSession()
+    await client.call('session.send', { sessionId, content: '[[say warm]]' })
+    for (let round = 0; round < rounds; round++) {
+      const { turnId, seq } = await client.call('session.send', { sessionId, content: `[[drip 12 15]]`, key: `r${round}` })
+      const wait = Math.floor(Math.random() * 250)
+      context.diagnostic(`round ${round}: killed after ${wait} ms`)
+      await new Promise((resolve) => setTimeout(resolve, wait))
+      await crash()
+      const events = await readTurn(sessionId, seq - 1, turnId, async () => undefined)
+      const texts = events.flatMap((event) => (event.type === 'message.completed' ? [event.text] : []))
+      assert.deepEqual(texts.slice(-1), [words(12)])
+    }
+    const completed = await ofType(sessionId, ['message.completed', 'turn.completed'])
+    assert.equal(completed.length, 2 * (rounds + 1))
+  })
+
+  test(`${agent}: no process is left over`, async () => {
+    const { sessions } = await client.call('session.list', { limit: 100 })
+    const pids = sessions.flatMap(({ pid }) => (pid ? [pid] : []))
+    assert.ok(pids.length > 0)
+    assert.equal(await daemon.terminate(), 0)
+    for (const pid of pids) assert.equal(startTime(pid), null)
+  })
+}
