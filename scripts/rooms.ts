@@ -31,7 +31,8 @@ for (const file of sources('src')) {
     const other = roomOf(target)
     const allowed = MAY_IMPORT[room]
     if (!allowed) problems.push(`${file}: the room ${room} is not in the plan (scripts/rooms.ts)`)
-    else if (room !== other && !allowed.includes(other)) problems.push(`${file}: ${room} may not import ${other} (${target})`)
+    else if (room !== other && !allowed.includes(other))
+      problems.push(`${file}: ${room} may not import ${other} (${target})`)
     else if (room === other && isForeignFolder(file, target)) {
       problems.push(`${file}: ${room} never import each other (${target})`)
     }
@@ -53,7 +54,8 @@ function isForeignFolder(file: string, target: string): boolean {
   const [, room, folder] = file.split('/')
   const [, , other] = target.split('/')
   if (room === 'dialects') return folder !== other
-  if (room === 'agents') return other !== folder && !other!.endsWith('.ts') && folder !== 'host' && other !== 'host'
+  if (room === 'agents')
+    return other !== folder && !other!.endsWith('.ts') && folder !== 'host' && other !== 'host'
   return false
 }
 

@@ -116,6 +116,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       await log.close(true)
       removeRunFile(config.paths.run)
       lock.release()
+      logger.close()
       finished()
     })())
   return { listeners: listeners.addresses, agents: reports, stop, stopped }
@@ -199,7 +200,7 @@ async function openListeners(
     }),
     config.codecast.enabled &&
       open('codecast', async () => {
-        const settings = readCodecastSettings(env, homedir)
+        const settings = await readCodecastSettings(env, homedir)
         const dialect = codecastDialect(engine, {
           settings: {
             ...settings,

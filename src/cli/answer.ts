@@ -1,10 +1,10 @@
 import type { Api } from '../dialects/native/client.ts'
 import { questionsOf, type Asked, type Question } from './render.ts'
 
-export type Decision = Api['approval.decide']['params']
+type Decision = Api['approval.decide']['params']
 
 /** What a typed line means while an approval is open. */
-export type Reply = { decide: Decision } | { again: string }
+type Reply = { decide: Decision } | { again: string }
 
 /** An answer under way: a question may need several lines. */
 export interface Answering {
@@ -26,6 +26,7 @@ function answeringYesNo(asked: Asked): Answering {
     line(text) {
       const [, word = '', comment = ''] = /^(\S*)\s*([^]*)$/.exec(text.trim()) ?? []
       const approvalId = asked.id
+      if (comment !== '' && !/^no?$/i.test(word)) return { again: HELP }
       switch (word.toLowerCase()) {
         case 'y':
         case 'yes':

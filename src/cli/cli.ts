@@ -4,7 +4,7 @@ import type { ClientOptions, NativeClient } from '../dialects/native/client.ts'
 import { CliError, EXIT } from './exit.ts'
 
 export type Options = Readonly<Record<string, unknown>>
-export type Style = Parameters<typeof styleText>[0]
+type Style = Parameters<typeof styleText>[0]
 
 /** What a command has at hand: where to write, how, and the way to the daemon. */
 export interface Cli {
@@ -67,7 +67,7 @@ export function createCli(options: Options): Cli {
   }
 }
 
-export function noDaemon(home: string): CliError {
+function noDaemon(home: string): CliError {
   return new CliError(
     `no daemon is running for ${home}; start one with: corral start --detach`,
     EXIT.noDaemon,

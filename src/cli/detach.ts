@@ -50,7 +50,8 @@ function launch(cli: Cli): ChildProcess {
     detached: true,
     stdio: ['ignore', output, output],
     cwd: '/',
-    env: cli.env,
+    // Absolute, since it does not stay in this directory.
+    env: { ...cli.env, CORRAL_HOME: cli.home, CORRAL_SOCKET: cli.socket },
   })
   closeSync(output)
   child.unref()

@@ -35,8 +35,12 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   const open = new Map<string, Answering>()
   const session = { client, sessionId, open, writes: options.writes }
   let left = false
+  let busy = Promise.resolve()
   const screen: Screen = openScreen(cli, {
-    line: (text) => void heard(text, session, screen, leave),
+    line(text) {
+      if (text === '/detach') return leave()
+      busy = busy.then(() => heard(text, session, screen))
+    },
     leave,
   })
 
@@ -130,12 +134,11 @@ interface Talk {
   writes: boolean
 }
 
-/** What to do about a typed line. */
-async function heard(text: string, talk: Talk, screen: Screen, leave: () => void): Promise<void> {
+/** What to do about a typed line. One at a time: a line may depend on what the one before it did. */
+async function heard(text: string, talk: Talk, screen: Screen): Promise<void> {
   const { client, sessionId, open } = talk
   const [current] = open.values()
   try {
-    if (text === '/detach') return leave()
     if (text === '/interrupt') return void (await client.call('session.interrupt', { sessionId }))
     if (text === '/help') return screen.write(`${HELP}\n`)
     if (current) {

@@ -8,7 +8,6 @@ export interface CommandSpec {
   summary: string
   options: readonly (readonly [flags: string, description: string])[]
   load(): Promise<Action>
-  hidden?: boolean
 }
 
 export const COMMON: CommandSpec['options'] = [

@@ -107,7 +107,7 @@ export function questionsOf(input: unknown): Question[] {
   }))
 }
 
-export function questionText({ question, options }: Question): string {
+function questionText({ question, options }: Question): string {
   const choices = options.map(({ label, description }, index) => {
     return `  ${index + 1}) ${clean(label)}${description ? `: ${clean(description)}` : ''}`
   })
@@ -130,7 +130,7 @@ function endText(item: Extract<HistoryItem, { kind: 'end' }>, paint: Paint): str
   return paint('dim', `-- ${item.outcome === 'completed' ? 'done' : 'interrupted'}, ${usageText(item.usage)}`)
 }
 
-export function usageText(usage: Usage): string {
+function usageText(usage: Usage): string {
   const parts = [duration(usage.durationMs), `${usage.inputTokens} in, ${usage.outputTokens} out`]
   if (usage.costUsd) parts.push(`$${usage.costUsd.toFixed(4)}`)
   return parts.join(', ')

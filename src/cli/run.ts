@@ -38,6 +38,8 @@ function addCommand(program: Command, spec: CommandSpec, outcome: { code: number
     .exitOverride()
   for (const [flags, description] of [...spec.options, ...COMMON]) command.option(flags, description)
   command.action(async () => {
+    // Whoever read the output has had enough; a daemon goes on without being read.
+    process.stdout.on('error', () => spec.name !== 'start' && process.exit(EXIT.ok))
     const action = await spec.load()
     outcome.code =
       (await action(createCli(command.opts<Options>()), command.processedArgs as unknown[])) ?? EXIT.ok

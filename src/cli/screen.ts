@@ -74,16 +74,17 @@ function terminal({ stdin, stdout }: Cli, events: ScreenEvents): Screen {
   }
 
   function write(text: string): void {
-    if (shown && input.line !== '' && held.length + text.length < MAX_HELD) {
-      held += text
-      return
-    }
+    if (text === '') return
+    held += text
+    if (!shown || input.line === '' || held.length > MAX_HELD) release()
+  }
+
+  function release(): void {
+    if (held === '') return
     hide()
-    const all = held + text
+    stdout.write(held)
+    lineStart = held.endsWith('\n')
     held = ''
-    if (all === '') return
-    stdout.write(all)
-    lineStart = all.endsWith('\n')
     if (lineStart) scheduled ??= setImmediate(show)
   }
 
@@ -92,7 +93,7 @@ function terminal({ stdin, stdout }: Cli, events: ScreenEvents): Screen {
   input.on('line', (text) => {
     shown = false
     lineStart = true
-    write('')
+    release()
     events.line(text)
     scheduled ??= setImmediate(show)
   })
@@ -103,6 +104,7 @@ function terminal({ stdin, stdout }: Cli, events: ScreenEvents): Screen {
   return {
     write,
     setPrompt(prompt) {
+      if (prompt === input.getPrompt()) return
       input.setPrompt(prompt)
       if (shown) input.prompt(true)
     },

@@ -61,7 +61,7 @@ async function readFile(path: string): Promise<Tree> {
 }
 
 /** The same tree if every key is known and every value allowed. */
-export function checkTree(source: string, content: unknown): Tree {
+function checkTree(source: string, content: unknown): Tree {
   if (!isRecord(content))
     throw new ConfigError(source, '', 'must hold settings by section, as in `agents: {…}`')
   const sections = [...new Set(SETTINGS.map((setting) => setting.path[0]))]

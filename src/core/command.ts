@@ -23,6 +23,8 @@ export interface SendMessage {
   /** The same key twice is one message. */
   key?: string
   origin?: string
+  /** Keep a bookmark of this owner at the start of the turn, in the same commit as the message. */
+  bookmark?: string
 }
 
 export interface Interrupt {

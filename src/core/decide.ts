@@ -2,6 +2,7 @@ import { modePolicy, type Approval, type Decision } from './approval.ts'
 import type { ConfigureSession, SendMessage } from './command.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
+import type { Mode } from './mode.ts'
 import type { ExitInfo } from './ports.ts'
 import { openApprovals, type Session } from './session.ts'
 import type { Failure } from './turn.ts'
@@ -55,7 +56,10 @@ export function setPaused(state: Session, paused: boolean): EventBody[] {
 
 export function configure(state: Session, command: ConfigureSession): EventBody[] {
   const patch: SessionPatch = {}
-  if (command.mode !== undefined && command.mode !== state.mode) patch.mode = command.mode
+  if (command.mode !== undefined && command.mode !== state.mode) {
+    patch.mode = command.mode
+    patch.modeBeforePlan = null
+  }
   if (command.model !== undefined && command.model !== state.model) patch.model = command.model
   if (command.title !== undefined && command.title !== state.title) patch.title = command.title
   if (command.nativeId !== undefined && command.nativeId !== state.nativeId) {
@@ -96,10 +100,7 @@ export function absorb(state: Session, output: AgentOutput): EventBody[] {
       return open ? [cancelled(open.id, 'withdrawn by the agent', 'agent')] : []
     }
     case 'mode.observed':
-      // Only plan mode is entered and left by the agent itself; `auto` and `ask` look alike to it.
-      return output.mode !== state.mode && (output.mode === 'plan' || state.mode === 'plan')
-        ? [{ type: 'session.changed', mode: output.mode }]
-        : []
+      return observeMode(state, output.mode)
     case 'turn.ended':
       return state.turn ? endTurn(state, state.turn.id, output) : []
     case 'barrier.reached':
@@ -107,6 +108,14 @@ export function absorb(state: Session, output: AgentOutput): EventBody[] {
     default:
       return [output]
   }
+}
+
+/** Only plan mode is entered and left by the agent itself; `auto` and `ask` look alike to it. */
+function observeMode(state: Session, mode: Mode): EventBody[] {
+  if (mode === state.mode) return []
+  if (mode === 'plan') return [{ type: 'session.changed', mode, modeBeforePlan: state.mode }]
+  if (state.mode !== 'plan') return []
+  return [{ type: 'session.changed', mode: state.modeBeforePlan ?? mode, modeBeforePlan: null }]
 }
 
 function ask(state: Session, approval: Approval): EventBody[] {

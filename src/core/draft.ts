@@ -21,7 +21,8 @@ interface Entry {
 /** Events for one session that are committed together, with the state they lead to. */
 export interface Draft {
   readonly state: Session
-  add(...bodies: EventBody[]): void
+  /** Returns the `seq` of the first. */
+  add(...bodies: EventBody[]): number
   write(...writes: Write[]): void
   /** Completes what was being streamed when it was cut off. */
   abortOpenMessages(): void
@@ -100,7 +101,9 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
         return entry.state!
       },
       add(...bodies) {
+        const first = seq + 1
         for (const body of bodies) record(body)
+        return first
       },
       write(...writes) {
         batch.writes.push(...writes)

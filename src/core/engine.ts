@@ -3,9 +3,9 @@ import type { SendMessage, Sent } from './command.ts'
 import * as decide from './decide.ts'
 import { createDrafts, type Draft } from './draft.ts'
 import { CorralError } from './error.ts'
-import type { EventBody, LoggedEvent } from './event.ts'
+import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { createFeed } from './feed.ts'
-import type { AgentCatalog, AgentHost, AgentSink, Clock, Log } from './ports.ts'
+import type { AgentCatalog, AgentHost, AgentSink, Clock, Log, Write } from './ports.ts'
 import { createReactor } from './reactor.ts'
 import type { Session } from './session.ts'
 import { createSink } from './sink.ts'
@@ -87,18 +87,27 @@ export function createEngine(deps: EngineDeps): EngineParts {
   }
 
   async function send(command: SendMessage): Promise<Sent> {
-    const repeated = command.key === undefined ? null : log.turnByKey(command.sessionId, command.key)
-    const state = existing(command.sessionId)
-    if (repeated) {
-      const position = state.turn?.id === repeated.id ? 0 : state.queue.indexOf(repeated.id) + 1
-      return { turnId: repeated.id, position, seq: repeated.seq, repeated: true }
+    const { sessionId } = command
+    const state = existing(sessionId)
+    const mark = (turnId: string, seq: number): Write[] =>
+      command.bookmark === undefined
+        ? []
+        : [{ op: 'bookmark', bookmark: { owner: command.bookmark, sessionId, turnId, seq: seq - 1 } }]
+    const known = command.key === undefined ? null : log.turnByKey(sessionId, command.key)
+    if (known) {
+      const position = state.turn?.id === known.id ? 0 : state.queue.indexOf(known.id) + 1
+      await log.append({ events: [], writes: mark(known.id, known.seq) })
+      return { turnId: known.id, position, seq: known.seq, repeated: true }
     }
     refuseWhenClosing()
     await requireFor(catalog, state.agent, command.input.some((part) => part.type === 'image') ? 'images' : null)
     const turnId = newId()
-    const events = await change(command.sessionId, (now) => decide.send(now, turnId, command, deps.maxQueue))
-    const queued = events[0]!.event as LoggedEvent['event'] & { type: 'turn.queued' }
-    return { turnId, position: queued.position, seq: queued.seq, repeated: false }
+    const bodies = decide.send(existing(sessionId), turnId, command, deps.maxQueue)
+    const draft = drafts.of(sessionId)
+    const seq = draft.add(...bodies)
+    draft.write(...mark(turnId, seq))
+    await commit(draft)
+    return { turnId, position: (bodies[0] as EventOf<'turn.queued'>).position, seq, repeated: false }
   }
 
   const engine: Engine = {

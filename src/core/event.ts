@@ -69,6 +69,8 @@ export interface SessionPatch {
   title?: string | null
   nativeId?: string | null
   paused?: boolean
+  /** The mode to go back to when a plan has been agreed to. */
+  modeBeforePlan?: Mode | null
   settings?: SessionSettings
 }
 

@@ -40,6 +40,7 @@ export type Write =
   | { op: 'deltas.drop'; sessionId: string; messageId: string | null; from: number }
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
+  | { op: 'bookmarks.drop'; sessionId: string }
 
 export interface ApprovalRow extends Approval {
   sessionId: string

@@ -53,6 +53,8 @@ export function project(event: Event): Write[] {
       return [
         { op: 'approval.update', id: event.approvalId, decision: event.decision, by: event.by, at: event.at },
       ]
+    case 'session.destroyed':
+      return [{ op: 'bookmarks.drop', sessionId: event.sessionId }]
     case 'agent.exited':
       return [{ op: 'run.delete', id: event.runId }]
     default:

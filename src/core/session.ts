@@ -25,6 +25,8 @@ export interface Session {
   cwd: string
   title: string | null
   mode: Mode
+  /** The mode to go back to when the agent leaves a plan mode that it entered by itself. */
+  modeBeforePlan: Mode | null
   model: string | null
   settings: SessionSettings
   /** The agent's own id of the conversation, once it has one; the next process resumes it. */
@@ -147,6 +149,7 @@ function created(event: Event & { type: 'session.created' }): Session {
     cwd: event.cwd,
     title: event.title,
     mode: event.mode,
+    modeBeforePlan: null,
     model: event.model,
     settings: event.settings,
     nativeId: event.nativeId,

@@ -1,13 +1,13 @@
 import { existsSync, renameSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { Worker } from 'node:worker_threads'
 import { CorralError } from '../core/error.ts'
 import type { LoggedEvent } from '../core/event.ts'
 import type { Batch, Log } from '../core/ports.ts'
+import { createPen } from './pen.ts'
 import { createReader } from './reader.ts'
 import { migrate } from './schema.ts'
 import type { EventRow } from './statements.ts'
-import type { WriterAnswer, WriterRequest } from './writer.ts'
+import type { WriterAnswer } from './writing.ts'
 
 export interface LogOptions {
   path: string
@@ -23,8 +23,8 @@ interface Waiter {
 }
 
 /**
- * Opens the log: migrations and the reading connection here, the writing connection on its own thread. One commit is under
- * way at a time; whatever is appended meanwhile gathers for the next one.
+ * Opens the log: migrations and the reading connection here, writing with a pen that is one at a time. One commit is under way
+ * at a time; whatever is appended meanwhile gathers for the next one.
  */
 export function openLog(options: LogOptions): Log {
   const db = openOrSetAside(options)
@@ -33,23 +33,7 @@ export function openLog(options: LogOptions): Log {
   let head = lastSeq(db)
   db.exec('PRAGMA query_only = ON')
 
-  const writerFile = import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js'
-  const worker = new Worker(new URL(writerFile, import.meta.url), {
-    workerData: { path: options.path },
-    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 },
-  })
-  const answers: ((answer: WriterAnswer) => void)[] = []
-  worker.on('message', (answer: WriterAnswer) => answers.shift()?.(answer))
-  worker.on('error', (error) => {
-    const failed: WriterAnswer = { error: { message: `the log's writer died: ${error.message}`, code: 'worker' } }
-    for (const answer of answers.splice(0)) answer(failed)
-  })
-  const ask = (request: WriterRequest): Promise<WriterAnswer> =>
-    new Promise((resolve) => {
-      answers.push(resolve)
-      worker.postMessage(request)
-    })
-
+  const pen = createPen(options.path, options.warn)
   let gathered: Batch = { events: [], writes: [] }
   let waiters: Waiter[] = []
   let busy = false
@@ -63,13 +47,25 @@ export function openLog(options: LogOptions): Log {
     gathered = { events: [], writes: [] }
     waiters = []
     busy = true
-    void ask({ events: events.map(rowOf), writes }).then(({ error }) => {
+    void pen.write({ events: events.map(rowOf), writes }).then(({ error }) => {
       busy = false
       if (error) return fail(waiting, error.message)
       head = events.at(-1)?.seq ?? head
       for (const waiter of waiting) waiter.resolve()
       flush()
     })
+  }
+
+  /** For what is no batch: waits its turn, and holds up the batches behind it. */
+  async function quietly(work: () => Promise<WriterAnswer>): Promise<WriterAnswer> {
+    while (busy) await new Promise((resolve) => setImmediate(resolve))
+    busy = true
+    try {
+      return await work()
+    } finally {
+      busy = false
+      flush()
+    }
   }
 
   /** What was gathered since stands on the failed batch: all of it is refused together. */
@@ -104,15 +100,17 @@ export function openLog(options: LogOptions): Log {
       return new Promise((resolve, reject) => waiters.push({ resolve, reject }))
     },
     async retain(request) {
-      const { error, removed } = await ask({ retain: request })
+      const { error, removed } = await quietly(() => pen.write({ retain: request }))
       if (error) throw new CorralError('storage', `Old events cannot be removed: ${error.message}`)
       return removed ?? 0
     },
     async close(clean) {
-      const { error } = await ask({ close: clean ? { clean: 'yes' } : {} })
-      if (error) options.warn(`closing the log: ${error.message}`)
+      if (clean) {
+        const { error } = await quietly(() => pen.write({ note: { clean: 'yes' } }))
+        if (error) options.warn(`closing the log: ${error.message}`)
+      }
+      await pen.close()
       db.close()
-      await worker.terminate()
     },
   }
   return log

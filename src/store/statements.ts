@@ -55,6 +55,8 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   )
   const bookmarkDelete = db.prepare('DELETE FROM bookmarks WHERE owner = ? AND turn = ?')
 
+  const bookmarksDrop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
+
   return (w) => {
     switch (w.op) {
       case 'session': {
@@ -101,6 +103,9 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         return
       case 'bookmark.delete':
         bookmarkDelete.run(w.owner, w.turnId)
+        return
+      case 'bookmarks.drop':
+        bookmarksDrop.run(w.sessionId)
     }
   }
 }

@@ -2,16 +2,16 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import Router from 'find-my-way'
 import { HttpError, sendError } from './http-message.ts'
+import { createRouter } from './router.ts'
 
 export { HttpError, isJsonType, readBody, sendError, sendJson, sendText } from './http-message.ts'
 
 export interface HttpRequest {
   req: IncomingMessage
   res: ServerResponse
-  params: Record<string, string | undefined>
-  query: Record<string, string>
+  params: Record<string, string>
+  query: URLSearchParams
 }
 
 /** Answers a request. What it throws becomes the answer: an `HttpError` as itself, anything else as 500. */
@@ -55,29 +55,18 @@ const DEFAULT_GRACE_MS = 2_000
 
 /** A route table on node:http, served by any number of listeners. No CORS headers, ever. */
 export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
-  const router = Router()
-  const methods = new Set<HttpMethod>()
+  const router = createRouter<HttpHandler>()
   const listeners = new Set<HttpListener>()
   const bodyLimit = options.bodyLimit ?? DEFAULT_BODY_LIMIT
 
-  function find(method: string | undefined, url: string): ReturnType<typeof router.find> {
-    const found = router.find(method as HttpMethod, url)
-    return found && typeof found.store === 'function' ? found : null
-  }
-
   async function serve(req: IncomingMessage, res: ServerResponse, guard: Guard | undefined): Promise<void> {
-    const url = req.url ?? '/'
     const refusal = guard?.(req)
     if (refusal) return sendError(res, refusal)
-    const found = find(req.method, url)
-    if (!found) {
-      const allow = [...methods].filter((method) => find(method, url)).sort()
-      return sendError(
-        res,
-        allow.length > 0 ? new HttpError(405, '', { allow: allow.join(', ') }) : new HttpError(404),
-      )
-    }
-    await (found.store as HttpHandler)({ req, res, params: found.params, query: found.searchParams })
+    const [path, query] = split(req.url ?? '/')
+    const found = router.find(req.method ?? 'GET', path)
+    if (found) return found.target({ req, res, params: found.params, query: new URLSearchParams(query) })
+    const allow = router.methods(path)
+    sendError(res, allow.length > 0 ? new HttpError(405, '', { allow: allow.join(', ') }) : new HttpError(404))
   }
 
   function handler(guard: Guard | undefined): RequestListener {
@@ -91,10 +80,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   }
 
   return {
-    route(method, path, handle) {
-      methods.add(method)
-      router.on(method, path, () => undefined, handle)
-    },
+    route: (method, path, handle) => router.add(method, path, handle),
     async listen({ host, port, tls, guard }) {
       const onRequest = handler(guard)
       const server = tls ? createTlsServer({ cert: tls.cert, key: tls.key }) : createServer()
@@ -125,6 +111,11 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       await Promise.all([...listeners].map((listener) => listener.close(graceMs)))
     },
   }
+}
+
+function split(url: string): [path: string, query: string] {
+  const mark = url.indexOf('?')
+  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 
-export const PARSE_ERROR = -32700
+const PARSE_ERROR = -32700
 export const INVALID_REQUEST = -32600
-export const METHOD_NOT_FOUND = -32601
-export const INVALID_PARAMS = -32602
-export const INTERNAL_ERROR = -32603
+const METHOD_NOT_FOUND = -32601
+const INVALID_PARAMS = -32602
+const INTERNAL_ERROR = -32603
 
 /** One operation, as data. The handler is called as soon as its request is read, so requests start in order. */
 export interface Method<C, P extends z.ZodType = z.ZodType> {

@@ -9,7 +9,7 @@ const dir = mkdtempSync(join(tmpdir(), 'corral-tokens-'))
 after(() => rmSync(dir, { recursive: true }))
 const path = join(dir, 'tokens.yaml')
 const problems: string[] = []
-const tokens = createTokenFile({ path, onProblem: (problem) => problems.push(problem) })
+const tokens = await createTokenFile({ path, onProblem: (problem) => problems.push(problem) })
 
 function write(...list: string[]): void {
   const rows = list.map(

@@ -7,40 +7,12 @@ import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { claim, claimable, sparePlan } from '../../src/agents/claude/spare.ts'
 import type { Approval } from '../../src/core/approval.ts'
 import type { Session } from '../../src/core/session.ts'
-import { NO_USAGE } from '../../src/core/usage.ts'
+import { session } from '../support/claude-process.ts'
 
 const DETECTION = { name: 'claude', installed: true, path: '/bin/claude', version: '2.1.325', problem: null }
 const ids = () => {
   let n = 0
   return () => `id${++n}`
-}
-
-function session(patch: Partial<Session> = {}): Session {
-  return {
-    id: 's1',
-    agent: 'claude',
-    cwd: '/project',
-    title: null,
-    mode: 'ask',
-    model: null,
-    settings: {},
-    nativeId: null,
-    forkFrom: null,
-    parentId: null,
-    origin: null,
-    createdAt: 0,
-    activeAt: 0,
-    turn: null,
-    queue: [],
-    approvals: [],
-    run: null,
-    paused: false,
-    destroyed: false,
-    turnCount: 0,
-    usage: NO_USAGE,
-    lastError: null,
-    ...patch,
-  }
 }
 
 const plan = (patch: Partial<Session> = {}) => claudeDriver.plan(session(patch), DETECTION, ids())

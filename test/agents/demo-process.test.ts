@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { demoDriver, demoProgram } from '../../src/agents/demo/driver.ts'
 import { lineSplitter } from '../../src/agents/demo/lines.ts'
 import { demoTranslator } from '../../src/agents/demo/translator.ts'
-import { aSession, type Demo, startDemo } from '../support/model/demo.ts'
+import { type Demo, startDemo } from '../support/model/demo.ts'
+import { aSession } from '../support/session.ts'
 
 let root: string
 let demo: Demo | undefined

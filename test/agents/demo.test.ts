@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { demoDriver } from '../../src/agents/demo/driver.ts'
 import type { Session } from '../../src/core/session.ts'
-import { aSession, type Demo, startDemo } from '../support/model/demo.ts'
+import { type Demo, startDemo } from '../support/model/demo.ts'
+import { aSession } from '../support/session.ts'
 
 const PIXEL = Buffer.alloc(70).toString('base64')
 let root: string

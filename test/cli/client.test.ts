@@ -200,7 +200,13 @@ const TRACE = `data:text/javascript,${encodeURIComponent(`
 test('a client command loads neither the daemon nor the schemas', async () => {
   const { stderr } = await corral(['ls'], { execArgv: ['--import', TRACE] })
   assert.match(stderr, /loaded .*client\.ts/)
-  assert.doesNotMatch(stderr, /daemon\.ts\n.*dialects|\/zod\/|\/yaml\/|\/pino\/|engine\.ts/)
+  assert.doesNotMatch(stderr, /src\/daemon\.ts|\/zod\/|\/yaml\/|engine\.ts/)
+})
+
+test('start loads no client code', async () => {
+  const { stderr } = await corral(['start'], { execArgv: ['--import', TRACE] })
+  assert.match(stderr, /loaded .*src\/daemon\.ts/)
+  assert.doesNotMatch(stderr, /native\/(client|link)\.ts|cli\/(live|detach)\.ts/)
 })
 
 test('attach without a terminal shows what happens and sends the lines of its stdin', async () => {

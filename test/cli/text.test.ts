@@ -111,7 +111,7 @@ for (const [line, expected] of answers) {
 
 test('anything else than an answer decides nothing', () => {
   for (const line of ['', 'maybe', 'yes please do', 'hello']) {
-    assert.ok('again' in answering(asked).line(line) || line.startsWith('yes'), line)
+    assert.ok('again' in answering(asked).line(line), line)
   }
 })
 

@@ -1,8 +1,8 @@
 import { after, describe } from 'node:test'
-import { claudeMissing, scriptedClaude } from '../support/claude-env.ts'
+import { claudeAbsent, scriptedClaude } from '../support/claude-env.ts'
 import { crashSuite } from '../support/crash.ts'
 
-describe('the real claude', { skip: claudeMissing }, () => {
+describe('the real claude', { skip: claudeAbsent }, () => {
   let close: (() => Promise<void>) | null = null
   after(() => close?.())
   crashSuite({

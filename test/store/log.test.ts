@@ -8,9 +8,10 @@ import { CorralError } from '../../src/core/error.ts'
 import { LoggedEvent, type Event, type EventBody } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Log } from '../../src/core/ports.ts'
-import { apply, type Session } from '../../src/core/session.ts'
+import type { Session } from '../../src/core/session.ts'
 import { openLog } from '../../src/store/log.ts'
 import { SCHEMA_VERSION } from '../../src/store/schema.ts'
+import { aSession } from '../support/session.ts'
 
 const dirs: string[] = []
 after(() => dirs.forEach((dir) => rmSync(dir, { recursive: true, force: true })))
@@ -38,9 +39,7 @@ function notice(seq: number, sessionId: string, at = seq): LoggedEvent {
 }
 
 function newSession(id: string, at = 1, patch: Partial<Session> = {}): Session {
-  const created = { agent: 'demo', cwd: '/', mode: 'auto', model: null, title: null, settings: {} } as const
-  const rest = { nativeId: null, parentId: null, forkFrom: null, origin: null }
-  return { ...apply(null, { type: 'session.created', seq: 1, at, sessionId: id, ...created, ...rest }), ...patch }
+  return aSession({ id, createdAt: at, activeAt: at, ...patch })
 }
 
 test('what is appended is read back in order, by cursor, by session and backwards', async () => {

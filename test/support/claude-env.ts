@@ -3,11 +3,11 @@ import { startScriptedModel } from './model/server.ts'
 
 /** The pinned real binary, if `npm run agents:install` has been run. */
 export const CLAUDE = new URL(
-  `../agents/cli/node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
+  `../real/cli/node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
   import.meta.url,
 ).pathname
 
-export const claudeMissing = existsSync(CLAUDE) ? false : 'the real claude is not installed: npm run agents:install'
+export const claudeAbsent = existsSync(CLAUDE) ? false : 'the real claude is not installed: npm run agents:install'
 
 /** Environment for a daemon (or a claude) that talks to a scripted model on loopback and to nobody else. */
 export async function scriptedClaude(): Promise<{ env: NodeJS.ProcessEnv; close(): Promise<void> }> {

@@ -12,7 +12,7 @@ app.route('POST', '/echo', async ({ req, res }) => {
   sendJson(res, 200, JSON.stringify({ bytes: body.length }))
 })
 app.route('GET', '/thing/:id', ({ res, params, query }) =>
-  sendJson(res, 200, JSON.stringify({ id: params['id'], q: query['q'] })),
+  sendJson(res, 200, JSON.stringify({ id: params['id'], q: query.get('q') })),
 )
 app.route('POST', '/thing/:id', ({ res }) => sendText(res, 200, 'posted'))
 app.route('GET', '/throws', () => {

@@ -34,7 +34,7 @@ export function capped(value: unknown, max: number): unknown {
 /** Leaves out the longest lists of an object, one by one, until its JSON fits. */
 export function withoutLongLists(object: JsonObject, max: number): unknown {
   let size = jsonOf(object).length
-  if (size <= max) return object
+  if (size <= max) return capped(object, max)
   const lists = Object.entries(object)
     .filter(([, value]) => Array.isArray(value))
     .map(([key, value]) => ({ key, size: jsonOf(value).length }))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cli, Command } from '../cli.ts'
 import { startDetached } from '../detach.ts'
@@ -35,11 +36,17 @@ async function stopDaemon(cli: Cli, agents: 'end' | 'keep', now: boolean): Promi
   return pid
 }
 
+/** A zombie, which in a container may stay for a while, has ended. */
 function alive(pid: number): boolean {
   try {
-    return process.kill(pid, 0)
+    process.kill(pid, 0)
   } catch {
     return false
+  }
+  try {
+    return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return process.platform !== 'linux'
   }
 }
 

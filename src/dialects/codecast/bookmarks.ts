@@ -2,15 +2,13 @@ import type { Engine } from '../../core/api.ts'
 import type { Bookmark } from '../../core/ports.ts'
 import type { DialectLog } from './log.ts'
 
-const OWNER = 'codecast'
+export const OWNER = 'codecast'
 
 /**
  * Which turns a client has not certainly read to their end. A bookmark is made with the message and goes when its stream was
  * flushed to the last byte, or when `session.reconnect` has returned the turn's end: it outlives the daemon.
  */
 export interface Bookmarks {
-  /** Resolves when committed. */
-  make(sessionId: string, turnId: string, seq: number): Promise<void>
   opened(turnId: string): void
   closed(turnId: string, complete: boolean): void
   /** Bookmarks of turns that no open stream is telling, oldest first. */
@@ -55,7 +53,6 @@ export function createBookmarks(engine: Engine, log: DialectLog): Bookmarks {
   }
 
   return {
-    make: (sessionId, turnId, seq) => engine.setBookmark({ owner: OWNER, sessionId, turnId, seq }),
     opened(turnId) {
       open.set(turnId, (open.get(turnId) ?? 0) + 1)
     },

@@ -42,7 +42,7 @@ const PING_MS = 30_000
 export function codecastDialect(engine: Engine, options: CodecastOptions): CodecastDialect {
   const { log, home, settings } = options
   const bookmarks = createBookmarks(engine, log)
-  const sender = createSender({ engine, bookmarks, log, pingMs: options.pingMs ?? PING_MS })
+  const sender = createSender({ engine, bookmarks, pingMs: options.pingMs ?? PING_MS })
   const methods = codecastMethods({
     engine,
     bookmarks,

@@ -30,7 +30,7 @@ async function exposed(settings: CodecastSettings, log: DialectLog): Promise<Omi
   const { bind, tokensFile, tlsCert, tlsKey } = settings
   const tls = await ensureCertificate({ certPath: tlsCert, keyPath: tlsKey, names: namesOf(bind) })
   log.info({ fingerprint: tls.fingerprint256, cert: tlsCert }, 'Codecast TLS certificate')
-  const tokens = createTokenFile({ path: tokensFile, onProblem: (problem) => log.warn({}, problem) })
+  const tokens = await createTokenFile({ path: tokensFile, onProblem: (problem) => log.warn({}, problem) })
   return { host: bind, tls: { cert: tls.cert, key: tls.key }, guard: tokenGuard(tokens) }
 }
 

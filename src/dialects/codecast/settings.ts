@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parse } from 'yaml'
 import { z } from 'zod'
 
 export interface CodecastSettings {
@@ -20,10 +19,10 @@ const port = z.coerce.number().int().min(0).max(65_535)
 const text = z.string().min(1)
 
 /** Codecast's own places and names, so that an existing set-up goes on working: `daemon.yaml`, then the environment. */
-export function readCodecastSettings(env: NodeJS.ProcessEnv, home: string): CodecastSettings {
+export async function readCodecastSettings(env: NodeJS.ProcessEnv, home: string): Promise<CodecastSettings> {
   const dir = join(home, '.codecast')
   const warnings: string[] = []
-  const file = readSettingsFile(join(dir, 'daemon.yaml'), warnings)
+  const file = await readSettingsFile(join(dir, 'daemon.yaml'), warnings)
 
   function first<T>(schema: z.ZodType<T>, sources: [name: string, value: unknown][], fallback: T): T {
     for (const [name, value] of sources) {
@@ -66,14 +65,15 @@ export function readCodecastSettings(env: NodeJS.ProcessEnv, home: string): Code
   }
 }
 
-function readSettingsFile(path: string, warnings: string[]): Record<string, unknown> {
+async function readSettingsFile(path: string, warnings: string[]): Promise<Record<string, unknown>> {
+  if (!existsSync(path)) return {}
   try {
+    const { parse } = await import('yaml') // only who has such a file pays for reading it
     const content: unknown = parse(readFileSync(path, 'utf8'))
     if (content === null) return {}
     return z.record(z.string(), z.unknown()).parse(content)
-  } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (!missing) warnings.push(`${path} cannot be read and is ignored`)
+  } catch {
+    warnings.push(`${path} cannot be read and is ignored`)
     return {}
   }
 }

@@ -4,17 +4,15 @@ import type { Sent } from '../../core/command.ts'
 import type { Content } from '../../core/content.ts'
 import type { LoggedEvent } from '../../core/event.ts'
 import { createSseWriter, type SseWriter } from '../../transports/sse.ts'
-import type { Bookmarks } from './bookmarks.ts'
+import { OWNER, type Bookmarks } from './bookmarks.ts'
 import { wireError } from './errors.ts'
 import { fitEvent } from './fit.ts'
-import type { DialectLog } from './log.ts'
 import { isOver, turnMapper } from './turns.ts'
 import { DONE, type SendParams, type WireEvent } from './wire.ts'
 
 export interface SenderDeps {
   engine: Engine
   bookmarks: Bookmarks
-  log: DialectLog
   pingMs: number
 }
 
@@ -28,7 +26,7 @@ export interface Sender {
 const PING = JSON.stringify({ type: 'ping' } satisfies WireEvent)
 const STOPPING = 'The daemon is stopping. The turn goes on; reconnect to read the rest of it.'
 
-export function createSender({ engine, bookmarks, log, pingMs }: SenderDeps): Sender {
+export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender {
   const streams = new Set<SseWriter>()
 
   function tell(writer: SseWriter, event: WireEvent): void {
@@ -41,21 +39,11 @@ export function createSender({ engine, bookmarks, log, pingMs }: SenderDeps): Se
     writer.end(DONE)
   }
 
-  async function commit(params: SendParams): Promise<Sent> {
+  function commit(params: SendParams): Promise<Sent> {
     const { sessionId, key } = params
     const input = contentOf(params)
-    const sent = await engine.send({
-      sessionId,
-      input,
-      origin: 'codecast',
-      ...(key === undefined ? {} : { key }),
-    })
-    try {
-      await bookmarks.make(sessionId, sent.turnId, sent.seq - 1)
-    } catch (error) {
-      log.warn({ sessionId, err: error }, 'Codecast bookmark not stored: a cut stream cannot be read again')
-    }
-    return sent
+    const known = key === undefined ? {} : { key }
+    return engine.send({ sessionId, input, origin: 'codecast', bookmark: OWNER, ...known })
   }
 
   function follow({ sessionId, ids }: SendParams, sent: Sent, res: ServerResponse): void {

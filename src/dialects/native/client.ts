@@ -79,7 +79,7 @@ function mayRepeat(method: string, params: unknown, error: unknown): boolean {
 }
 
 /** Tries until somebody listens again. */
-export async function redial(
+async function redial(
   path: string,
   giveUpMs: number,
   signal: AbortSignal,

@@ -66,7 +66,7 @@ export function createFeed(engine: Engine, send: (line: string) => boolean): Fee
 const cache = new WeakMap<LoggedEvent[], string[]>()
 
 /** The events as JSON, in parts that fit a line; an event larger than that gets its own. */
-export function joined(events: LoggedEvent[]): string[] {
+function joined(events: LoggedEvent[]): string[] {
   const known = cache.get(events)
   if (known) return known
   const parts: string[] = []

@@ -18,11 +18,11 @@ export const key = z
   .max(200)
   .describe('the same key twice has one effect: safe to send again')
 export const origin = z.string().min(1).max(64).describe('name of the client, for the log')
-export const mode = z.enum(MODES).describe('what the agent may do without asking')
+const mode = z.enum(MODES).describe('what the agent may do without asking')
 const model = z.string().min(1).max(200)
 const title = z.string().max(500)
 
-const content = z.discriminatedUnion('type', [
+export const content = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),
   z.strictObject({ type: z.literal('image'), mediaType: z.string().min(1), data: z.base64().min(1) }),
 ])
@@ -31,7 +31,7 @@ export const message = z
   .union([z.string().min(1), z.array(content).min(1).max(100)])
   .describe('a text, or pieces of text and images (base64)')
 
-const settings = z.strictObject({
+export const settings = z.strictObject({
   systemPrompt: z.string().exactOptional(),
   appendSystemPrompt: z.string().exactOptional(),
   allowedTools: z.array(z.string()).exactOptional(),
@@ -84,7 +84,7 @@ export const decideParams = z.discriminatedUnion('behavior', [
   }),
 ])
 
-const usage = z.object({
+export const usage = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   cacheReadTokens: z.number(),
@@ -94,7 +94,7 @@ const usage = z.object({
   durationMs: z.number(),
 })
 
-const failure = z.object({
+export const failure = z.object({
   code: z.string(),
   message: z.string(),
   detail: z.record(z.string(), z.unknown()).exactOptional(),
@@ -150,7 +150,7 @@ export const turnView = z.object({
 })
 export type TurnView = z.output<typeof turnView>
 
-const decision = z.discriminatedUnion('behavior', [
+export const decision = z.discriminatedUnion('behavior', [
   z.object({
     behavior: z.literal('allow'),
     input: z.unknown().exactOptional(),

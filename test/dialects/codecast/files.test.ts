@@ -134,8 +134,8 @@ test('a project whose .claude is a link to elsewhere gets nothing there', async 
   assert.ok(!existsSync(join(home, 'elsewhere/skills')))
 })
 
-test('settings: defaults, file, environment, our own environment, each over the one before', () => {
-  const defaults = readCodecastSettings({}, home)
+test('settings: defaults, file, environment, our own environment, each over the one before', async () => {
+  const defaults = await readCodecastSettings({}, home)
   assert.deepEqual(defaults, {
     port: 9100,
     bind: '127.0.0.1',
@@ -148,28 +148,28 @@ test('settings: defaults, file, environment, our own environment, each over the 
     '.codecast/daemon.yaml',
     'port: 9200\nbind: localhost\ntokens_file: ~/t.yaml\ntls_cert: /c.pem\nother: 1\n',
   )
-  const file = readCodecastSettings({}, home)
+  const file = await readCodecastSettings({}, home)
   assert.deepEqual(
     [file.port, file.bind, file.tokensFile, file.tlsCert],
     [9200, 'localhost', join(home, 't.yaml'), '/c.pem'],
   )
   const env = { DAEMON_PORT: '9300', DAEMON_BIND: '::1' }
   assert.deepEqual(
-    [readCodecastSettings(env, home).port, readCodecastSettings(env, home).bind],
+    [(await readCodecastSettings(env, home)).port, (await readCodecastSettings(env, home)).bind],
     [9300, '::1'],
   )
-  assert.equal(readCodecastSettings({ ...env, CORRAL_CODECAST_PORT: '0' }, home).port, 0)
+  assert.equal((await readCodecastSettings({ ...env, CORRAL_CODECAST_PORT: '0' }, home)).port, 0)
 })
 
-test('settings that make no sense are named and ignored', () => {
+test('settings that make no sense are named and ignored', async () => {
   put('.codecast/daemon.yaml', 'port: [\n')
-  const broken = readCodecastSettings({ DAEMON_PORT: '99999' }, home)
+  const broken = await readCodecastSettings({ DAEMON_PORT: '99999' }, home)
   assert.equal(broken.port, 9100)
   assert.equal(broken.warnings.length, 2)
   put('.codecast/daemon.yaml', 'port: lots\nbind: 5\n')
-  assert.equal(readCodecastSettings({}, home).warnings.length, 2)
+  assert.equal((await readCodecastSettings({}, home)).warnings.length, 2)
   put('.codecast/daemon.yaml', '')
-  assert.deepEqual(readCodecastSettings({}, home).warnings, [])
+  assert.deepEqual((await readCodecastSettings({}, home)).warnings, [])
 })
 
 test('the port file is bare decimal text and is removed by its owner only', async () => {

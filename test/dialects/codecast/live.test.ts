@@ -24,7 +24,7 @@ const app = createHttpApp()
 before(async () => {
   parts = await startEngine()
   dialect = codecastDialect(parts.engine, {
-    settings: readCodecastSettings({ CORRAL_CODECAST_PORT: '0' }, parts.home),
+    settings: await readCodecastSettings({ CORRAL_CODECAST_PORT: '0' }, parts.home),
     home: parts.home,
     log: silent,
     corralVersion: '0',
@@ -74,8 +74,8 @@ test('a replay keeps to its limits and goes on where it stopped', async () => {
   const bookmarks = createBookmarks(parts.engine, silent)
   const session = await parts.engine.create({ agent: 'demo', cwd: parts.cwd })
   for (const text of ['[[shell a]]', '[[say b]]']) {
-    const sent = await parts.engine.send({ sessionId: session.id, input: [{ type: 'text', text }] })
-    await bookmarks.make(session.id, sent.turnId, sent.seq - 1)
+    const input = [{ type: 'text' as const, text }]
+    const sent = await parts.engine.send({ sessionId: session.id, input, bookmark: 'codecast' })
     await parts.event('turn.completed', { sessionId: session.id, after: sent.seq })
   }
   const whole = replay(parts.engine, bookmarks, session.id)
@@ -98,11 +98,11 @@ test('a replay keeps to its limits and goes on where it stopped', async () => {
 test('an answer that did not arrive is returned again', async () => {
   const bookmarks = createBookmarks(parts.engine, silent)
   const session = await parts.engine.create({ agent: 'demo', cwd: parts.cwd })
-  const sent = await parts.engine.send({
+  await parts.engine.send({
     sessionId: session.id,
     input: [{ type: 'text', text: '[[say x]]' }],
+    bookmark: 'codecast',
   })
-  await bookmarks.make(session.id, sent.turnId, sent.seq - 1)
   await parts.event('turn.completed', { sessionId: session.id })
   const first = replay(parts.engine, bookmarks, session.id)
   assert.deepEqual(replay(parts.engine, bookmarks, session.id).lines, first.lines)
@@ -116,7 +116,7 @@ test('an address that others reach needs TLS and a token, and a revoked token is
   const tokens = join(home, '.codecast/tokens.yaml')
   writeFileSync(tokens, 'tokens:\n  - token: ccast_good\n')
   // 0.0.0.0 is reached over loopback here; a header as of a proxy makes the caller a stranger.
-  const settings = readCodecastSettings({ CORRAL_CODECAST_PORT: '0', DAEMON_BIND: '0.0.0.0' }, home)
+  const settings = await readCodecastSettings({ CORRAL_CODECAST_PORT: '0', DAEMON_BIND: '0.0.0.0' }, home)
   const listener = await openListener(app, settings, silent)
   assert.match(listener.url, /^https:/)
 

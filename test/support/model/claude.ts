@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { CLAUDE } from '../claude-env.ts'
 import { lineSplitter } from '../../../src/agents/demo/lines.ts'
 
 /** A line of claude's, as far as tests look at it. */
@@ -42,13 +42,6 @@ export interface Claude {
 }
 
 const WAIT_MS = 30_000
-const BINARY = '../../agents/cli/node_modules/@anthropic-ai/claude-code-linux-x64/claude'
-
-/** The pinned claude of the tests; null when it is not installed. */
-export function claudeBinary(): string | null {
-  const path = fileURLToPath(new URL(BINARY, import.meta.url))
-  return existsSync(path) ? path : null
-}
 
 /** The real claude over pipes, with a home of its own and `modelUrl` as the only model it knows. */
 export function startClaude(options: {
@@ -59,7 +52,7 @@ export function startClaude(options: {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'corral-claude-')))
   for (const name of ['home', 'tmp', 'work']) mkdirSync(join(root, name))
   const cwd = join(root, 'work')
-  const child = spawn(claudeBinary()!, [...ARGS, ...(options.args ?? [])], {
+  const child = spawn(CLAUDE, [...ARGS, ...(options.args ?? [])], {
     cwd,
     env: { ...environment(root, options.modelUrl), ...options.env },
     stdio: 'pipe',

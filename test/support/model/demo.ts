@@ -5,7 +5,6 @@ import { lineSplitter } from '../../../src/agents/demo/lines.ts'
 import type { AgentOutput } from '../../../src/core/event.ts'
 import type { Intent } from '../../../src/core/ports.ts'
 import type { Session } from '../../../src/core/session.ts'
-import { NO_USAGE } from '../../../src/core/usage.ts'
 
 type OutputOf<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
 
@@ -29,28 +28,6 @@ export interface Demo {
 }
 
 const WAIT_MS = 20_000
-
-export function aSession(patch: Partial<Session> & { cwd: string }): Session {
-  const blank = { title: null, model: null, nativeId: null, forkFrom: null, parentId: null, origin: null }
-  const idle = {
-    turn: null,
-    queue: [],
-    approvals: [],
-    run: null,
-    paused: false,
-    destroyed: false,
-    lastError: null,
-  }
-  const rest = {
-    mode: 'ask' as const,
-    settings: {},
-    createdAt: 0,
-    activeAt: 0,
-    turnCount: 0,
-    usage: NO_USAGE,
-  }
-  return { id: 'session', agent: 'demo', ...blank, ...idle, ...rest, ...patch }
-}
 
 /** The demo agent over pipes, as its driver plans it and its translator reads it. */
 export async function startDemo(session: Session, env: Record<string, string>): Promise<Demo> {

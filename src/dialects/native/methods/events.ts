@@ -49,7 +49,7 @@ export const eventMethods = [
     }),
     result: z.object({ ...logRange, more: z.boolean(), events: z.array(wire.event) }),
     handler({ log, ...query }, { engine }) {
-      if (query.after !== undefined) checkCursor(engine, log, query.after)
+      checkCursor(engine, log, query.after ?? 0)
       const backwards = query.before !== undefined && query.after === undefined
       const found = engine.events(query)
       const events = fitting(found, backwards)

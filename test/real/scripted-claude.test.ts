@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Claude, claudeBinary, type ClaudeLine, startClaude } from '../support/model/claude.ts'
+import { claudeAbsent } from '../support/claude-env.ts'
+import { type Claude, type ClaudeLine, startClaude } from '../support/model/claude.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/model/server.ts'
 
-const skip = claudeBinary() === null ? 'claude is not installed: run npm ci in test/agents/cli' : false
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-describe('the real claude on the scripted model', { skip, concurrency: false }, () => {
+describe('the real claude on the scripted model', { skip: claudeAbsent, concurrency: false }, () => {
   let model: ScriptedModel
   let claude: Claude
 

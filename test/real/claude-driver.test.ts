@@ -1,201 +1,38 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import type { LaunchPlan } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { claim, sparePlan } from '../../src/agents/claude/spare.ts'
-import type { Approval, Decision } from '../../src/core/approval.ts'
-import type { Content } from '../../src/core/content.ts'
+import type { Decision } from '../../src/core/approval.ts'
 import type { AgentOutput } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
-import type { Intent } from '../../src/core/ports.ts'
-import type { Session } from '../../src/core/session.ts'
-import { NO_USAGE } from '../../src/core/usage.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/model/server.ts'
-
-const CLI = './cli/node_modules/@anthropic-ai/claude-code-linux-x64/claude'
-const BINARY = fileURLToPath(new URL(CLI, import.meta.url))
-const skip = existsSync(BINARY) ? false : 'claude is not installed: npm ci in test/agents/cli'
-const DETECTION = { name: 'claude', installed: true, path: BINARY, version: null, problem: null }
-const WAIT_MS = 30_000
-
-type Ended = Extract<AgentOutput, { type: 'turn.ended' }>
-type Of<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
+import { claudeAbsent } from '../support/claude-env.ts'
+import { type Of, REAL, sandbox, session } from '../support/claude-process.ts'
 
 let model: ScriptedModel
-let root = ''
-const running = new Set<ChildProcess>()
-
-function session(patch: Partial<Session> = {}): Session {
-  return {
-    id: uuid(),
-    agent: 'claude',
-    cwd: join(root, 'work'),
-    title: null,
-    mode: 'ask',
-    model: null,
-    settings: {},
-    nativeId: null,
-    forkFrom: null,
-    parentId: null,
-    origin: null,
-    createdAt: 0,
-    activeAt: 0,
-    turn: null,
-    queue: [],
-    approvals: [],
-    run: null,
-    paused: false,
-    destroyed: false,
-    turnCount: 0,
-    usage: NO_USAGE,
-    lastError: null,
-    ...patch,
-  }
-}
-
-function environment(): Record<string, string> {
-  return {
-    HOME: join(root, 'home'),
-    TMPDIR: join(root, 'tmp'),
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    LANG: 'C.UTF-8',
-    ANTHROPIC_API_KEY: 'sk-test',
-    ANTHROPIC_BASE_URL: model.url,
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DISABLE_AUTOUPDATER: '1',
-    DISABLE_TELEMETRY: '1',
-    DISABLE_ERROR_REPORTING: '1',
-    CLAUDE_CODE_MAX_RETRIES: '1',
-  }
-}
-
-/** A process as the host runs it, but over pipes: lines in, outputs of the translator out. */
-function launch(plan: LaunchPlan, env: Record<string, string> = {}) {
-  const merged = { ...environment(), ...plan.env, ...env }
-  const child = spawn(plan.command, plan.args, { cwd: plan.cwd, env: merged })
-  running.add(child)
-  const outputs: AgentOutput[] = []
-  const waiting = new Set<() => void>()
-  let state = claudeDriver.translator.initial()
-  let rest = Buffer.alloc(0)
-  child.stdout.on('data', (bytes: Buffer) => {
-    rest = Buffer.concat([rest, bytes])
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      const step = claudeDriver.translator.step(state, JSON.parse(rest.toString('utf8', 0, end)))
-      state = step.state
-      outputs.push(...step.outputs)
-      rest = rest.subarray(end + 1)
-    }
-    for (const look of waiting) look()
-  })
-  child.stderr.resume()
-  child.stdin.on('error', () => undefined)
-  const exit = once(child, 'close').then(([code]) => {
-    running.delete(child)
-    for (const look of waiting) look()
-    return code as number | null
-  })
-
-  const write = (lines: string[]) => lines.forEach((line) => child.stdin.write(`${line}\n`))
-  const tell = (intent: Intent) => write(claudeDriver.encode(intent))
-  let read = 0
-  /** The next output that fits, after the one that was waited for last. */
-  const next = <T extends AgentOutput['type']>(...types: T[]) =>
-    new Promise<Of<T>>((resolve, reject) => {
-      const finish = (end: () => void) => {
-        clearTimeout(timer)
-        waiting.delete(look)
-        end()
-      }
-      const look = () => {
-        while (read < outputs.length) {
-          const output = outputs[read++]!
-          if ((types as string[]).includes(output.type)) return finish(() => resolve(output as Of<T>))
-        }
-        if (child.exitCode !== null) finish(() => reject(new Error(`ended with ${child.exitCode}`)))
-      }
-      const late = () => reject(new Error(`no ${types.join()}; last: ${JSON.stringify(outputs.slice(-5))}`))
-      const timer = setTimeout(() => finish(late), WAIT_MS)
-      waiting.add(look)
-      look()
-    })
-  const say = (text: string | Content[]) => {
-    const turnId = uuid()
-    const input = typeof text === 'string' ? [{ type: 'text' as const, text }] : text
-    tell({ kind: 'prompt', turnId, input })
-    return turnId
-  }
-  return {
-    outputs,
-    exit,
-    write,
-    tell,
-    next,
-    say,
-    decide: (approval: Approval, decision: Decision) => tell({ kind: 'decision', approval, decision }),
-    /** A whole turn; `decide` answers what it asks. */
-    async turn(text: string | Content[], decide?: (approval: Approval) => Decision): Promise<Ended> {
-      say(text)
-      for (;;) {
-        const output = await next('turn.ended', 'approval.asked')
-        if (output.type === 'turn.ended') return output
-        assert.ok(decide, `nothing was to be asked, but ${output.approval.tool} was`)
-        tell({ kind: 'decision', approval: output.approval, decision: decide(output.approval) })
-      }
-    },
-    async end(): Promise<number | null> {
-      write(claudeDriver.farewell())
-      return exit
-    },
-  }
-}
-
-const start = (patch: Partial<Session> = {}, env: Record<string, string> = {}) => {
-  const plan = claudeDriver.plan(session(patch), DETECTION, uuid)
-  const claude = launch(plan, env)
-  claude.write(plan.greeting)
-  return claude
-}
+let box: ReturnType<typeof sandbox>
 
 const allow = (): Decision => ({ behavior: 'allow' })
 const call = (tool: string, input: object) =>
   `[[call ${tool} ${Buffer.from(JSON.stringify(input)).toString('base64')}]]`
 const touch = (name: string) => call('Bash', { command: `touch ${name}` })
-const inWork = (name: string) => join(root, 'work', name)
 const initOf = (outputs: AgentOutput[]) => outputs.findLast((it) => it.type === 'agent.init')!
 const modelOf = () => (model.requests.at(-1)!.body as { model: string }).model
 
-describe('the real claude', { skip }, () => {
+describe('the real claude', { skip: claudeAbsent }, () => {
   before(async () => {
-    root = realpathSync(mkdtempSync(join(tmpdir(), 'corral-claude-real-')))
-    for (const name of ['home', 'tmp', 'work', 'parking']) mkdirSync(join(root, name))
     model = await startScriptedModel()
+    box = sandbox(model.url)
   })
   after(async () => {
-    for (const child of running) {
-      child.kill('SIGKILL')
-      await once(child, 'close')
-    }
+    await box.close()
     await model.close()
-    rmSync(root, { recursive: true, force: true, maxRetries: 3 })
   })
 
   test('answers prompts with streamed text, thinking and a price, and ends when told to', async () => {
-    const claude = start()
+    const claude = box.start()
     const ended = await claude.turn('[[words 20]]')
     assert.equal(ended.outcome, 'completed')
     assert.ok(ended.usage.inputTokens > 0 && ended.usage.costUsd! > 0 && ended.usage.durationMs > 0)
@@ -221,35 +58,35 @@ describe('the real claude', { skip }, () => {
   })
 
   test('asks before it changes something: yes, no, and yes to something else', async () => {
-    const claude = start()
+    const claude = box.start()
     await claude.turn(touch('yes.txt'), allow)
-    assert.ok(existsSync(inWork('yes.txt')))
+    assert.ok(existsSync(box.inWork('yes.txt')))
     const denied = await claude.turn(touch('no.txt'), () => ({ behavior: 'deny', comment: 'rather not' }))
     assert.equal(denied.outcome, 'completed')
     assert.match(denied.text!, /rather not/)
-    assert.ok(!existsSync(inWork('no.txt')))
+    assert.ok(!existsSync(box.inWork('no.txt')))
     await claude.turn(touch('asked.txt'), () => ({
       behavior: 'allow',
       input: { command: 'touch edited.txt' },
     }))
-    assert.ok(existsSync(inWork('edited.txt')) && !existsSync(inWork('asked.txt')))
+    assert.ok(existsSync(box.inWork('edited.txt')) && !existsSync(box.inWork('asked.txt')))
     await claude.end()
   })
 
   test('a yes for the session is not asked again', async () => {
-    const claude = start()
+    const claude = box.start()
     const forSession = (): Decision => ({ behavior: 'allow', forSession: true })
     await claude.turn(touch('again.txt'), forSession)
     await claude.turn(touch('again.txt'))
-    await claude.turn(call('Write', { file_path: inWork('w1.txt'), content: '1' }), forSession)
-    await claude.turn(call('Write', { file_path: inWork('w2.txt'), content: '2' }))
-    assert.equal(readFileSync(inWork('w2.txt'), 'utf8'), '2')
+    await claude.turn(call('Write', { file_path: box.inWork('w1.txt'), content: '1' }), forSession)
+    await claude.turn(call('Write', { file_path: box.inWork('w2.txt'), content: '2' }))
+    assert.equal(readFileSync(box.inWork('w2.txt'), 'utf8'), '2')
     assert.ok(!claude.outputs.some((it) => it.type === 'mode.observed'))
     await claude.end()
   })
 
   test('asks questions and takes the answers', async () => {
-    const claude = start()
+    const claude = box.start()
     const options = ['Red', 'Blue'].map((label) => ({ label, description: label }))
     const questions = [{ question: 'Red or blue?', header: 'Colour', multiSelect: false, options }]
     const ended = await claude.turn(call('AskUserQuestion', { questions }), (approval) => {
@@ -261,10 +98,10 @@ describe('the real claude', { skip }, () => {
   })
 
   test('in plan mode it asks even for edits, and leaves the mode when the plan is agreed to', async () => {
-    const claude = start({ mode: 'plan' })
-    const write = call('Write', { file_path: inWork('planned.txt'), content: 'x' })
+    const claude = box.start({ mode: 'plan' })
+    const write = call('Write', { file_path: box.inWork('planned.txt'), content: 'x' })
     await claude.turn(write, () => ({ behavior: 'deny', comment: 'plan mode' }))
-    assert.ok(!existsSync(inWork('planned.txt')))
+    assert.ok(!existsSync(box.inWork('planned.txt')))
     await claude.turn(call('ExitPlanMode', { plan: 'do it' }), (approval) => {
       assert.equal(approval.kind, 'plan')
       return { behavior: 'allow' }
@@ -277,13 +114,13 @@ describe('the real claude', { skip }, () => {
   })
 
   test('takes another mode and model while it runs, which is no change of its own', async () => {
-    const claude = start({ model: 'haiku', mode: 'plan' })
+    const claude = box.start({ model: 'haiku', mode: 'plan' })
     await claude.turn('hello')
     assert.match(modelOf(), /haiku|sonnet/)
     claude.tell({ kind: 'mode', mode: 'code' })
     claude.tell({ kind: 'model', model: 'sonnet' })
-    await claude.turn(call('Write', { file_path: inWork('code.txt'), content: 'x' }))
-    assert.ok(existsSync(inWork('code.txt')))
+    await claude.turn(call('Write', { file_path: box.inWork('code.txt'), content: 'x' }))
+    assert.ok(existsSync(box.inWork('code.txt')))
     assert.match(modelOf(), /sonnet/)
     claude.tell({ kind: 'mode', mode: 'auto' })
     claude.tell({ kind: 'model', model: null })
@@ -294,7 +131,7 @@ describe('the real claude', { skip }, () => {
   })
 
   test('stops while it streams, and while it waits for an answer', async () => {
-    const claude = start()
+    const claude = box.start()
     claude.say('[[drip 500 20]]')
     await claude.next('message.delta')
     claude.write(claudeDriver.interrupt())
@@ -312,23 +149,23 @@ describe('the real claude', { skip }, () => {
   })
 
   test('a conversation goes on in another process, and a fork has its memory', async () => {
-    const first = start()
+    const first = box.start()
     await first.turn('[[remember PLUM]] hello')
     const { nativeId } = initOf(first.outputs)
     await first.end()
-    const second = start({ nativeId })
+    const second = box.start({ nativeId })
     assert.equal((await second.turn('[[recall]]')).text, 'recall: PLUM')
     assert.equal(initOf(second.outputs).nativeId, nativeId)
     await second.turn('[[remember PEAR]] hello')
     await second.end()
-    const fork = start({ forkFrom: nativeId })
+    const fork = box.start({ forkFrom: nativeId })
     assert.equal((await fork.turn('[[recall]]')).text, 'recall: PEAR')
     assert.notEqual(initOf(fork.outputs).nativeId, nativeId)
     await fork.end()
   })
 
   test('a conversation that is not there is said to be lost', async () => {
-    const claude = start({ nativeId: uuid() })
+    const claude = box.start({ nativeId: uuid() })
     assert.equal((await claude.turn('hello')).error?.code, 'conversation_lost')
     await claude.exit
   })
@@ -338,13 +175,13 @@ describe('the real claude', { skip }, () => {
       systemPrompt: 'You are a test. [[sysword ONE]]',
       appendSystemPrompt: '[[sysword TWO]]',
     }
-    const claude = start({ settings })
+    const claude = box.start({ settings })
     assert.equal((await claude.turn('[[system]]')).text, 'system: ONE TWO')
     await claude.end()
-    const resumed = start({ settings, nativeId: initOf(claude.outputs).nativeId })
+    const resumed = box.start({ settings, nativeId: initOf(claude.outputs).nativeId })
     assert.equal((await resumed.turn('[[system]]')).text, 'system: ONE TWO')
     await resumed.end()
-    const appended = start({ settings: { appendSystemPrompt: '[[sysword THREE]]' } })
+    const appended = box.start({ settings: { appendSystemPrompt: '[[sysword THREE]]' } })
     assert.equal((await appended.turn('[[system]]')).text, 'system: THREE')
     await appended.end()
   })
@@ -352,7 +189,7 @@ describe('the real claude', { skip }, () => {
   test('sees images', async () => {
     const data =
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-    const claude = start()
+    const claude = box.start()
     const { text } = await claude.turn([
       { type: 'text', text: '[[attachments]]' },
       { type: 'image', mediaType: 'image/png', data },
@@ -362,7 +199,7 @@ describe('the real claude', { skip }, () => {
   })
 
   test('tells errors of the model with their status, and lives on', async () => {
-    const claude = start()
+    const claude = box.start()
     for (const status of [401, 429, 529]) {
       const { outcome, error } = await claude.turn(`[[fail ${status}]]`)
       assert.equal(outcome, 'failed')
@@ -374,41 +211,41 @@ describe('the real claude', { skip }, () => {
   })
 
   test('without a key it is not signed in', async () => {
-    const claude = start({}, { ANTHROPIC_API_KEY: '' })
+    const claude = box.start({}, { ANTHROPIC_API_KEY: '' })
     assert.equal((await claude.turn('hello')).error?.code, 'not_signed_in')
     await claude.end()
   })
 
   test('settings hold: tools allowed and forbidden, directories, a limit of turns', async () => {
-    const claude = start({
+    const claude = box.start({
       settings: {
         allowedTools: ['Bash(touch *)', 'Read'],
         disallowedTools: ['WebSearch', 'WebFetch'],
-        additionalDirectories: [join(root, 'parking')],
+        additionalDirectories: [join(box.root, 'parking')],
         maxTurns: 2,
       },
     })
     await claude.turn(touch('allowed.txt'))
-    assert.ok(existsSync(inWork('allowed.txt')))
+    assert.ok(existsSync(box.inWork('allowed.txt')))
     const { tools } = initOf(claude.outputs).raw as { tools: string[] }
     assert.ok(tools.includes('Read') && !tools.includes('WebSearch') && !tools.includes('WebFetch'))
     await claude.end()
-    const limited = start({ settings: { maxTurns: 1, allowedTools: ['Bash(touch *)'] } })
+    const limited = box.start({ settings: { maxTurns: 1, allowedTools: ['Bash(touch *)'] } })
     assert.equal((await limited.turn(touch('limit.txt'))).error?.code, 'limit')
     await limited.end()
   })
 
   test('MCP servers are there for the first message', async () => {
-    const server = join(root, 'mcp.mjs')
+    const server = join(box.root, 'mcp.mjs')
     writeFileSync(server, MCP_SERVER)
     const env = { KEY: 'the key' }
     const mcpConfig = {
       mcpServers: {
         x: { command: process.execPath, args: [server], env },
-        gone: { command: join(root, 'nowhere') },
+        gone: { command: join(box.root, 'nowhere') },
       },
     }
-    const claude = start({ settings: { mcpConfig } })
+    const claude = box.start({ settings: { mcpConfig } })
     const { text } = await claude.turn(call('mcp__x__ping', {}), allow)
     assert.match(text!, /pong the key/)
     const failed = claude.outputs.find((it) => it.type === 'agent.notice')
@@ -417,7 +254,7 @@ describe('the real claude', { skip }, () => {
   })
 
   test('a sub-agent is part of its turn and named by its tool call', async () => {
-    const claude = start()
+    const claude = box.start()
     const prompt = touch('sub.txt')
     const task = call('Task', { description: 'sub', prompt, subagent_type: 'general-purpose' })
     let parent: string | null = null
@@ -426,7 +263,7 @@ describe('the real claude', { skip }, () => {
       return { behavior: 'allow' }
     })
     assert.equal(ended.outcome, 'completed')
-    assert.ok(existsSync(inWork('sub.txt')))
+    assert.ok(existsSync(box.inWork('sub.txt')))
     const started = claude.outputs.filter((it) => it.type === 'tool.started')
     assert.deepEqual(
       started.map((it) => it.parent),
@@ -437,15 +274,14 @@ describe('the real claude', { skip }, () => {
     await claude.end()
   })
 
-  test('a barrier is reached after the message before it was taken', async () => {
-    const claude = start()
+  test('a barrier is reached after the message before it, and a message written twice runs once', async () => {
+    const claude = box.start()
     const turnId = claude.say('[[say one]]')
     claude.write(claudeDriver.barrier('b1'))
     assert.equal((await claude.next('turn.accepted')).turnId, turnId)
     assert.equal((await claude.next('barrier.reached')).id, 'b1')
     claude.tell({ kind: 'prompt', turnId, input: [{ type: 'text', text: '[[say one]]' }] })
-    claude.write(claudeDriver.barrier('b2'))
-    await claude.next('barrier.reached')
+    await claude.next('turn.ended')
     await claude.turn('[[say two]]')
     const ends = claude.outputs.filter((it) => it.type === 'turn.ended').map((it) => it.text)
     assert.deepEqual(ends, ['one', 'two'])
@@ -453,36 +289,36 @@ describe('the real claude', { skip }, () => {
   })
 
   test('an outer session of Claude in the environment changes nothing', async () => {
-    const claude = start({}, { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli' })
+    const claude = box.start({}, { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli' })
     assert.equal((await claude.turn('[[say nested]]')).text, 'nested')
     await claude.end()
   })
 
   test('a spare becomes the session that claims it', async () => {
-    const plan = sparePlan(DETECTION, join(root, 'parking'), uuid)
-    const claude = launch(plan)
-    claude.write([...plan.greeting, ...claudeDriver.barrier('parked')])
+    const plan = sparePlan(REAL, join(box.root, 'parking'), uuid)
+    const claude = box.run(plan)
+    claude.write(claudeDriver.barrier('parked'))
     await claude.next('barrier.reached')
     const settings = { appendSystemPrompt: '[[sysword SPARE]]' }
-    claude.write(claim(session({ mode: 'code', model: 'sonnet', settings })))
+    claude.write(claim(session({ cwd: box.inWork(''), mode: 'code', model: 'sonnet', settings })))
     assert.equal((await claude.turn('[[system]]')).text, 'system: SPARE')
     const { raw, nativeId } = initOf(claude.outputs)
-    assert.equal((raw as { cwd: string }).cwd, join(root, 'work'))
+    assert.equal((raw as { cwd: string }).cwd, join(box.root, 'work'))
     assert.ok(plan.args.includes(`--session-id=${nativeId}`))
     assert.match(modelOf(), /sonnet/)
-    await claude.turn(call('Write', { file_path: inWork('spare.txt'), content: 'x' }))
-    assert.ok(existsSync(inWork('spare.txt')))
+    await claude.turn(call('Write', { file_path: box.inWork('spare.txt'), content: 'x' }))
+    assert.ok(existsSync(box.inWork('spare.txt')))
     assert.ok(!claude.outputs.some((it) => it.type === 'agent.notice' || it.type === 'mode.observed'))
     await claude.end()
-    const cold = start({ nativeId })
+    const cold = box.start({ nativeId })
     assert.equal((await cold.turn('[[say resumed]]')).text, 'resumed')
     await cold.end()
   })
 
   test('a claim that fails is said so before any message fails', async () => {
-    const plan = sparePlan(DETECTION, join(root, 'parking'), uuid)
-    const claude = launch(plan)
-    claude.write([...plan.greeting, ...claim(session({ cwd: join(root, 'nowhere') }))])
+    const plan = sparePlan(REAL, join(box.root, 'parking'), uuid)
+    const claude = box.run(plan)
+    claude.write(claim(session({ cwd: join(box.root, 'nowhere') })))
     assert.equal((await claude.next('agent.notice')).code, 'claim_failed')
     assert.equal(await claude.end(), 0)
   })

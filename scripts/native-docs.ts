@@ -1,0 +1,178 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import { COMMANDS, COMMON } from '../src/cli/program.ts'
+import { allowed, SETTINGS } from '../src/config/schema.ts'
+import { ERROR_CODES } from '../src/dialects/native/errors.ts'
+import { METHODS } from '../src/dialects/native/methods.ts'
+import * as wire from '../src/dialects/native/wire.ts'
+
+/**
+ * Writes the generated parts of docs/native.md and docs/cli.md: what stands between `<!-- name -->` and
+ * `<!-- /name -->`. Run it after changing a schema, a method, a command or a setting.
+ */
+
+type Json = z.core.JSONSchema.BaseSchema
+
+const NAMED = new Map<unknown, string>([
+  [wire.sessionView, 'Session'],
+  [wire.turnView, 'Turn'],
+  [wire.approvalView, 'Approval'],
+  [wire.historyItem, 'HistoryItem'],
+  [wire.agentReport, 'AgentReport'],
+  [wire.content, 'Content'],
+  [wire.usage, 'Usage'],
+  [wire.failure, 'Failure'],
+  [wire.decision, 'Decision'],
+  [wire.settings, 'Settings'],
+  [wire.event, 'Event'],
+  [wire.eventTypes, 'EventType[]'],
+])
+
+function jsonOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  return z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema, path }) {
+      const name = NAMED.get(zodSchema)
+      if (name === undefined || path.length === 0) return
+      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Record<string, unknown>)[key]
+      jsonSchema.title = name
+    },
+  })
+}
+
+function typeText(json: Json): string {
+  if (json.title) return json.title
+  const options = json.anyOf ?? json.oneOf
+  if (options) return [...new Set(options.map((option) => typeText(option as Json)))].join(' | ')
+  if (json.const !== undefined) return literal(json.const)
+  if (json.enum) return json.enum.map(literal).join(' | ')
+  if (json.type === 'array') return arrayText(typeText(json.items as Json))
+  if (json.type === 'object' && json.properties) return `{ ${fields(json).join('; ')} }`
+  const types = [json.type ?? 'unknown'].flat() as string[]
+  return types.map((type) => ({ integer: 'number', object: 'object' })[type] ?? type).join(' | ')
+}
+
+function arrayText(item: string): string {
+  return item.includes(' | ') ? `(${item})[]` : `${item}[]`
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
+}
+
+function fields(json: Json): string[] {
+  return Object.entries(json.properties ?? {}).map(([name, field]) => {
+    return `${name}${json.required?.includes(name) ? '' : '?'}: ${typeText(field as Json)}`
+  })
+}
+
+function variants(json: Json): Json[] {
+  return (json.oneOf ?? json.anyOf ?? [json]) as Json[]
+}
+
+function fieldRows(json: Json): string[] {
+  return Object.entries(json.properties ?? {}).map(([name, value]) => {
+    const field = value as Json
+    const start = field.default === undefined ? '' : ` (${JSON.stringify(field.default)})`
+    const need = json.required?.includes(name) ? 'yes' : `no${start}`
+    const type = typeText(field).replaceAll('|', '\\|')
+    return `| \`${name}\` | ${type} | ${need} | ${field.description ?? ''} |`
+  })
+}
+
+function paramsText(schema: z.ZodType): string {
+  const head = ['| Parameter | Type | Needed | |', '|---|---|---|---|']
+  const tables = variants(jsonOf(schema, 'input')).map((variant) => {
+    const rows = fieldRows(variant)
+    return rows.length === 0 ? 'No parameters.' : [...head, ...rows].join('\n')
+  })
+  return tables.join('\n\nor\n\n')
+}
+
+function resultText(schema: z.ZodType): string {
+  return NAMED.get(schema) ?? typeText(jsonOf(schema, 'output'))
+}
+
+function methodsText(): string {
+  return METHODS.map((method) => {
+    const stream = method.streaming ? ', then `events` notifications' : ''
+    const result = `Answers \`${resultText(method.result)}\`${stream}`
+    return `### ${method.name}\n\n${method.summary}\n\n${paramsText(method.params)}\n\n${result}`
+  }).join('\n\n')
+}
+
+const SHAPES = [
+  wire.sessionView,
+  wire.turnView,
+  wire.approvalView,
+  wire.historyItem,
+  wire.agentReport,
+  wire.content,
+  wire.decision,
+  wire.usage,
+  wire.failure,
+  wire.settings,
+]
+
+function shapesText(): string {
+  const texts = SHAPES.map((shape) => {
+    const all = variants(jsonOf(shape, 'output'))
+    const only = all.length === 1 ? all[0] : undefined
+    const body = only
+      ? `{\n${fields(only)
+          .map((field) => `  ${field}\n`)
+          .join('')}}`
+      : all.map((variant) => `\n  | ${typeText(variant)}`).join('')
+    return `type ${NAMED.get(shape)} = ${body}`
+  })
+  return `\`\`\`ts\n${texts.join('\n\n')}\n\`\`\``
+}
+
+function errorsText(): string {
+  const rows = Object.entries(ERROR_CODES).map(([name, code]) => `| \`${name}\` | ${code} |`)
+  return ['| `data.code` | Code |', '|---|---|', ...rows].join('\n')
+}
+
+function commandsText(): string {
+  const rows = COMMANDS.map((spec) => {
+    const options = spec.options.map(([flags, description]) => `\`${flags}\` ${description}`).join('<br>')
+    return `| \`${`${spec.name} ${spec.args}`.trim()}\` | ${spec.summary} | ${options} |`
+  })
+  const common = COMMON.map(([flags, description]) => `\`${flags}\` ${description}`).join('; ')
+  return [`Every command knows ${common}.`, '', '| Command | | Options |', '|---|---|---|', ...rows].join(
+    '\n',
+  )
+}
+
+function settingsText(): string {
+  const rows = SETTINGS.map(({ path, env, schema, initial, description }) => {
+    return `| \`${path.join('.')}\` | \`${env}\` | ${allowed(schema)} | ${JSON.stringify(initial)} | ${description} |`
+  })
+  return ['| Setting | Variable | Allowed | If not set | |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+const PARTS: Record<string, Record<string, () => string>> = {
+  'docs/native.md': { methods: methodsText, shapes: shapesText, errors: errorsText },
+  'docs/cli.md': { commands: commandsText, settings: settingsText },
+}
+
+/** Each document as it is and as it should be. */
+export function documents(): { path: string; current: string; wanted: string }[] {
+  return Object.entries(PARTS).map(([name, parts]) => {
+    const path = new URL(`../${name}`, import.meta.url).pathname
+    const current = readFileSync(path, 'utf8')
+    let wanted = current
+    for (const [part, text] of Object.entries(parts)) {
+      const [open, close] = [`<!-- ${part} -->`, `<!-- /${part} -->`]
+      const [start, end] = [wanted.indexOf(open), wanted.indexOf(close)]
+      if (start < 0 || end < 0) throw new Error(`${name} has no place for ${part}`)
+      wanted = `${wanted.slice(0, start + open.length)}\n${text()}\n${wanted.slice(end)}`
+    }
+    return { path, current, wanted }
+  })
+}
+
+if (import.meta.main) {
+  for (const { path, current, wanted } of documents()) if (current !== wanted) writeFileSync(path, wanted)
+}
