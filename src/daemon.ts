@@ -48,7 +48,8 @@ export interface Daemon {
 
 /** Builds the parts, wires them, starts them in order, and stops them in the reverse one. */
 export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, version, env, print } = options
+  const { config, version, print } = options
+  const env = { CORRAL_DEMO_STATE: join(options.config.home, 'demo'), ...options.env }
   const startedAt = Date.now()
   makeHome(config.home)
   const lock = takeLock(join(config.home, 'lock'), config.paths.run)
@@ -76,15 +77,16 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     maxQueue: config.queue.max,
     warn,
   })
-  const host = startHost(options, parts, log, catalog, warn)
+  const host = startHost({ ...options, env }, parts, log, catalog, warn)
   await parts.start(host)
 
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
   let stop!: Daemon['stop']
-  const listeners = await openListeners(options, parts, logger, {
+  const addresses: Record<string, string> = {}
+  const closeListeners = await openListeners(options, parts, logger, addresses, {
     version,
     startedAt,
-    listeners: () => Object.entries(listeners.addresses).map(([name, address]) => ({ name, address })),
+    listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
     agents() {
       const running = host.running()
       const busy = running.filter((run) => run.busy).length
@@ -97,10 +99,10 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     pid: process.pid,
     version,
     startedAt: new Date(startedAt).toISOString(),
-    listeners: listeners.addresses,
+    listeners: addresses,
   })
   const stopTidying = keepLogTidy(log, config.retention, warn)
-  logger.info({ listeners: listeners.addresses, version }, 'ready')
+  logger.info({ listeners: addresses, version }, 'ready')
 
   let finished!: () => void
   const stopped = new Promise<void>((resolve) => (finished = resolve))
@@ -111,7 +113,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       parts.stopping()
       stopTidying()
       if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
-      await listeners.close()
+      await closeListeners()
       host.release()
       await log.close(true)
       removeRunFile(config.paths.run)
@@ -119,7 +121,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       logger.close()
       finished()
     })())
-  return { listeners: listeners.addresses, agents: reports, stop, stopped }
+  return { listeners: addresses, agents: reports, stop, stopped }
 }
 
 function makeHome(home: string): void {
@@ -161,21 +163,16 @@ async function reportAgents(catalog: Catalog): Promise<AgentReport[]> {
   })
 }
 
-interface Listeners {
-  addresses: Record<string, string>
-  close(): Promise<void>
-}
-
 type Control = Parameters<typeof nativeDialect>[0]['daemon'] & { reports: () => Promise<AgentReport[]> }
 
-/** Every listener on its own: one that cannot be opened is a warning, none at all is the end. */
+/** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
 async function openListeners(
   { config, env, homedir, version, print }: DaemonOptions,
   { engine }: EngineParts,
   logger: Logger,
+  addresses: Record<string, string>,
   control: Control,
-): Promise<Listeners> {
-  const addresses: Record<string, string> = {}
+): Promise<() => Promise<void>> {
   const closers: (() => Promise<void>)[] = []
   const onFault = (error: unknown): void => logger.error({ error }, 'a fault of ours')
   const app = createHttpApp({ bodyLimit: config.http.bodyLimit, onError: onFault })
@@ -193,8 +190,8 @@ async function openListeners(
   await Promise.all([
     open('native', async () => {
       const native = nativeDialect({ engine, daemon: control, agents: control.reports, onFault })
-      mkdirSync(dirname(config.socket), { recursive: true, mode: 0o700 })
-      const listener = await listenUnix({ path: config.socket, accept: native.accept })
+      const privateDirectory = dirname(config.socket) === config.home
+      const listener = await listenUnix({ path: config.socket, accept: native.accept, privateDirectory })
       closers.push(() => listener.close())
       return config.socket
     }),
@@ -222,12 +219,9 @@ async function openListeners(
   if (Object.keys(addresses).length === 0) {
     throw new CorralError('internal', 'Nothing could be listened on; see the warnings above')
   }
-  return {
-    addresses,
-    async close() {
-      await Promise.all(closers.map((close) => close()))
-      await app.close()
-    },
+  return async () => {
+    await Promise.all(closers.map((close) => close()))
+    await app.close()
   }
 }
 

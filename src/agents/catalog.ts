@@ -36,11 +36,10 @@ export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): C
     names: () => [...byName.keys()],
     title: (name) => byName.get(name)?.title ?? name,
     detectAll: () => Promise.all([...byName.keys()].map(detect)),
+    capabilities: (name) => driver(name).capabilities,
     async require(name) {
-      const { capabilities } = driver(name)
       const { installed, problem } = await detect(name)
       if (!installed) throw new CorralError('agent_missing', problem ?? `The agent ${name} is not installed`, { name })
-      return { name, capabilities }
     },
   }
 }

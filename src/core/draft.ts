@@ -74,7 +74,7 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
       const event = { seq: ++seq, at: clock.now(), sessionId, turnId, ...body } as Event
       entry.state = apply(entry.state, event)
-      batch.events.push(LoggedEvent.of(event))
+      batch.events.push(LoggedEvent.of(withoutSecrets(event)))
       if (event.type === 'message.delta') stream(event)
       else if (event.type === 'message.completed') complete(event.messageId)
       else batch.writes.push(...project(event))
@@ -161,4 +161,10 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       seq = log.head
     },
   }
+}
+
+/** How an agent reaches its MCP servers may hold keys: the session's own row keeps it, readers of the log do not see it. */
+function withoutSecrets(event: Event): Event {
+  if (event.type !== 'session.created' || event.settings.mcpConfig === undefined) return event
+  return { ...event, settings: { ...event.settings, mcpConfig: '[not shown]' } }
 }

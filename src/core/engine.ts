@@ -5,7 +5,7 @@ import { createDrafts, type Draft } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { createFeed } from './feed.ts'
-import type { AgentCatalog, AgentHost, AgentSink, Clock, Log, Write } from './ports.ts'
+import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createReactor } from './reactor.ts'
 import type { Session } from './session.ts'
 import { createSink } from './sink.ts'
@@ -100,7 +100,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return { turnId: known.id, position, seq: known.seq, repeated: true }
     }
     refuseWhenClosing()
-    await requireFor(catalog, state.agent, command.input.some((part) => part.type === 'image') ? 'images' : null)
+    if (command.input.some((part) => part.type === 'image')) needs(catalog, state.agent, 'images')
     const turnId = newId()
     const bodies = decide.send(existing(sessionId), turnId, command, deps.maxQueue)
     const draft = drafts.of(sessionId)
@@ -124,7 +124,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
         const known = command.key === undefined ? null : log.sessionByKey(command.key)
         if (known) return known
         refuseWhenClosing()
-        await requireFor(catalog, command.agent, command.nativeId ? 'resume' : null)
+        if (command.nativeId) needs(catalog, command.agent, 'resume')
+        await catalog.require(command.agent)
         if (!(await deps.isDirectory(command.cwd))) {
           throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
         }
@@ -156,8 +157,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
     },
     async configure(command) {
       const { agent } = existing(command.sessionId)
-      if (command.model !== undefined) await requireFor(catalog, agent, 'setModel')
-      if (command.mode !== undefined) await requireFor(catalog, agent, 'setMode')
+      if (command.model !== undefined) needs(catalog, agent, 'setModel')
+      if (command.mode !== undefined) needs(catalog, agent, 'setMode')
       const events = await change(command.sessionId, (state) => decide.configure(state, command))
       const session = existing(command.sessionId)
       if (events.length > 0) reactor.configured(session, command)
@@ -169,7 +170,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
         if (known) return known
         refuseWhenClosing()
         const parent = existing(command.sessionId)
-        await requireFor(catalog, parent.agent, 'fork')
+        needs(catalog, parent.agent, 'fork')
         const { agent, cwd, mode, model, settings } = parent
         const title = command.title ?? parent.title
         const origin = command.origin ?? null
@@ -225,11 +226,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   }
 }
 
-type Capability = keyof Awaited<ReturnType<AgentCatalog['require']>>['capabilities']
-
-async function requireFor(catalog: AgentCatalog, agent: string, capability: Capability | null): Promise<void> {
-  const info = await catalog.require(agent)
-  if (capability && !info.capabilities[capability]) {
-    throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, { agent, capability })
-  }
+function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilities): void {
+  if (catalog.capabilities(agent)[capability]) return
+  throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, { agent, capability })
 }

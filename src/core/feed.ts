@@ -33,7 +33,9 @@ export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
   function hand(subscriber: Subscriber, events: LoggedEvent[]): void {
     if (!subscriber.live || subscriber.closed) return
     const { cursor, types } = subscriber
-    const wanted = events.filter((e) => e.seq > cursor && (types === null || types.has(e.type)))
+    // Nearly always everything is wanted: the same array for all lets a dialect encode it once.
+    const everything = events[0]!.seq > cursor && types === null
+    const wanted = everything ? events : events.filter((e) => e.seq > cursor && (types === null || types.has(e.type)))
     subscriber.cursor = Math.max(cursor, events.at(-1)!.seq)
     if (wanted.length > 0 && subscriber.deliver(wanted) === false) subscriber.live = false
   }

@@ -168,13 +168,10 @@ export interface AgentCatalog {
   names(): string[]
   /** What people call it. */
   title(name: string): string
-  /** Throws `agent_unknown` or `agent_missing`. */
-  require(name: string): Promise<AgentInfo>
-}
-
-export interface AgentInfo {
-  name: string
-  capabilities: Capabilities
+  /** Throws `agent_unknown`. */
+  capabilities(name: string): Capabilities
+  /** Looks whether it is installed; throws `agent_unknown` or `agent_missing`. */
+  require(name: string): Promise<void>
 }
 
 /** What an agent can do. What it cannot is refused, never ignored. */

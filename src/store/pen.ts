@@ -96,6 +96,7 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
       if (quiet) clearInterval(quiet)
       const worker = dropThread()
       if (worker) {
+        worker.ref() // it may be the last thing that keeps the process
         const gone = new Promise((resolve) => worker.once('exit', resolve))
         worker.postMessage('close')
         await gone

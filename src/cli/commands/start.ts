@@ -30,7 +30,7 @@ function stopOnSignals(cli: Cli, daemon: Daemon): void {
     if (asked) process.exit(EXIT.error)
     asked = true
     if (!cli.json) cli.note(`${signal}: stopping; once more to leave at once`)
-    void daemon.stop({ agents: signal === 'SIGHUP' ? 'keep' : 'end', now: false })
+    void daemon.stop({ agents: signal === 'SIGHUP' ? 'keep' : 'end', now: true })
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 }
