@@ -30,6 +30,15 @@ export interface Translator<S> {
   step(state: S, line: unknown): { state: S; outputs: AgentOutput[] }
 }
 
+/** For an agent that can be started ahead of its session. */
+export interface SpareSupport {
+  plan(detection: Detection, parkingDir: string, ids: () => string): LaunchPlan
+  /** Whether a spare can become this session at all. */
+  claimable(session: Session): boolean
+  /** Lines that make it this session's process; the notice `claim_failed` says that they did not. */
+  claim(session: Session): string[]
+}
+
 /** A driver for one agent CLI: data and pure functions, but for `detect`. */
 export interface AgentDriver {
   readonly name: string
@@ -46,4 +55,5 @@ export interface AgentDriver {
   barrier(id: string): string[]
   /** Lines that make an idle process end by itself; empty when only a signal does. */
   farewell(): string[]
+  readonly spare?: SpareSupport
 }

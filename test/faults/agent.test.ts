@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { spawn } from 'node:child_process'
 import { startTime } from '../../src/agents/host/process.ts'
 import type { Event, EventOf, EventType } from '../../src/core/event.ts'
+import { halfWrittenMessage } from '../support/half-line.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
 
 /** Runs with an engine of its own, and checks that nothing is left of it. */
@@ -182,3 +183,6 @@ test('processes that nobody wrote down are swept by the next daemon, strangers a
   assert.deepEqual(readdirSync(join(t.home, 'runs')), [])
   await again.stop()
 })
+
+test('a daemon that dies in the middle of writing a long message: the next one brings it whole, and once', () =>
+  halfWrittenMessage('demo', {}))

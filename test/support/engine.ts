@@ -46,13 +46,13 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   const home = given.home ?? mkdtempSync(join(tmpdir(), 'corral-engine-'))
   const cwd = join(home, 'project')
   const runsDir = join(home, 'runs')
-  mkdirSync(cwd, { recursive: true })
-  mkdirSync(runsDir, { recursive: true })
+  const tmp = join(home, 'tmp')
+  for (const dir of [cwd, runsDir, tmp]) mkdirSync(dir, { recursive: true })
   const warnings: string[] = []
   const warn = (message: string, error?: unknown): void => {
     warnings.push(`${message}: ${error instanceof Error ? error.message : String(error)}`)
   }
-  const env = { ...process.env, CORRAL_DEMO_STATE: join(home, 'demo'), ...given.env }
+  const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, TMPDIR: tmp, CORRAL_DEMO_STATE: join(home, 'demo'), ...given.env }
   const log = openLog({ path: join(home, 'corral.db'), bootId: BOOT_ID, newId: uuid, warn })
   const catalog = createCatalog(given.drivers ?? [demoDriver], env)
   const parts = createEngine({
@@ -65,6 +65,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     warn,
   })
   const options: HostOptions = {
+    spare: false,
     runsDir,
     aliveFile: join(home, 'alive'),
     maxWarm: 8,

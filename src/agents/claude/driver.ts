@@ -7,6 +7,7 @@ import { request, response } from './control.ts'
 import { detect } from './detect.ts'
 import { plan } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
+import { claim, claimable, sparePlan } from './spare.ts'
 import { claudeTranslator } from './translator.ts'
 
 export const claudeDriver: AgentDriver = {
@@ -31,6 +32,7 @@ export const claudeDriver: AgentDriver = {
   interrupt: () => [request('interrupt', randomUUID(), { subtype: 'interrupt' })],
   barrier: (id) => [request('barrier', id, { subtype: 'get_session_cost' })],
   farewell: () => [request('end', randomUUID(), { subtype: 'end_session' })],
+  spare: { plan: sparePlan, claimable, claim },
 }
 
 function encode(intent: Intent): string[] {

@@ -1,16 +1,21 @@
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CorralError } from '../../core/error.ts'
 import type { AgentOutput } from '../../core/event.ts'
 import type { AgentHost, AgentSink, Intent, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import type { AgentDriver } from '../agent.ts'
+import type { AgentDriver, LaunchPlan } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
-import { BOOT_ID, commandLine, signalGroup, startTime } from './process.ts'
+import { createEscalation } from './escalation.ts'
+import { BOOT_ID, startTime } from './process.ts'
 import { createRun, type Run } from './run.ts'
-import { launch, runFiles } from './wrapper.ts'
+import { createSpares, discard } from './spares.ts'
+import { sweep } from './sweep.ts'
+import { launch, type Launched } from './wrapper.ts'
 
 export interface HostOptions {
+  /** Keep one process started ahead, for agents that can. */
+  spare: boolean
   runsDir: string
   aliveFile: string
   /** Idle processes kept at the most; the least recently used goes first. */
@@ -51,10 +56,11 @@ export function createHost(deps: HostDeps): Host {
   const { catalog, sink, options, newId, warn } = deps
   const runs = new Map<string, Run>()
   const starting = new Map<string, Promise<Run>>()
-  const timers = new Map<string, NodeJS.Timeout[]>()
+  const ladder = createEscalation()
   const abandoned = new Set<string>()
   let released = false
 
+  const spares = createSpares({ drivers: options.spare ? catalog : null, launch: launchNew, parkingDir: options.runsDir, newId, warn })
   writeFileSync(options.aliveFile, '')
   const heartbeat = setInterval(
     () => {
@@ -70,28 +76,13 @@ export function createHost(deps: HostDeps): Host {
   const housekeeping = setInterval(() => evict(), Math.min(10_000, Math.max(250, options.idleMs / 4)))
   housekeeping.unref()
 
-  function clearTimers(sessionId: string): void {
-    for (const timer of timers.get(sessionId) ?? []) clearTimeout(timer)
-    timers.delete(sessionId)
-  }
-
-  /** Signals on timers, until the turn or the process is over. */
-  function escalate(run: Run, steps: [NodeJS.Signals, number][]): void {
-    clearTimers(run.sessionId)
-    let after = 0
-    timers.set(
-      run.sessionId,
-      steps.map(([signal, ms]) => setTimeout(() => run.signal(signal), (after += ms)).unref()),
-    )
-  }
-
   function onOutput(run: Run, outputs: AgentOutput[]): void {
     for (const output of outputs) {
       if (output.type === 'agent.init') run.conversation = output.nativeId
       if (output.type !== 'turn.ended') continue
       run.busy = false
       run.usedAt = Date.now()
-      if (!run.ending) clearTimers(run.sessionId)
+      if (!run.ending) ladder.stop(run.sessionId)
     }
   }
 
@@ -105,7 +96,7 @@ export function createHost(deps: HostDeps): Host {
       warn,
       onOutput: (outputs) => onOutput(run, outputs),
       onExit: () => {
-        clearTimers(row.sessionId)
+        ladder.stop(row.sessionId)
         if (runs.get(row.sessionId) === run) runs.delete(row.sessionId)
       },
     })
@@ -118,26 +109,47 @@ export function createHost(deps: HostDeps): Host {
     const detection = await catalog.detect(session.agent)
     if (!detection.installed) throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
     await claimConversation(session)
+    const claimed = await claimSpare(session, driver)
+    if (claimed) return claimed
     const plan = driver.plan(session, detection, newId)
+    const run = await enlist(session, driver, await launchNew(plan))
+    await run.write(plan.greeting)
+    return run
+  }
+
+  async function launchNew(plan: LaunchPlan): Promise<Launched> {
     const id = newId()
     const dir = join(options.runsDir, id)
     const { aliveFile, orphanMs } = options
-    const child = await launch({ dir, plan, env: deps.env, aliveFile, orphanMs })
+    return { id, dir, child: await launch({ dir, plan, env: deps.env, aliveFile, orphanMs }) }
+  }
+
+  /** Writes down that this process is the session's, then follows it. */
+  async function enlist(session: Session, driver: AgentDriver, { id, dir, child }: Launched): Promise<Run> {
     const pid = child.pid!
     const row = { id, sessionId: session.id, pid, startTime: startTime(pid) ?? '', bootId: BOOT_ID, offset: 0, turnOffset: 0 }
     try {
       await sink.started(session.id, row, session.nativeId !== null)
     } catch (error) {
-      signalGroup(pid, 'SIGKILL')
-      rmSync(dir, { recursive: true, force: true })
+      discard({ id, dir, child })
       throw error
     }
     const run = adopt(row, driver)
     run.conversation = session.nativeId
     child.once('exit', () => run.check())
     await run.follow()
-    await run.write(plan.greeting)
     return run
+  }
+
+  /** The waiting spare as this session's process; null when there is none, or it will not do. */
+  async function claimSpare(session: Session, driver: AgentDriver): Promise<Run | null> {
+    const spare = driver.spare?.claimable(session) ? spares.take(driver.name) : null
+    if (!spare) return null
+    const run = await enlist(session, driver, spare)
+    await run.write(driver.spare!.claim(session))
+    if ((await run.barrier(newId())) && !run.refused) return run
+    await end(session.id)
+    return null
   }
 
   /** One native conversation never has two processes, whatever sessions it is seen through. */
@@ -186,11 +198,11 @@ export function createHost(deps: HostDeps): Host {
       run.signal('SIGCONT')
       if (run.busy) {
         run.signal('SIGTERM')
-        escalate(run, [['SIGKILL', killMs]])
+        ladder.start(run, [['SIGKILL', killMs]])
       } else {
         const farewell = run.driver.farewell()
         run.write(farewell).catch(() => undefined)
-        escalate(run, [
+        ladder.start(run, [
           ['SIGTERM', farewell.length > 0 ? termMs : 0],
           ['SIGKILL', killMs],
         ])
@@ -207,17 +219,6 @@ export function createHost(deps: HostDeps): Host {
       if (run.usedAt >= tooOld && idle.length - index <= options.maxWarm) return
       end(run.sessionId).catch((error) => warn(`ending an idle agent`, error))
     })
-  }
-
-  /** What earlier daemons started and never wrote down, or what is over and done with. */
-  function sweep(known: Set<string>): void {
-    for (const id of readdirSync(options.runsDir)) {
-      if (known.has(id)) continue
-      const dir = join(options.runsDir, id)
-      const pid = readPid(runFiles(dir).pid)
-      if (pid !== null && commandLine(pid)?.includes(dir)) signalGroup(pid, 'SIGKILL')
-      rmSync(dir, { recursive: true, force: true })
-    }
   }
 
   return {
@@ -241,7 +242,7 @@ export function createHost(deps: HostDeps): Host {
       }
       run.signal('SIGCONT')
       run.write(run.driver.interrupt()).catch((error) => warn('interrupting an agent', error))
-      escalate(run, [
+      ladder.start(run, [
         ['SIGINT', options.interruptMs],
         ['SIGTERM', options.termMs],
         ['SIGKILL', options.killMs],
@@ -252,7 +253,8 @@ export function createHost(deps: HostDeps): Host {
     end: (sessionId) => end(sessionId),
     async attach(rows, sessions) {
       const alive = new Set<string>()
-      sweep(new Set(rows.map((row) => row.id)))
+      sweep(options.runsDir, new Set(rows.map((row) => row.id)))
+      spares.fill()
       await Promise.all(
         rows.map(async (row) => {
           const session = sessions.get(row.sessionId)
@@ -275,23 +277,16 @@ export function createHost(deps: HostDeps): Host {
     },
     running: () => [...runs.values()].map(({ sessionId, pid, busy }) => ({ sessionId, pid, busy })),
     async endAll() {
+      spares.end()
       await Promise.all([...runs.keys(), ...starting.keys()].map((id) => end(id, LAST_ORDERS)))
     },
     release() {
       released = true
+      spares.end()
       clearInterval(heartbeat)
       clearInterval(housekeeping)
-      for (const sessionId of timers.keys()) clearTimers(sessionId)
+      ladder.stopAll()
       for (const run of runs.values()) run.detach()
     },
-  }
-}
-
-function readPid(path: string): number | null {
-  try {
-    const pid = Number.parseInt(readFileSync(path, 'utf8'), 10)
-    return Number.isNaN(pid) ? null : pid
-  } catch {
-    return null
   }
 }

@@ -43,6 +43,8 @@ export interface Run {
   usedAt: number
   busy: boolean
   ending: boolean
+  /** A spare that did not become this session's process. */
+  readonly refused: boolean
   /** The last turn whose message the agent has confirmed. */
   readonly acceptedTurn: string | null
   readonly gone: Promise<void>
@@ -70,6 +72,7 @@ export function createRun(deps: RunDeps): Run {
   let state = driver.translator.initial()
   let turnOffset = row.turnOffset
   let acceptedTurn: string | null = null
+  let refused = false
   let inFlight = 0
   const whenQuiet: (() => void)[] = []
   let failed = false
@@ -93,7 +96,8 @@ export function createRun(deps: RunDeps): Run {
       else if (output.type === 'turn.ended') {
         turnOffset = end
         garbage = 0
-      } else if (output.type === 'barrier.reached') settleBarrier(output.id, true)
+      } else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
+      else if (output.type === 'barrier.reached') settleBarrier(output.id, true)
     }
     return step.outputs
   }
@@ -214,6 +218,9 @@ export function createRun(deps: RunDeps): Run {
     usedAt: Date.now(),
     busy: false,
     ending: false,
+    get refused() {
+      return refused
+    },
     get acceptedTurn() {
       return acceptedTurn
     },

@@ -59,6 +59,13 @@ export interface LaunchOptions {
   orphanMs: number
 }
 
+/** A process that runs and is nobody's yet. */
+export interface Launched {
+  id: string
+  dir: string
+  child: ChildProcess
+}
+
 const makeFifo = promisify(execFile)
 
 export async function launch({ dir, plan, env, aliveFile, orphanMs }: LaunchOptions): Promise<ChildProcess> {

@@ -1,0 +1,130 @@
+import type { ChildProcess } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { end, type Workshop } from './workshop.ts'
+
+const READY_MS = 30_000
+
+/** A server in a process of its own. */
+export interface Server {
+  readonly pid: number
+  /** From the start of the process to its first line, which it prints when it listens. */
+  readonly readyMs: number
+  /** Resident memory, in MB. */
+  memory(): number
+  stop(): Promise<void>
+}
+
+export interface BenchDaemon extends Server {
+  /** Of the Codecast listener. */
+  readonly port: number
+  readonly socket: string
+  /** A directory for sessions to be in. */
+  readonly project: string
+}
+
+export interface DaemonOptions {
+  /** A user's home that is there already. */
+  home?: string
+  env?: NodeJS.ProcessEnv
+  nodeArgs?: string[]
+}
+
+/** The built program, with nothing of this machine's user in its environment. */
+export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): Promise<BenchDaemon> {
+  const home = options.home ?? shop.directory()
+  const project = join(home, 'project')
+  for (const name of ['project', 'tmp']) mkdirSync(join(home, name), { recursive: true })
+  const args = [...(options.nodeArgs ?? []), shop.program, 'start', '--json']
+  const { server, line } = await start(shop, args, {
+    PATH: process.env['PATH'],
+    LANG: 'C.UTF-8',
+    HOME: home,
+    TMPDIR: join(home, 'tmp'),
+    CORRAL_HOME: join(home, '.corral'),
+    CORRAL_CODECAST_PORT: '0',
+    ...options.env,
+  })
+  const { listeners } = JSON.parse(line) as { listeners: { native: string; codecast: string } }
+  return Object.assign(server, {
+    port: Number(new URL(listeners.codecast).port),
+    socket: listeners.native,
+    project,
+  })
+}
+
+const BARE_HTTP = `import { createServer } from 'node:http'
+const server = createServer((req, res) => req.resume().on('end', () => res.end('{"ok":true}')))
+server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+`
+
+/** The least that a Node program can be which listens for HTTP. */
+export async function startBareHttp(shop: Workshop): Promise<Server & { port: number }> {
+  const { server, line } = await startScript(shop, BARE_HTTP)
+  return Object.assign(server, { port: Number(line) })
+}
+
+const BARE_ECHO = `import { createServer } from 'node:net'
+let rest = ''
+const answer = (line) => JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(line).id, result: {} }) + '\\n'
+const server = createServer((socket) => socket.setEncoding('utf8').on('data', (text) => {
+  const lines = (rest + text).split('\\n')
+  rest = lines.pop()
+  socket.write(lines.map(answer).join(''))
+}))
+server.listen('echo.sock', () => console.log('ready'))
+`
+
+/** Answers lines of JSON-RPC on a Unix socket with nothing. */
+export async function startBareEcho(shop: Workshop): Promise<Server & { socket: string }> {
+  const { server, directory } = await startScript(shop, BARE_ECHO)
+  return Object.assign(server, { socket: join(directory, 'echo.sock') })
+}
+
+async function startScript(shop: Workshop, text: string) {
+  const directory = shop.directory()
+  const file = join(directory, 'server.mjs')
+  writeFileSync(file, text)
+  return { ...(await start(shop, [file], { PATH: process.env['PATH'] }, directory)), directory }
+}
+
+async function start(shop: Workshop, args: string[], env: NodeJS.ProcessEnv, cwd?: string) {
+  const startedAt = performance.now()
+  const child = shop.spawn(process.execPath, args, {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  const line = await firstLine(child)
+  const server: Server = {
+    pid: child.pid!,
+    readyMs: performance.now() - startedAt,
+    memory: () => memoryOf(child.pid!),
+    stop: () => end(child),
+  }
+  return { server, line }
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    let problems = ''
+    const give = (problem: string): void => reject(new Error(`${child.spawnargs.join(' ')}: ${problem}\n${problems}`))
+    const timer = setTimeout(() => give('not ready in time'), READY_MS)
+    child.once('exit', () => give('ended'))
+    child.stderr!.on('data', (bytes: Buffer) => (problems += bytes.toString()))
+    child.stdout!.on('data', (bytes: Buffer) => {
+      text += bytes.toString()
+      const end = text.indexOf('\n')
+      if (end < 0) return
+      clearTimeout(timer)
+      resolve(text.slice(0, end))
+    })
+  })
+}
+
+/** `ps` is on every system that Corral runs on. */
+export function memoryOf(pid: number): number {
+  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024
+}

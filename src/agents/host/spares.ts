@@ -1,0 +1,80 @@
+import { rmSync } from 'node:fs'
+import type { LaunchPlan } from '../agent.ts'
+import type { Catalog } from '../catalog.ts'
+import { openFifo } from './fifo.ts'
+import { signalGroup } from './process.ts'
+import { runFiles, type Launched } from './wrapper.ts'
+
+/** How long after a spare was taken the next one is started: the session that took it comes first. */
+const REFILL_MS = 1000
+
+interface SparesDeps {
+  /** null: no spares are wanted. */
+  drivers: Catalog | null
+  launch: (plan: LaunchPlan) => Promise<Launched>
+  /** Where a spare waits until it knows its directory. */
+  parkingDir: string
+  newId: () => string
+  warn: (message: string, error: unknown) => void
+}
+
+/**
+ * One waiting process per agent that can wait. Nothing about it is written down: a daemon that dies leaves it to be swept.
+ */
+export interface Spares {
+  take(agent: string): Launched | null
+  fill(): void
+  end(): void
+}
+
+export function createSpares({ drivers, launch, parkingDir, newId, warn }: SparesDeps): Spares {
+  const waiting = new Map<string, Launched>()
+  let ended = false
+
+  async function start(catalog: Catalog, agent: string): Promise<void> {
+    const { spare } = catalog.driver(agent)
+    if (!spare || waiting.has(agent) || ended) return
+    const detection = await catalog.detect(agent)
+    if (!detection.installed) return
+    const plan = spare.plan(detection, parkingDir, newId)
+    const launched = await launch(plan)
+    if (ended) return discard(launched)
+    waiting.set(agent, launched)
+    launched.child.once('exit', () => waiting.get(agent) === launched && drop(agent))
+    const fifo = openFifo(runFiles(launched.dir).input)
+    await fifo.write(plan.greeting).finally(() => fifo.close())
+  }
+
+  function drop(agent: string): void {
+    const launched = waiting.get(agent)
+    waiting.delete(agent)
+    if (launched) discard(launched)
+  }
+
+  function fill(): void {
+    for (const agent of drivers?.names() ?? []) {
+      start(drivers!, agent).catch((error) => warn(`starting a spare ${agent}`, error))
+    }
+  }
+
+  return {
+    take(agent) {
+      const launched = waiting.get(agent) ?? null
+      waiting.delete(agent)
+      if (launched) setTimeout(fill, REFILL_MS).unref()
+      return launched
+    },
+    fill,
+    end() {
+      ended = true
+      for (const agent of waiting.keys()) drop(agent)
+    },
+  }
+}
+
+/** Ends a process that never became a session's, and removes its files. */
+export function discard({ dir, child }: Launched): void {
+  signalGroup(child.pid!, 'SIGTERM')
+  setTimeout(() => signalGroup(child.pid!, 'SIGKILL'), REFILL_MS).unref()
+  rmSync(dir, { recursive: true, force: true })
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { claudeDriver } from '../../src/agents/claude/driver.ts'
+import { commandLine, startTime } from '../../src/agents/host/process.ts'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { claudeAbsent, scriptedClaude } from '../support/claude-env.ts'
+import { startEngine, type TestEngine } from '../support/engine.ts'
+
+describe('a spare claude', { skip: claudeAbsent }, () => {
+  let t: TestEngine
+  let model: Awaited<ReturnType<typeof scriptedClaude>>
+  before(async () => {
+    model = await scriptedClaude()
+    t = await startEngine({ drivers: [claudeDriver], env: model.env, options: { spare: true } })
+  })
+  after(async () => {
+    await t.stop()
+    await model.close()
+  })
+
+  async function spareRun(): Promise<string> {
+    for (const until = Date.now() + 10_000; Date.now() < until; ) {
+      const used = new Set(t.log.runs().map((run) => run.id))
+      const spare = readdirSync(join(t.home, 'runs')).find((id) => !used.has(id))
+      if (spare) return spare
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    throw new Error('no spare was started')
+  }
+
+  test('becomes the process of the next session, in its directory and mode, and can be resumed', async () => {
+    const spare = await spareRun()
+    const session = await t.engine.create({ agent: 'claude', cwd: t.cwd, mode: 'plan', model: 'claude-sonnet-4-5' })
+    const events = await t.turn(session.id, 'hello [[remember quince]]')
+    assert.equal(t.engine.session(session.id).run?.id, spare)
+    const init = events.find((event) => event.type === 'agent.init')
+    const raw = (init?.type === 'agent.init' ? init.raw : {}) as Record<string, unknown>
+    assert.deepEqual([raw['cwd'], raw['permissionMode'], raw['model']], [t.cwd, 'plan', 'claude-sonnet-4-5'])
+    const { pid } = t.engine.session(session.id).run!
+    await t.host.end(session.id)
+    assert.equal(startTime(pid), null)
+    const again = await t.turn(session.id, '[[recall]]')
+    const end = again.at(-1)
+    assert.equal(end?.type === 'turn.completed' && end.text, 'recall: quince')
+  })
+
+  test('is not used for a conversation that exists, and another one waits for the next', async () => {
+    const spare = await spareRun()
+    const first = await t.engine.create({ agent: 'claude', cwd: t.cwd })
+    await t.turn(first.id, 'one')
+    const fork = await t.engine.fork({ sessionId: first.id })
+    const waiting = await spareRun()
+    assert.notEqual(waiting, spare)
+    await t.turn(fork.id, 'two')
+    assert.notEqual(t.engine.session(fork.id).run?.id, waiting)
+  })
+
+  test('ends with the daemon', async () => {
+    const dir = join(t.home, 'runs', await spareRun())
+    await t.host.endAll()
+    for (const until = Date.now() + 10_000; strays(dir).length > 0 && Date.now() < until; ) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    assert.deepEqual(strays(dir), [])
+  })
+})
+
+function strays(dir: string): string[] {
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(Number(pid))?.includes(dir))
+}
