@@ -73,7 +73,11 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     catalog,
     clock: { now: Date.now },
     newId: uuid,
-    isDirectory: (path) => stat(path).then((found) => found.isDirectory(), () => false),
+    isDirectory: (path) =>
+      stat(path).then(
+        (found) => found.isDirectory(),
+        () => false,
+      ),
     maxQueue: config.queue.max,
     warn,
   })
@@ -133,7 +137,12 @@ function makeHome(home: string): void {
     for (const name of ['corral.db', 'lock', 'alive']) closeSync(openSync(join(home, name), 'a', 0o600))
   } catch (error) {
     const reason = (error as Error).message
-    throw new CorralError('storage', `The data directory ${home} cannot be used: ${reason}`, { path: home }, error)
+    throw new CorralError(
+      'storage',
+      `The data directory ${home} cannot be used: ${reason}`,
+      { path: home },
+      error,
+    )
   }
 }
 

@@ -19,7 +19,11 @@ export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): C
     const found = byName.get(name)
     if (found) return found
     const known = [...byName.keys()]
-    throw new CorralError('agent_unknown', `No agent called ${name}; this Corral knows: ${known.join(', ')}`, { name, known })
+    throw new CorralError(
+      'agent_unknown',
+      `No agent called ${name}; this Corral knows: ${known.join(', ')}`,
+      { name, known },
+    )
   }
 
   function detect(name: string): Promise<Detection> {
@@ -39,7 +43,8 @@ export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): C
     capabilities: (name) => driver(name).capabilities,
     async require(name) {
       const { installed, problem } = await detect(name)
-      if (!installed) throw new CorralError('agent_missing', problem ?? `The agent ${name} is not installed`, { name })
+      if (!installed)
+        throw new CorralError('agent_missing', problem ?? `The agent ${name} is not installed`, { name })
     },
   }
 }

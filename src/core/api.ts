@@ -8,13 +8,7 @@ import type {
   Sent,
 } from './command.ts'
 import type { EventType, LoggedEvent } from './event.ts'
-import type {
-  ApprovalQuery,
-  ApprovalRow,
-  Bookmark,
-  EventQuery,
-  SessionQuery,
-} from './ports.ts'
+import type { ApprovalQuery, ApprovalRow, Bookmark, EventQuery, SessionQuery } from './ports.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
 

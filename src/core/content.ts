@@ -1,7 +1,5 @@
 /** A piece of what the user says. */
-export type Content =
-  | { type: 'text'; text: string }
-  | { type: 'image'; mediaType: string; data: string } // base64
+export type Content = { type: 'text'; text: string } | { type: 'image'; mediaType: string; data: string } // base64
 
 export function textOf(content: readonly Content[]): string {
   return content

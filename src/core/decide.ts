@@ -17,14 +17,25 @@ const MAX_ATTEMPTS = 2
 
 export function send(state: Session, turnId: string, message: SendMessage, maxQueue: number): EventBody[] {
   if (state.queue.length >= maxQueue) {
-    throw new CorralError('queue_full', `${state.queue.length} messages wait already; let some finish or clear the queue`, {
-      limit: maxQueue,
-    })
+    throw new CorralError(
+      'queue_full',
+      `${state.queue.length} messages wait already; let some finish or clear the queue`,
+      {
+        limit: maxQueue,
+      },
+    )
   }
   const starts = !state.turn && !state.paused && state.queue.length === 0
   const position = starts ? 0 : state.queue.length + 1
   return [
-    { type: 'turn.queued', turnId, input: message.input, key: message.key ?? null, origin: message.origin ?? null, position },
+    {
+      type: 'turn.queued',
+      turnId,
+      input: message.input,
+      key: message.key ?? null,
+      origin: message.origin ?? null,
+      position,
+    },
     ...(starts ? [{ type: 'turn.started' as const, turnId }] : []),
   ]
 }
@@ -40,7 +51,11 @@ export function interrupt(state: Session, clearQueue: boolean): EventBody[] {
   const events = clearQueue ? cancelQueue(state, 'interrupted') : []
   if (!state.turn || state.turn.interrupting) return events
   if (state.paused) events.push({ type: 'session.changed', paused: false })
-  return [...events, ...cancelApprovals(state, 'interrupted'), { type: 'turn.interrupting', turnId: state.turn.id }]
+  return [
+    ...events,
+    ...cancelApprovals(state, 'interrupted'),
+    { type: 'turn.interrupting', turnId: state.turn.id },
+  ]
 }
 
 export function cancelTurn(state: Session, turnId: string): EventBody[] {
@@ -64,7 +79,10 @@ export function configure(state: Session, command: ConfigureSession): EventBody[
   if (command.title !== undefined && command.title !== state.title) patch.title = command.title
   if (command.nativeId !== undefined && command.nativeId !== state.nativeId) {
     if (state.turn) {
-      throw new CorralError('conversation_busy', 'A turn is running; interrupt it before changing the conversation')
+      throw new CorralError(
+        'conversation_busy',
+        'A turn is running; interrupt it before changing the conversation',
+      )
     }
     patch.nativeId = command.nativeId
   }
@@ -77,7 +95,12 @@ export function destroy(state: Session): EventBody[] {
   return [...events, { type: 'session.destroyed' }]
 }
 
-export function decideApproval(state: Session, approvalId: string, decision: Decision, by: string): EventBody[] {
+export function decideApproval(
+  state: Session,
+  approvalId: string,
+  decision: Decision,
+  by: string,
+): EventBody[] {
   const approval = state.approvals.find((a) => a.id === approvalId)
   if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
   if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
@@ -85,7 +108,11 @@ export function decideApproval(state: Session, approvalId: string, decision: Dec
 }
 
 export function alreadyResolved(approvalId: string, decision: Decision): CorralError {
-  return new CorralError('approval_resolved', `Approval ${approvalId} was resolved before: ${decision.behavior}`, { decision })
+  return new CorralError(
+    'approval_resolved',
+    `Approval ${approvalId} was resolved before: ${decision.behavior}`,
+    { decision },
+  )
 }
 
 /** What an agent said, in the light of what the session is doing. */
@@ -125,18 +152,29 @@ function ask(state: Session, approval: Approval): EventBody[] {
     ? { behavior: 'deny', comment: 'The user has interrupted this turn.' }
     : modePolicy(state.mode, approval)
   if (!decision) return [requested]
-  return [requested, { type: 'approval.resolved', approvalId: approval.id, decision, by: `mode:${state.mode}` }]
+  return [
+    requested,
+    { type: 'approval.resolved', approvalId: approval.id, decision, by: `mode:${state.mode}` },
+  ]
 }
 
 function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'turn.ended' }): EventBody[] {
   const closing = cancelApprovals(state, 'the turn is over')
-  if (end.outcome === 'completed') return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text }]
-  if (end.outcome === 'interrupted') return [...closing, { type: 'turn.interrupted', turnId, usage: end.usage }]
+  if (end.outcome === 'completed')
+    return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text }]
+  if (end.outcome === 'interrupted')
+    return [...closing, { type: 'turn.interrupted', turnId, usage: end.usage }]
   const error = end.error ?? { code: 'agent_error', message: 'The agent gave up without saying why' }
   if (error.code === 'conversation_lost' && state.turn!.attempts < MAX_ATTEMPTS) {
     return [
       ...closing,
-      { type: 'agent.notice', level: 'warning', code: error.code, message: `${error.message}; a fresh one begins`, data: null },
+      {
+        type: 'agent.notice',
+        level: 'warning',
+        code: error.code,
+        message: `${error.message}; a fresh one begins`,
+        data: null,
+      },
       { type: 'session.changed', nativeId: null },
       { type: 'turn.retried', turnId, reason: error.code },
     ]
@@ -147,7 +185,14 @@ function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'tur
 /** The process is gone: what was running ends, unless the message never got to it. */
 export function exited(state: Session, runId: string, exit: ExitInfo, agentTitle: string): EventBody[] {
   const events: EventBody[] = [
-    { type: 'agent.exited', runId, code: exit.code, signal: exit.signal, stderr: exit.stderr, expected: exit.expected },
+    {
+      type: 'agent.exited',
+      runId,
+      code: exit.code,
+      signal: exit.signal,
+      stderr: exit.stderr,
+      expected: exit.expected,
+    },
     ...cancelApprovals(state, 'the agent is gone'),
   ]
   const { turn } = state
@@ -155,7 +200,10 @@ export function exited(state: Session, runId: string, exit: ExitInfo, agentTitle
   if (!turn || state.destroyed || (exit.expected && !turn.accepted && !turn.interrupting)) return events
   if (turn.interrupting) return [...events, { type: 'turn.interrupted', turnId: turn.id, usage: NO_USAGE }]
   if (!turn.accepted && turn.attempts < MAX_ATTEMPTS) {
-    return [...events, { type: 'turn.retried', turnId: turn.id, reason: 'the process ended before it had the message' }]
+    return [
+      ...events,
+      { type: 'turn.retried', turnId: turn.id, reason: 'the process ended before it had the message' },
+    ]
   }
   const error = exitFailure(exit, agentTitle)
   return [...events, { type: 'turn.failed', turnId: turn.id, usage: NO_USAGE, error }]

@@ -85,7 +85,13 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       const open = openOf(entry, sessionId)
       const message = open.get(delta.messageId)
       if (message) message.parts.push(delta.text)
-      else open.set(delta.messageId, { from: delta.seq, kind: delta.kind, parent: delta.parent, parts: [delta.text] })
+      else
+        open.set(delta.messageId, {
+          from: delta.seq,
+          kind: delta.kind,
+          parent: delta.parent,
+          parts: [delta.text],
+        })
     }
 
     function complete(messageId: string): void {
@@ -117,7 +123,8 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
         const previous = before ? statusOf(before) : 'idle'
         const status = entry.state ? statusOf(entry.state) : previous
         if (status !== previous) record({ type: 'session.status', status, previous })
-        if (entry.state && entry.state !== before) batch.writes.push({ op: 'session', session: entry.state, key })
+        if (entry.state && entry.state !== before)
+          batch.writes.push({ op: 'session', session: entry.state, key })
         if (batch.events.length === 0 && batch.writes.length === 0) {
           release(sessionId, entry)
           return []

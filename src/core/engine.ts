@@ -78,7 +78,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     if (closing) throw new CorralError('stopping', 'The daemon is stopping; try again when it is back')
   }
 
-  async function create(body: Omit<EventBody & { type: 'session.created' }, 'type'>, key?: string): Promise<Session> {
+  async function create(
+    body: Omit<EventBody & { type: 'session.created' }, 'type'>,
+    key?: string,
+  ): Promise<Session> {
     const draft = drafts.of(newId())
     draft.add({ type: 'session.created', ...body })
     const { state } = draft
@@ -129,9 +132,28 @@ export function createEngine(deps: EngineDeps): EngineParts {
         if (!(await deps.isDirectory(command.cwd))) {
           throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
         }
-        const { agent, cwd, mode = 'auto', model = null, title = null, settings = {}, nativeId = null } = command
+        const {
+          agent,
+          cwd,
+          mode = 'auto',
+          model = null,
+          title = null,
+          settings = {},
+          nativeId = null,
+        } = command
         const origin = command.origin ?? null
-        const body = { agent, cwd, mode, model, title, settings, nativeId, parentId: null, forkFrom: null, origin }
+        const body = {
+          agent,
+          cwd,
+          mode,
+          model,
+          title,
+          settings,
+          nativeId,
+          parentId: null,
+          forkFrom: null,
+          origin,
+        }
         return create(body, command.key)
       }),
     send: (command) => once(command.key && `send ${command.sessionId} ${command.key}`, () => send(command)),
@@ -175,7 +197,18 @@ export function createEngine(deps: EngineDeps): EngineParts {
         const title = command.title ?? parent.title
         const origin = command.origin ?? null
         const forkFrom = parent.nativeId ?? parent.forkFrom
-        const body = { agent, cwd, mode, model, title, settings, nativeId: null, parentId: parent.id, forkFrom, origin }
+        const body = {
+          agent,
+          cwd,
+          mode,
+          model,
+          title,
+          settings,
+          nativeId: null,
+          parentId: parent.id,
+          forkFrom,
+          origin,
+        }
         return create(body, command.key)
       }),
     async destroy(sessionId) {
@@ -212,7 +245,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
     subscribe: (options, deliver) => feed.subscribe(options, deliver),
     bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
     setBookmark: (bookmark) => log.append({ events: [], writes: [{ op: 'bookmark', bookmark }] }),
-    deleteBookmark: (owner, turnId) => log.append({ events: [], writes: [{ op: 'bookmark.delete', owner, turnId }] }),
+    deleteBookmark: (owner, turnId) =>
+      log.append({ events: [], writes: [{ op: 'bookmark.delete', owner, turnId }] }),
   }
 
   return {
@@ -228,5 +262,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
 function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilities): void {
   if (catalog.capabilities(agent)[capability]) return
-  throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, { agent, capability })
+  throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, {
+    agent,
+    capability,
+  })
 }

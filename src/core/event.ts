@@ -26,7 +26,13 @@ export type AgentFact =
   /** The agent has the user's message. */
   | { type: 'turn.accepted'; turnId: string }
   /** A streamed piece; leaves the log when its message is complete. */
-  | { type: 'message.delta'; messageId: string; kind: 'text' | 'thinking'; text: string; parent: string | null }
+  | {
+      type: 'message.delta'
+      messageId: string
+      kind: 'text' | 'thinking'
+      text: string
+      parent: string | null
+    }
   | {
       type: 'message.completed'
       messageId: string
@@ -55,7 +61,13 @@ export type AgentFact =
 export type AgentSignal =
   | { type: 'approval.asked'; approval: Approval }
   | { type: 'approval.withdrawn'; requestId: string }
-  | { type: 'turn.ended'; outcome: 'completed' | 'failed' | 'interrupted'; usage: Usage; error: Failure | null; text: string | null }
+  | {
+      type: 'turn.ended'
+      outcome: 'completed' | 'failed' | 'interrupted'
+      usage: Usage
+      error: Failure | null
+      text: string | null
+    }
   /** The agent changed its own mode (a plan was agreed to, say). */
   | { type: 'mode.observed'; mode: Mode }
   /** Everything written to stdin before the barrier of this id has been read. */

@@ -35,7 +35,9 @@ export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
     const { cursor, types } = subscriber
     // Nearly always everything is wanted: the same array for all lets a dialect encode it once.
     const everything = events[0]!.seq > cursor && types === null
-    const wanted = everything ? events : events.filter((e) => e.seq > cursor && (types === null || types.has(e.type)))
+    const wanted = everything
+      ? events
+      : events.filter((e) => e.seq > cursor && (types === null || types.has(e.type)))
     subscriber.cursor = Math.max(cursor, events.at(-1)!.seq)
     if (wanted.length > 0 && subscriber.deliver(wanted) === false) subscriber.live = false
   }

@@ -1,6 +1,6 @@
 import type { Approval, Decision } from './approval.ts'
 import type { Content } from './content.ts'
-import type { AgentOutput, Event, EventType, LoggedEvent, RunInfo } from './event.ts'
+import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Turn } from './turn.ts'
@@ -30,7 +30,11 @@ export interface Bookmark {
 export type Write =
   | { op: 'session'; session: Session; key?: string | undefined }
   | { op: 'turn'; turn: Turn }
-  | { op: 'turn.update'; id: string; patch: Partial<Pick<Turn, 'state' | 'startedAt' | 'endedAt' | 'usage' | 'error'>> }
+  | {
+      op: 'turn.update'
+      id: string
+      patch: Partial<Pick<Turn, 'state' | 'startedAt' | 'endedAt' | 'usage' | 'error'>>
+    }
   | { op: 'approval'; approval: ApprovalRow }
   | { op: 'approval.update'; id: string; decision: Decision; by: string; at: number }
   | { op: 'run'; run: RunRow }
@@ -191,6 +195,3 @@ export interface Capabilities {
 export interface Clock {
   now(): number
 }
-
-export type Unsubscribe = () => void
-export type { Event }

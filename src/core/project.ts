@@ -31,7 +31,9 @@ export function project(event: Event): Write[] {
     case 'turn.interrupted':
       return [ended(event.turnId, { state: 'interrupted', endedAt: event.at, usage: event.usage })]
     case 'turn.failed':
-      return [ended(event.turnId, { state: 'failed', endedAt: event.at, usage: event.usage, error: event.error })]
+      return [
+        ended(event.turnId, { state: 'failed', endedAt: event.at, usage: event.usage, error: event.error }),
+      ]
     case 'turn.cancelled':
       return [ended(event.turnId, { state: 'cancelled', endedAt: event.at })]
     case 'approval.requested':

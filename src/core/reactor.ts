@@ -50,7 +50,9 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     const session = drafts.peek(event.sessionId)
     const approval = session?.approvals.find((a) => a.id === event.approvalId)
     if (!session || !approval) return
-    hand(agents, session, approval).catch((error) => warn(`handing over the decision on ${approval.tool}`, error))
+    hand(agents, session, approval).catch((error) =>
+      warn(`handing over the decision on ${approval.tool}`, error),
+    )
   }
 
   function end(agents: AgentHost, sessionId: string): void {
@@ -98,7 +100,9 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     if (!session.turn.accepted) return prompt(agents, session.id, session.turn.id, alive)
     if (session.turn.interrupting) agents.interrupt(session)
     for (const approval of session.approvals) {
-      hand(agents, session, approval).catch((error) => warn(`handing over the decision on ${approval.tool}`, error))
+      hand(agents, session, approval).catch((error) =>
+        warn(`handing over the decision on ${approval.tool}`, error),
+      )
     }
   }
 
@@ -123,7 +127,10 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     ended: (sessionId) => endings.get(sessionId) ?? Promise.resolve(),
     async start(agents) {
       const unfinished = log.unfinished()
-      const alive = await agents.attach(log.runs(), new Map(unfinished.map((session) => [session.id, session])))
+      const alive = await agents.attach(
+        log.runs(),
+        new Map(unfinished.map((session) => [session.id, session])),
+      )
       host = agents
       for (const { id } of unfinished) {
         const session = drafts.peek(id)

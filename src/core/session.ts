@@ -123,7 +123,9 @@ export function apply(state: Session | null, event: Event): Session {
         approvals:
           event.decision.behavior === 'cancelled'
             ? state.approvals.filter((a) => a.id !== event.approvalId)
-            : state.approvals.map((a) => (a.id === event.approvalId ? { ...a, decision: event.decision } : a)),
+            : state.approvals.map((a) =>
+                a.id === event.approvalId ? { ...a, decision: event.decision } : a,
+              ),
       }
     case 'approval.delivered':
       return { ...state, approvals: state.approvals.filter((a) => a.id !== event.approvalId) }

@@ -167,7 +167,8 @@ function claimLogId(db: DatabaseSync, { bootId, newId, path }: LogOptions): stri
   const id = known !== null && (meta('clean') === 'yes' || meta('boot_id') === bootId) ? known : newId()
   try {
     const write = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
-    for (const [key, value] of Object.entries({ log_id: id, boot_id: bootId, clean: 'no' })) write.run(key, value)
+    for (const [key, value] of Object.entries({ log_id: id, boot_id: bootId, clean: 'no' }))
+      write.run(key, value)
   } catch (error) {
     const reason = (error as Error).message
     throw new CorralError('storage', `The log ${path} cannot be written: ${reason}`, { path }, error)
@@ -176,7 +177,8 @@ function claimLogId(db: DatabaseSync, { bootId, newId, path }: LogOptions): stri
 }
 
 function lastSeq(db: DatabaseSync): number {
-  const last = (table: string): number => Number(db.prepare(`SELECT max(seq) AS seq FROM ${table}`).get()?.['seq'] ?? 0)
+  const last = (table: string): number =>
+    Number(db.prepare(`SELECT max(seq) AS seq FROM ${table}`).get()?.['seq'] ?? 0)
   const kept = Number(db.prepare("SELECT value FROM meta WHERE key = 'last_seq'").get()?.['value'] ?? 0)
   return Math.max(last('events'), last('deltas'), kept)
 }

@@ -2,7 +2,15 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Approval, Decision } from '../core/approval.ts'
 import type { Content } from '../core/content.ts'
 import { LoggedEvent, type EventType } from '../core/event.ts'
-import type { ApprovalQuery, ApprovalRow, Bookmark, EventQuery, Log, RunRow, SessionQuery } from '../core/ports.ts'
+import type {
+  ApprovalQuery,
+  ApprovalRow,
+  Bookmark,
+  EventQuery,
+  Log,
+  RunRow,
+  SessionQuery,
+} from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
@@ -31,20 +39,26 @@ export function createReader(db: DatabaseSync): Reader {
     unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
     countSessions() {
       const counts = { idle: 0, running: 0, waiting: 0, paused: 0 }
-      const rows = all("SELECT status, count(*) AS n FROM sessions WHERE status <> 'destroyed' GROUP BY status")
+      const rows = all(
+        "SELECT status, count(*) AS n FROM sessions WHERE status <> 'destroyed' GROUP BY status",
+      )
       for (const row of rows) counts[row['status'] as keyof typeof counts] = row['n'] as number
       return counts
     },
     turn: (id) => turnOf(one('SELECT * FROM turns WHERE id = ?', id)),
     turnByKey: (id, key) => turnOf(one('SELECT * FROM turns WHERE session = ? AND key = ?', id, key)),
     turns: (id, limit) =>
-      all('SELECT * FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?', id, limit).map((row) => turnOf(row)!),
+      all('SELECT * FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?', id, limit).map((row) =>
+        turnOf(row)!,
+      ),
     approval: (id) => approvalOf(one('SELECT * FROM approvals WHERE id = ?', id)),
     approvals: (query) => readApprovals(all, query).map((row) => approvalOf(row)!),
     run: (id) => runOf(one('SELECT * FROM runs WHERE id = ?', id)),
     runs: () => all('SELECT * FROM runs').map((row) => runOf(row)!),
     bookmarks: (owner, sessionId) =>
-      all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(bookmarkOf),
+      all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
+        bookmarkOf,
+      ),
   }
 }
 
@@ -64,7 +78,9 @@ function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
   if (query.turnId !== undefined) add('turn = ?', query.turnId)
   const order = `ORDER BY seq ${backwards ? 'DESC' : 'ASC'} LIMIT ?`
   const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''
-  const types = query.types ? `${where.length > 0 ? 'AND' : 'WHERE'} type IN (${query.types.map(() => '?').join()})` : ''
+  const types = query.types
+    ? `${where.length > 0 ? 'AND' : 'WHERE'} type IN (${query.types.map(() => '?').join()})`
+    : ''
   const rows = all(
     `SELECT seq, session, type, body FROM events ${condition} ${types} ${order}`,
     ...values,
@@ -87,7 +103,12 @@ function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
   if (backwards) rows.reverse()
   return rows.map(
     (row) =>
-      new LoggedEvent(row['seq'] as number, row['session'] as string, row['type'] as EventType, row['body'] as string),
+      new LoggedEvent(
+        row['seq'] as number,
+        row['session'] as string,
+        row['type'] as EventType,
+        row['body'] as string,
+      ),
   )
 }
 

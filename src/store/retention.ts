@@ -10,8 +10,12 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
          (SELECT id FROM turns WHERE state IN ('queued', 'running'))))`,
   )
   const goners = db.prepare("SELECT id FROM sessions WHERE status = 'destroyed' AND active_at < ? LIMIT 20")
-  const eventsOf = db.prepare('DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE session = ? LIMIT ?)')
-  const rest = ['turns', 'approvals', 'bookmarks', 'deltas'].map((t) => db.prepare(`DELETE FROM ${t} WHERE session = ?`))
+  const eventsOf = db.prepare(
+    'DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE session = ? LIMIT ?)',
+  )
+  const rest = ['turns', 'approvals', 'bookmarks', 'deltas'].map((t) =>
+    db.prepare(`DELETE FROM ${t} WHERE session = ?`),
+  )
   const row = db.prepare('DELETE FROM sessions WHERE id = ?')
 
   // Numbers are never given twice, also when the newest event of all is removed.

@@ -12,7 +12,9 @@ export interface CommitRequest {
 
 /** Does a commit inside the caller's transaction. */
 export function createApplier(db: DatabaseSync): (request: CommitRequest) => void {
-  const addEvent = db.prepare('INSERT INTO events(seq, session, turn, type, at, body) VALUES (?, ?, ?, ?, ?, ?)')
+  const addEvent = db.prepare(
+    'INSERT INTO events(seq, session, turn, type, at, body) VALUES (?, ?, ?, ?, ?, ?)',
+  )
   const addDelta = db.prepare('INSERT INTO deltas(seq, session, turn, message, body) VALUES (?, ?, ?, ?, ?)')
   const write = createWriter(db)
   return ({ events, writes }) => {
@@ -41,7 +43,9 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   const approval = db.prepare(
     'INSERT OR IGNORE INTO approvals(id, session, turn, requested_at, body, decision) VALUES (?, ?, ?, ?, ?, ?)',
   )
-  const approvalUpdate = db.prepare('UPDATE approvals SET decision = ?, decided_by = ?, decided_at = ? WHERE id = ?')
+  const approvalUpdate = db.prepare(
+    'UPDATE approvals SET decision = ?, decided_by = ?, decided_at = ? WHERE id = ?',
+  )
   const run = db.prepare(
     'INSERT INTO runs(id, session, pid, start_time, boot_id, offset, turn_offset) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
@@ -61,13 +65,34 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
     switch (w.op) {
       case 'session': {
         const s = w.session
-        session.run(s.id, w.key ?? null, s.agent, statusOf(s), s.activeAt, isUnfinished(s) ? 1 : 0, JSON.stringify(s))
+        session.run(
+          s.id,
+          w.key ?? null,
+          s.agent,
+          statusOf(s),
+          s.activeAt,
+          isUnfinished(s) ? 1 : 0,
+          JSON.stringify(s),
+        )
         return
       }
       case 'turn': {
         const t = w.turn
         const input = JSON.stringify(t.input)
-        turn.run(t.id, t.sessionId, t.seq, t.state, t.key, t.origin, input, t.queuedAt, null, null, null, null)
+        turn.run(
+          t.id,
+          t.sessionId,
+          t.seq,
+          t.state,
+          t.key,
+          t.origin,
+          input,
+          t.queuedAt,
+          null,
+          null,
+          null,
+          null,
+        )
         return
       }
       case 'turn.update': {

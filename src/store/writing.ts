@@ -20,7 +20,9 @@ export interface Writing {
 
 export function openForWriting(path: string, checkpointPages: number): Writing {
   const db = new DatabaseSync(path, { timeout: 5000 })
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;')
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY;',
+  )
   db.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   const applyRequest = createApplier(db)
   const retain = createRetention(db)

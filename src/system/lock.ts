@@ -17,7 +17,9 @@ export function takeLock(path: string, runFile: string): Lock {
   } catch (error) {
     db.close()
     const busy = (error as { errcode?: number }).errcode === 5 // SQLITE_BUSY
-    const message = busy ? `${holder(runFile)} already uses this data directory` : `cannot be locked: ${String(error)}`
+    const message = busy
+      ? `${holder(runFile)} already uses this data directory`
+      : `cannot be locked: ${String(error)}`
     throw new CorralError('storage', `${path}: ${message}`, { path }, error)
   }
   return { release: () => db.close() }

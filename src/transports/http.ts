@@ -66,7 +66,10 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     const found = router.find(req.method ?? 'GET', path)
     if (found) return found.target({ req, res, params: found.params, query: new URLSearchParams(query) })
     const allow = router.methods(path)
-    sendError(res, allow.length > 0 ? new HttpError(405, '', { allow: allow.join(', ') }) : new HttpError(404))
+    sendError(
+      res,
+      allow.length > 0 ? new HttpError(405, '', { allow: allow.join(', ') }) : new HttpError(404),
+    )
   }
 
   function handler(guard: Guard | undefined): RequestListener {

@@ -34,7 +34,9 @@ export function createRouter<T>(): Router<T> {
     },
     methods(path) {
       const segments = path.split('/')
-      return [...new Set(routes.filter((route) => match(route.segments, segments)).map(({ method }) => method))].sort()
+      return [
+        ...new Set(routes.filter((route) => match(route.segments, segments)).map(({ method }) => method)),
+      ].sort()
     },
   }
 }

@@ -28,7 +28,9 @@ const code = (wanted: string) => (error: unknown) => error instanceof CorralErro
 test('a message becomes a turn with streamed text, a complete message and usage', async () => {
   const id = await newSession()
   const events = await t.turn(id, '[[words 4]]')
-  const text = only(events, 'message.delta').map((e) => e.text).join('')
+  const text = only(events, 'message.delta')
+    .map((e) => e.text)
+    .join('')
   assert.equal(text, 'w1 w2 w3 w4')
   assert.equal(only(events, 'message.completed')[0]!.text, text)
   const [end] = only(events, 'turn.completed')
@@ -36,7 +38,11 @@ test('a message becomes a turn with streamed text, a complete message and usage'
   const session = t.engine.session(id)
   assert.equal(session.usage.outputTokens, end!.usage.outputTokens)
   assert.equal(session.turnCount, 1)
-  assert.equal(t.log.events({ sessionId: id, after: 0, types: ['message.delta'], limit: 10 }).length, 0, 'deltas are gone')
+  assert.equal(
+    t.log.events({ sessionId: id, after: 0, types: ['message.delta'], limit: 10 }).length,
+    0,
+    'deltas are gone',
+  )
 })
 
 test('messages sent while a turn runs wait in order and run one at a time', async () => {
@@ -44,16 +50,25 @@ test('messages sent while a turn runs wait in order and run one at a time', asyn
   const first = await say(id, '[[drip 3 20]]')
   const second = await say(id, '[[say two]]')
   const third = await say(id, '[[say three]]')
-  assert.deepEqual([first, second, third].map((sent) => sent.position), [0, 1, 2])
+  assert.deepEqual(
+    [first, second, third].map((sent) => sent.position),
+    [0, 1, 2],
+  )
   await t.event('turn.completed', { sessionId: id, after: (await untilTurn(id, third.turnId)) - 1 })
   const order = t.engine
     .events({ sessionId: id, after: 0, limit: 1000, types: ['turn.started', 'turn.completed'] })
     .map(({ event }) => [event.type, event.turnId])
-  assert.deepEqual(order, [first, second, third].flatMap(({ turnId }) => [['turn.started', turnId], ['turn.completed', turnId]]))
+  assert.deepEqual(
+    order,
+    [first, second, third].flatMap(({ turnId }) => [
+      ['turn.started', turnId],
+      ['turn.completed', turnId],
+    ]),
+  )
 })
 
 async function untilTurn(sessionId: string, turnId: string): Promise<number> {
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const event = await t.event('turn.completed', { sessionId, after })
     if (event.turnId === turnId) return event.seq
     after = event.seq
@@ -68,7 +83,9 @@ test('the same key is the same message, at the same time and later', async () =>
   const later = await say(id, 'hi', 'k1')
   assert.deepEqual([later.turnId, later.repeated], [one.turnId, true])
   assert.equal(t.engine.session(id).turnCount, 1)
-  const [a, b] = await Promise.all([1, 2].map(() => t.engine.create({ agent: 'demo', cwd: t.cwd, key: 'same' })))
+  const [a, b] = await Promise.all(
+    [1, 2].map(() => t.engine.create({ agent: 'demo', cwd: t.cwd, key: 'same' })),
+  )
   assert.equal(a!.id, b!.id)
 })
 
@@ -86,7 +103,10 @@ test('an interrupt ends the running turn and the session goes on', async () => {
   await t.event('message.delta', { sessionId: id, after: seq })
   assert.deepEqual(await t.engine.interrupt({ sessionId: id }), { interrupted: true, cancelled: [] })
   await t.event('turn.interrupted', { sessionId: id, after: seq })
-  const [message] = only(t.engine.events({ sessionId: id, after: seq, limit: 99 }).map((e) => e.event), 'message.completed')
+  const [message] = only(
+    t.engine.events({ sessionId: id, after: seq, limit: 99 }).map((e) => e.event),
+    'message.completed',
+  )
   assert.equal(message!.aborted, true)
   assert.match(message!.text, /^w1/)
   const events = await t.turn(id, '[[say back]]')
@@ -118,7 +138,10 @@ test('auto allows, plan denies, ask waits for a human, whose answer is taken exa
   const decide = (behavior: 'allow' | 'deny') =>
     t.engine.decide({ approvalId: approval.id, by: 'test', decision: { behavior, comment: 'no' } })
   const answers = await Promise.allSettled([decide('deny'), decide('allow')])
-  assert.deepEqual(answers.map((a) => a.status), ['fulfilled', 'rejected'])
+  assert.deepEqual(
+    answers.map((a) => a.status),
+    ['fulfilled', 'rejected'],
+  )
   await t.event('turn.completed', { sessionId: id, after: seq })
   await assert.rejects(decide('allow'), code('approval_resolved'))
   const result = await t.event('tool.completed', { sessionId: id, after: seq })
@@ -130,7 +153,10 @@ test('an interrupt cancels open approvals', async () => {
   const { seq } = await say(id, '[[shell ls]]')
   await t.event('approval.requested', { sessionId: id, after: seq })
   await t.engine.interrupt({ sessionId: id })
-  assert.equal((await t.event('approval.resolved', { sessionId: id, after: seq })).decision.behavior, 'cancelled')
+  assert.equal(
+    (await t.event('approval.resolved', { sessionId: id, after: seq })).decision.behavior,
+    'cancelled',
+  )
   await t.event('turn.interrupted', { sessionId: id, after: seq })
   assert.equal(t.engine.approvals({ sessionId: id, open: true, limit: 9 }).length, 0)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LoggedEvent, type Event } from '../../src/core/event.ts'
+import { LoggedEvent } from '../../src/core/event.ts'
 import { createFeed } from '../../src/core/feed.ts'
 import type { EventQuery } from '../../src/core/ports.ts'
 
@@ -44,7 +44,10 @@ test('a reader that starts anywhere, while events arrive, gets each exactly once
     await turnOfLoop()
   }
   for (const { after, got } of readers) {
-    assert.deepEqual(got, Array.from({ length: seq - after }, (_, i) => after + 1 + i))
+    assert.deepEqual(
+      got,
+      Array.from({ length: seq - after }, (_, i) => after + 1 + i),
+    )
   }
 })
 
@@ -83,7 +86,10 @@ test('a reader that says stop gets nothing until it resumes, and then everything
   subscription.resume()
   for (let i = 0; i < 10; i++) await turnOfLoop()
   commit(2000)
-  assert.deepEqual(got, Array.from({ length: 2000 }, (_, i) => i + 1))
+  assert.deepEqual(
+    got,
+    Array.from({ length: 2000 }, (_, i) => i + 1),
+  )
 })
 
 test('a reader of one session sees that session only, and one of chosen types those types', async () => {
@@ -92,7 +98,10 @@ test('a reader of one session sees that session only, and one of chosen types th
   const got: string[] = []
   feed.subscribe({ after: 0, sessionId: 'b' }, (events) => void got.push(...events.map((e) => e.sessionId)))
   const typed: string[] = []
-  feed.subscribe({ after: 0, types: ['turn.started'] }, (events) => void typed.push(...events.map((e) => e.type)))
+  feed.subscribe(
+    { after: 0, types: ['turn.started'] },
+    (events) => void typed.push(...events.map((e) => e.type)),
+  )
   await turnOfLoop()
   feed.publish([notice(1, 'a'), notice(2, 'b'), notice(3, 'a'), notice(4, 'b')])
   assert.deepEqual(got, ['b', 'b'])

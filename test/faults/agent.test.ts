@@ -49,39 +49,54 @@ function agentPid(wrapper: number): number {
   throw new Error(`no agent below ${wrapper}`)
 }
 
+withEngine(
+  'an agent that dies at once fails the turn with its last words, and the session stays usable',
+  { env: { CORRAL_DEMO_FAULT: 'exit' } },
+  async (t) => {
+    const id = await newSession(t)
+    const [failed] = only(await t.turn(id, 'hello'), 'turn.failed')
+    assert.equal(failed!.error.code, 'agent_exited')
+    assert.match(failed!.error.message, /code 3/)
+    assert.equal(t.engine.session(id).turn, null)
+    assert.equal(only(await t.turn(id, 'again'), 'turn.failed').length, 1)
+  },
+)
 
-withEngine('an agent that dies at once fails the turn with its last words, and the session stays usable', { env: { CORRAL_DEMO_FAULT: 'exit' } }, async (t) => {
-  const id = await newSession(t)
-  const [failed] = only(await t.turn(id, 'hello'), 'turn.failed')
-  assert.equal(failed!.error.code, 'agent_exited')
-  assert.match(failed!.error.message, /code 3/)
-  assert.equal(t.engine.session(id).turn, null)
-  assert.equal(only(await t.turn(id, 'again'), 'turn.failed').length, 1)
-})
+withEngine(
+  'garbage and invalid UTF-8 on stdout break nothing',
+  { env: { CORRAL_DEMO_FAULT: 'garbage' } },
+  async (t) => {
+    const events = await t.turn(await newSession(t), '[[say fine]]')
+    assert.equal(only(events, 'turn.completed')[0]!.text, 'fine')
+    assert.equal(only(events, 'agent.notice')[0]!.code, 'agent_output')
+  },
+)
 
-withEngine('garbage and invalid UTF-8 on stdout break nothing', { env: { CORRAL_DEMO_FAULT: 'garbage' } }, async (t) => {
-  const events = await t.turn(await newSession(t), '[[say fine]]')
-  assert.equal(only(events, 'turn.completed')[0]!.text, 'fine')
-  assert.equal(only(events, 'agent.notice')[0]!.code, 'agent_output')
-})
+withEngine(
+  'a line of 20 MiB is read like any other',
+  { env: { CORRAL_DEMO_FAULT: 'longline' } },
+  async (t) => {
+    const events = await t.turn(await newSession(t), '[[say fine]]')
+    assert.equal(only(events, 'turn.completed')[0]!.text, 'fine')
+  },
+)
 
-withEngine('a line of 20 MiB is read like any other', { env: { CORRAL_DEMO_FAULT: 'longline' } }, async (t) => {
-  const events = await t.turn(await newSession(t), '[[say fine]]')
-  assert.equal(only(events, 'turn.completed')[0]!.text, 'fine')
-})
-
-withEngine('an agent killed in the middle of a turn fails it, and the next message resumes the conversation', {}, async (t) => {
-  const id = await newSession(t)
-  await t.turn(id, 'hello [[remember pear]]')
-  const { seq } = await send(t, id, '[[drip 200 20]]')
-  await t.event('message.delta', { sessionId: id, after: seq })
-  process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGKILL')
-  const failed = await t.event('turn.failed', { sessionId: id, after: seq })
-  assert.equal(failed.error.code, 'agent_exited')
-  const partial = await t.event('message.completed', { sessionId: id, after: seq })
-  assert.equal(partial.aborted, true)
-  assert.equal(only(await t.turn(id, '[[recall]]'), 'message.completed')[0]!.text, 'recall: pear')
-})
+withEngine(
+  'an agent killed in the middle of a turn fails it, and the next message resumes the conversation',
+  {},
+  async (t) => {
+    const id = await newSession(t)
+    await t.turn(id, 'hello [[remember pear]]')
+    const { seq } = await send(t, id, '[[drip 200 20]]')
+    await t.event('message.delta', { sessionId: id, after: seq })
+    process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGKILL')
+    const failed = await t.event('turn.failed', { sessionId: id, after: seq })
+    assert.equal(failed.error.code, 'agent_exited')
+    const partial = await t.event('message.completed', { sessionId: id, after: seq })
+    assert.equal(partial.aborted, true)
+    assert.equal(only(await t.turn(id, '[[recall]]'), 'message.completed')[0]!.text, 'recall: pear')
+  },
+)
 
 withEngine('the whole group killed is noticed too', {}, async (t) => {
   const id = await newSession(t)
@@ -102,32 +117,44 @@ withEngine('a warm process that died in the meantime costs a retry, not the mess
 })
 
 withEngine('a conversation that its agent has lost begins anew, and says so', {}, async (t) => {
-  const session = await t.engine.create({ agent: 'demo', cwd: t.cwd, nativeId: '00000000-0000-4000-8000-000000000000' })
+  const session = await t.engine.create({
+    agent: 'demo',
+    cwd: t.cwd,
+    nativeId: '00000000-0000-4000-8000-000000000000',
+  })
   const events = await t.turn(session.id, '[[say here]]')
   assert.equal(only(events, 'agent.notice')[0]!.code, 'conversation_lost')
   assert.equal(only(events, 'turn.completed')[0]!.text, 'here')
 })
 
-withEngine('an agent that ignores the interrupt is ended by signals', { options: { interruptMs: 200, termMs: 200, killMs: 200 } }, async (t) => {
-  const id = await newSession(t)
-  const { seq } = await send(t, id, '[[hang]]')
-  await t.event('turn.accepted', { sessionId: id, after: seq })
-  process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGSTOP') // deaf to everything but SIGKILL
-  await t.engine.interrupt({ sessionId: id })
-  await t.event('turn.interrupted', { sessionId: id, after: seq })
-  assert.equal(only(await t.turn(id, '[[say back]]'), 'turn.completed')[0]!.text, 'back')
-})
+withEngine(
+  'an agent that ignores the interrupt is ended by signals',
+  { options: { interruptMs: 200, termMs: 200, killMs: 200 } },
+  async (t) => {
+    const id = await newSession(t)
+    const { seq } = await send(t, id, '[[hang]]')
+    await t.event('turn.accepted', { sessionId: id, after: seq })
+    process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGSTOP') // deaf to everything but SIGKILL
+    await t.engine.interrupt({ sessionId: id })
+    await t.event('turn.interrupted', { sessionId: id, after: seq })
+    assert.equal(only(await t.turn(id, '[[say back]]'), 'turn.completed')[0]!.text, 'back')
+  },
+)
 
-withEngine('idle processes go cold: the least recently used first, and by time', { options: { maxWarm: 1, idleMs: 2000 } }, async (t) => {
-  const [one, two] = [await newSession(t), await newSession(t)]
-  await t.turn(one, 'a [[remember fig]]')
-  await t.turn(two, 'b')
-  const first = await t.event('agent.exited', {})
-  assert.deepEqual([first.sessionId, first.expected], [one, true])
-  const second = await t.event('agent.exited', { after: first.seq })
-  assert.equal(second.sessionId, two)
-  assert.equal(only(await t.turn(one, '[[recall]]'), 'turn.completed')[0]!.text, 'recall: fig')
-})
+withEngine(
+  'idle processes go cold: the least recently used first, and by time',
+  { options: { maxWarm: 1, idleMs: 2000 } },
+  async (t) => {
+    const [one, two] = [await newSession(t), await newSession(t)]
+    await t.turn(one, 'a [[remember fig]]')
+    await t.turn(two, 'b')
+    const first = await t.event('agent.exited', {})
+    assert.deepEqual([first.sessionId, first.expected], [one, true])
+    const second = await t.event('agent.exited', { after: first.seq })
+    assert.equal(second.sessionId, two)
+    assert.equal(only(await t.turn(one, '[[recall]]'), 'turn.completed')[0]!.text, 'recall: fig')
+  },
+)
 
 withEngine('two sessions of one conversation never have a process each', {}, async (t) => {
   const one = await newSession(t)
@@ -135,7 +162,10 @@ withEngine('two sessions of one conversation never have a process each', {}, asy
   const native = t.engine.session(one).nativeId
   const two = await t.engine.create({ agent: 'demo', cwd: t.cwd, nativeId: native })
   assert.equal(only(await t.turn(two.id, '[[recall]]'), 'turn.completed')[0]!.text, 'recall: lime')
-  assert.deepEqual(t.host.running().map((run) => run.sessionId), [two.id])
+  assert.deepEqual(
+    t.host.running().map((run) => run.sessionId),
+    [two.id],
+  )
   const { seq } = await send(t, two.id, '[[hang]]')
   await t.event('turn.accepted', { sessionId: two.id, after: seq })
   const [refused] = only(await t.turn(one, 'me too'), 'turn.failed')
@@ -155,7 +185,7 @@ test('an agent left alone by its daemon ends by itself, with all its helpers', a
       return false
     }
   }
-  for (const until = Date.now() + 30_000; alive() && Date.now() < until; ) {
+  for (const until = Date.now() + 30_000; alive() && Date.now() < until;) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   assert.equal(alive(), false)

@@ -29,7 +29,10 @@ function fill(path: string): () => void {
 }
 
 /** Sends until the log refuses: what the file system has set aside already may still hold a little. */
-async function sendUntilRefused(client: NativeClient, sessionId: string): Promise<{ sent: string[]; error: unknown }> {
+async function sendUntilRefused(
+  client: NativeClient,
+  sessionId: string,
+): Promise<{ sent: string[]; error: unknown }> {
   const sent: string[] = []
   for (let i = 0; i < 2000; i++) {
     try {
@@ -42,37 +45,53 @@ async function sendUntilRefused(client: NativeClient, sessionId: string): Promis
   return { sent, error: null }
 }
 
-test('a full disk refuses clearly, loses nothing that was acknowledged, and is over when there is room', { skip }, async () => {
-  const daemon = await startDaemon({ home: join(disk!.path, 'home'), env: { CORRAL_QUEUE_MAX: '5000' } })
-  const client = await connect(daemon.socket, { reconnect: true })
-  try {
-    const { id: sessionId } = await client.call('session.create', { agent: 'demo', cwd: daemon.project })
-    await client.call('session.pause', { sessionId })
-    const release = fill(disk!.path)
-    const { sent, error } = await sendUntilRefused(client, sessionId)
-    assert.ok(error instanceof NativeError, `refused: ${String(error)}`)
-    assert.equal(error.code, 'storage')
-    assert.match(error.message, /cannot be written/)
-    assert.equal((await client.call('daemon.status')).pid, daemon.pid, 'it lives and answers')
-    release()
-    const { turnId } = await client.call('session.send', { sessionId, content: 'there is room again' })
-    await daemon.kill9()
-    await daemon.restart()
-    const { turns } = await client.call('queue.list', { sessionId })
-    assert.deepEqual(turns.map((turn) => turn.id), [...sent, turnId])
-  } finally {
-    client.close()
-    await daemon.stop()
-  }
-})
+test(
+  'a full disk refuses clearly, loses nothing that was acknowledged, and is over when there is room',
+  { skip },
+  async () => {
+    const daemon = await startDaemon({ home: join(disk!.path, 'home'), env: { CORRAL_QUEUE_MAX: '5000' } })
+    const client = await connect(daemon.socket, { reconnect: true })
+    try {
+      const { id: sessionId } = await client.call('session.create', { agent: 'demo', cwd: daemon.project })
+      await client.call('session.pause', { sessionId })
+      const release = fill(disk!.path)
+      const { sent, error } = await sendUntilRefused(client, sessionId)
+      assert.ok(error instanceof NativeError, `refused: ${String(error)}`)
+      assert.equal(error.code, 'storage')
+      assert.match(error.message, /cannot be written/)
+      assert.equal((await client.call('daemon.status')).pid, daemon.pid, 'it lives and answers')
+      release()
+      const { turnId } = await client.call('session.send', { sessionId, content: 'there is room again' })
+      await daemon.kill9()
+      await daemon.restart()
+      const { turns } = await client.call('queue.list', { sessionId })
+      assert.deepEqual(
+        turns.map((turn) => turn.id),
+        [...sent, turnId],
+      )
+    } finally {
+      client.close()
+      await daemon.stop()
+    }
+  },
+)
 
 test('a data directory that cannot be written is said so at start', { skip }, async () => {
   const home = join(disk!.path, 'read-only')
   disk!.remount('ro')
   try {
     const main = new URL('../../src/main.ts', import.meta.url).pathname
-    const env = { PATH: process.env['PATH'], HOME: home, CORRAL_HOME: join(home, '.corral'), CORRAL_CODECAST_PORT: '0' }
-    const { status, stderr } = spawnSync(process.execPath, [main, 'start'], { env, encoding: 'utf8', timeout: 20_000 })
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: home,
+      CORRAL_HOME: join(home, '.corral'),
+      CORRAL_CODECAST_PORT: '0',
+    }
+    const { status, stderr } = spawnSync(process.execPath, [main, 'start'], {
+      env,
+      encoding: 'utf8',
+      timeout: 20_000,
+    })
     assert.equal(status, 1)
     assert.match(stderr, /data directory .*read-only.* cannot be used/)
     assert.doesNotMatch(stderr, /\n\s+at /, 'no stack trace')
@@ -81,35 +100,42 @@ test('a data directory that cannot be written is said so at start', { skip }, as
   }
 })
 
-test('an agent that goes on talking while the disk is full is heard completely, each event once', { skip }, async () => {
-  const home = join(disk!.path, 'streaming')
-  const elsewhere = mkdtempSync(join(tmpdir(), 'corral-runs-'))
-  mkdirSync(join(home, '.corral'), { recursive: true })
-  symlinkSync(elsewhere, join(home, '.corral', 'runs'))
-  const daemon = await startDaemon({ home, env: { CORRAL_DEMO_STATE: join(elsewhere, 'demo') } })
-  const client = await connect(daemon.socket)
-  try {
-    const { id: sessionId } = await client.call('session.create', { agent: 'demo', cwd: daemon.project })
-    const { turnId } = await client.call('session.send', { sessionId, content: '[[drip 150 20]]' })
-    const seen: Event[] = []
-    let release: (() => void) | null = null
-    for await (const event of client.events({ after: 0, sessionId })) {
-      seen.push(event as Event)
-      if (event.type === 'message.delta' && !release) {
-        release = fill(disk!.path)
-        const { id: paused } = await client.call('session.get', { sessionId })
-        const refused = sendUntilRefused(client, paused)
-        refused.then(release, release)
+test(
+  'an agent that goes on talking while the disk is full is heard completely, each event once',
+  { skip },
+  async () => {
+    const home = join(disk!.path, 'streaming')
+    const elsewhere = mkdtempSync(join(tmpdir(), 'corral-runs-'))
+    mkdirSync(join(home, '.corral'), { recursive: true })
+    symlinkSync(elsewhere, join(home, '.corral', 'runs'))
+    const daemon = await startDaemon({ home, env: { CORRAL_DEMO_STATE: join(elsewhere, 'demo') } })
+    const client = await connect(daemon.socket)
+    try {
+      const { id: sessionId } = await client.call('session.create', { agent: 'demo', cwd: daemon.project })
+      const { turnId } = await client.call('session.send', { sessionId, content: '[[drip 150 20]]' })
+      const seen: Event[] = []
+      let release: (() => void) | null = null
+      for await (const event of client.events({ after: 0, sessionId })) {
+        seen.push(event as Event)
+        if (event.type === 'message.delta' && !release) {
+          release = fill(disk!.path)
+          const { id: paused } = await client.call('session.get', { sessionId })
+          const refused = sendUntilRefused(client, paused)
+          refused.then(release, release)
+        }
+        if (event.type === 'turn.completed' && event.turnId === turnId) break
       }
-      if (event.type === 'turn.completed' && event.turnId === turnId) break
+      const seqs = seen.map((event) => event.seq)
+      assert.deepEqual(
+        seqs,
+        [...new Set(seqs)].sort((a, b) => a - b),
+      )
+      const deltas = seen.flatMap((e) => (e.type === 'message.delta' && e.turnId === turnId ? [e.text] : []))
+      assert.equal(deltas.join(''), Array.from({ length: 150 }, (_, i) => `w${i + 1}`).join(' '))
+    } finally {
+      client.close()
+      await daemon.stop()
+      rmSync(elsewhere, { recursive: true, force: true })
     }
-    const seqs = seen.map((event) => event.seq)
-    assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b))
-    const deltas = seen.flatMap((e) => (e.type === 'message.delta' && e.turnId === turnId ? [e.text] : []))
-    assert.equal(deltas.join(''), Array.from({ length: 150 }, (_, i) => `w${i + 1}`).join(' '))
-  } finally {
-    client.close()
-    await daemon.stop()
-    rmSync(elsewhere, { recursive: true, force: true })
-  }
-})
+  },
+)

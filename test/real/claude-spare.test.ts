@@ -20,7 +20,7 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
   })
 
   async function spareRun(): Promise<string> {
-    for (const until = Date.now() + 10_000; Date.now() < until; ) {
+    for (const until = Date.now() + 10_000; Date.now() < until;) {
       const used = new Set(t.log.runs().map((run) => run.id))
       const spare = readdirSync(join(t.home, 'runs')).find((id) => !used.has(id))
       if (spare) return spare
@@ -31,7 +31,12 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
 
   test('becomes the process of the next session, in its directory and mode, and can be resumed', async () => {
     const spare = await spareRun()
-    const session = await t.engine.create({ agent: 'claude', cwd: t.cwd, mode: 'plan', model: 'claude-sonnet-4-5' })
+    const session = await t.engine.create({
+      agent: 'claude',
+      cwd: t.cwd,
+      mode: 'plan',
+      model: 'claude-sonnet-4-5',
+    })
     const events = await t.turn(session.id, 'hello [[remember quince]]')
     assert.equal(t.engine.session(session.id).run?.id, spare)
     const init = events.find((event) => event.type === 'agent.init')
@@ -59,7 +64,7 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
   test('ends with the daemon', async () => {
     const dir = join(t.home, 'runs', await spareRun())
     await t.host.endAll()
-    for (const until = Date.now() + 10_000; strays(dir).length > 0 && Date.now() < until; ) {
+    for (const until = Date.now() + 10_000; strays(dir).length > 0 && Date.now() < until;) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     assert.deepEqual(strays(dir), [])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { CorralError } from '../../src/core/error.ts'
-import { LoggedEvent, type Event, type EventBody } from '../../src/core/event.ts'
+import { LoggedEvent, type EventBody } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Log } from '../../src/core/ports.ts'
 import type { Session } from '../../src/core/session.ts'
@@ -23,7 +23,12 @@ function freshDir(): string {
 }
 
 function open(dir: string, warnings: string[] = [], bootId = 'boot'): Log {
-  return openLog({ path: join(dir, 'corral.db'), bootId, newId: uuid, warn: (message) => warnings.push(message) })
+  return openLog({
+    path: join(dir, 'corral.db'),
+    bootId,
+    newId: uuid,
+    warn: (message) => warnings.push(message),
+  })
 }
 
 function event(seq: number, sessionId: string, body: EventBody, at = seq): LoggedEvent {
@@ -35,7 +40,12 @@ function delta(seq: number, sessionId: string, messageId = 'm', text = `t${seq}`
 }
 
 function notice(seq: number, sessionId: string, at = seq): LoggedEvent {
-  return event(seq, sessionId, { type: 'agent.notice', level: 'info', code: 'x', message: 'x', data: null }, at)
+  return event(
+    seq,
+    sessionId,
+    { type: 'agent.notice', level: 'info', code: 'x', message: 'x', data: null },
+    at,
+  )
 }
 
 function newSession(id: string, at = 1, patch: Partial<Session> = {}): Session {
@@ -44,7 +54,9 @@ function newSession(id: string, at = 1, patch: Partial<Session> = {}): Session {
 
 test('what is appended is read back in order, by cursor, by session and backwards', async () => {
   const log = open(freshDir())
-  const events = Array.from({ length: 20 }, (_, i) => (i % 3 === 2 ? delta(i + 1, 'a') : notice(i + 1, i % 2 ? 'a' : 'b')))
+  const events = Array.from({ length: 20 }, (_, i) =>
+    i % 3 === 2 ? delta(i + 1, 'a') : notice(i + 1, i % 2 ? 'a' : 'b'),
+  )
   await log.append({ events, writes: [] })
   const seqs = (found: LoggedEvent[]): number[] => found.map((e) => e.seq)
   assert.equal(log.head, 20)
@@ -52,7 +64,10 @@ test('what is appended is read back in order, by cursor, by session and backward
   assert.deepEqual(seqs(log.events({ before: 10, limit: 4 })), [6, 7, 8, 9])
   assert.deepEqual(seqs(log.events({ before: 21, limit: 3, whole: true })), [17, 19, 20])
   assert.deepEqual(seqs(log.events({ after: 0, before: 4, limit: 10 })), [1, 2, 3])
-  assert.deepEqual(seqs(log.events({ after: 0, sessionId: 'a', types: ['message.delta'], limit: 3 })), [3, 6, 9])
+  assert.deepEqual(
+    seqs(log.events({ after: 0, sessionId: 'a', types: ['message.delta'], limit: 3 })),
+    [3, 6, 9],
+  )
   assert.deepEqual(log.events({ after: 1, limit: 1 })[0]!.event, events[1]!.event)
   await log.close(true)
 })
@@ -63,7 +78,10 @@ test('deltas of a complete message leave the log and their numbers are not used 
   await log.append({ events: [delta(1, 'a', 'one'), delta(2, 'b', 'one'), delta(3, 'a', 'two')], writes: [] })
   const drop = { op: 'deltas.drop', sessionId: 'a', messageId: 'one', from: 1 } as const
   await log.append({ events: [notice(4, 'a')], writes: [drop] })
-  assert.deepEqual(log.events({ after: 0, limit: 9 }).map((e) => e.seq), [2, 3, 4])
+  assert.deepEqual(
+    log.events({ after: 0, limit: 9 }).map((e) => e.seq),
+    [2, 3, 4],
+  )
   await log.close(true)
   log = open(dir)
   assert.equal(log.head, 4)
@@ -96,7 +114,10 @@ test('sessions are listed by activity, page by page, without destroyed ones', as
   }))
   await log.append({ events: [], writes })
   const first = log.sessions({ limit: 10 })
-  assert.deepEqual(first.map((s) => s.id), ['s23', 's22', 's21', 's20', 's19', 's18', 's17', 's16', 's15', 's14'])
+  assert.deepEqual(
+    first.map((s) => s.id),
+    ['s23', 's22', 's21', 's20', 's19', 's18', 's17', 's16', 's15', 's14'],
+  )
   const last = first.at(-1)!
   const second = log.sessions({ limit: 10, before: { activeAt: last.activeAt, id: last.id } })
   assert.equal(second[0]!.id, 's13')
@@ -107,7 +128,13 @@ test('sessions are listed by activity, page by page, without destroyed ones', as
 test('the log id stays over a clean stop and over a crash of the daemon, and changes when the machine went down', async () => {
   const dir = freshDir()
   const ids: string[] = []
-  for (const [bootId, clean] of [['one', false], ['one', true], ['two', false], ['two', false], ['three', false]] as const) {
+  for (const [bootId, clean] of [
+    ['one', false],
+    ['one', true],
+    ['two', false],
+    ['two', false],
+    ['three', false],
+  ] as const) {
     const log = open(dir, [], bootId)
     ids.push(log.id)
     await log.close(clean)
@@ -125,7 +152,10 @@ test('a log of a newer version is refused and left alone', async () => {
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
   db.close()
   assert.throws(() => open(dir), /newer Corral .*Upgrade/)
-  assert.deepEqual(readdirSync(dir).filter((name) => name.includes('corrupt')), [])
+  assert.deepEqual(
+    readdirSync(dir).filter((name) => name.includes('corrupt')),
+    [],
+  )
 })
 
 test('a damaged log is set aside, said where, and never deleted', async () => {
@@ -146,7 +176,10 @@ test('retention removes old events and destroyed sessions, and keeps what still 
   const destroyed = newSession('gone', 5, { destroyed: true })
   await log.append({
     events: [notice(1, 'a', 10), notice(2, 'a', 20), notice(3, 'gone', 21), notice(4, 'a', 30)],
-    writes: [{ op: 'session', session: newSession('a') }, { op: 'session', session: destroyed }],
+    writes: [
+      { op: 'session', session: newSession('a') },
+      { op: 'session', session: destroyed },
+    ],
   })
   assert.equal(await log.retain({ eventsBefore: 15, destroyedBefore: null, limit: 100 }), 1)
   assert.equal(log.oldest, 2)

@@ -7,7 +7,9 @@ export const CLAUDE = new URL(
   import.meta.url,
 ).pathname
 
-export const claudeAbsent = existsSync(CLAUDE) ? false : 'the real claude is not installed: npm run agents:install'
+export const claudeAbsent = existsSync(CLAUDE)
+  ? false
+  : 'the real claude is not installed: npm run agents:install'
 
 /** Environment for a daemon (or a claude) that talks to a scripted model on loopback and to nobody else. */
 export async function scriptedClaude(): Promise<{ env: NodeJS.ProcessEnv; close(): Promise<void> }> {

@@ -33,7 +33,12 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
   }
 
   /** Reads a session from a cursor to the end of a turn, over as many daemons as it takes. */
-  async function readTurn(sessionId: string, after: number, turnId: string, seen: (event: Event) => Promise<void>) {
+  async function readTurn(
+    sessionId: string,
+    after: number,
+    turnId: string,
+    seen: (event: Event) => Promise<void>,
+  ) {
     const events: Event[] = []
     const stream = client.events({ after, sessionId })
     const timer = setTimeout(() => stream.close(), WAIT_MS)
@@ -45,7 +50,11 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
     clearTimeout(timer)
     stream.close()
     const seqs = events.map((event) => event.seq)
-    assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b), 'no event twice, none out of order')
+    assert.deepEqual(
+      seqs,
+      [...new Set(seqs)].sort((a, b) => a - b),
+      'no event twice, none out of order',
+    )
     assert.equal(events.at(-1)?.type, 'turn.completed', JSON.stringify(events.at(-1)))
     return events
   }
@@ -68,7 +77,11 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
 
   test(`${agent}: killed in the middle of a streamed answer, the same process finishes it, each event once`, async () => {
     const sessionId = await newSession()
-    const { turnId, seq } = await client.call('session.send', { sessionId, content: '[[drip 40 25]]', key: 'one' })
+    const { turnId, seq } = await client.call('session.send', {
+      sessionId,
+      content: '[[drip 40 25]]',
+      key: 'one',
+    })
     let deltas = 0
     let pid: number | null = null
     const events = await readTurn(sessionId, seq - 1, turnId, async (event) => {
@@ -84,12 +97,18 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
     const again = await client.call('session.send', { sessionId, content: '[[drip 40 25]]', key: 'one' })
     assert.equal(again.turnId, turnId, 'a retry with the same key is the same message')
     const logged = await ofType(sessionId, ['turn.started', 'message.completed', 'turn.completed'])
-    assert.deepEqual(logged.map((event) => event.type), ['turn.started', 'message.completed', 'turn.completed'])
+    assert.deepEqual(
+      logged.map((event) => event.type),
+      ['turn.started', 'message.completed', 'turn.completed'],
+    )
   })
 
   test(`${agent}: an open approval outlives the daemon, and so does an answer it has just taken`, async () => {
     const sessionId = await newSession('ask')
-    const { turnId, seq } = await client.call('session.send', { sessionId, content: '[[shell touch made.txt]]' })
+    const { turnId, seq } = await client.call('session.send', {
+      sessionId,
+      content: '[[shell touch made.txt]]',
+    })
     let pid: number | null = null
     const events = await readTurn(sessionId, seq - 1, turnId, async (event) => {
       if (event.type !== 'approval.requested') return
@@ -113,7 +132,9 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
     }
     await crash()
     await readTurn(sessionId, sent[0]!.seq - 1, sent[2]!.turnId, async () => undefined)
-    const texts = (await ofType(sessionId, ['message.completed'])).map((e) => e.type === 'message.completed' && e.text)
+    const texts = (await ofType(sessionId, ['message.completed'])).map(
+      (e) => e.type === 'message.completed' && e.text,
+    )
     assert.deepEqual(texts, [words(10), 'second', 'third'])
   })
 
@@ -121,7 +142,11 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
     const sessionId = await newSession()
     await client.call('session.send', { sessionId, content: '[[say warm]]' })
     for (let round = 0; round < rounds; round++) {
-      const { turnId, seq } = await client.call('session.send', { sessionId, content: `[[drip 12 15]]`, key: `r${round}` })
+      const { turnId, seq } = await client.call('session.send', {
+        sessionId,
+        content: `[[drip 12 15]]`,
+        key: `r${round}`,
+      })
       const wait = Math.floor(Math.random() * 250)
       context.diagnostic(`round ${round}: killed after ${wait} ms`)
       await new Promise((resolve) => setTimeout(resolve, wait))

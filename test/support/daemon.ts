@@ -62,7 +62,10 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
 
   async function start(): Promise<void> {
     rmSync(runFile, { force: true })
-    child = spawn(process.execPath, [MAIN, 'start', ...(options.args ?? [])], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child = spawn(process.execPath, [MAIN, 'start', ...(options.args ?? [])], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     child.stdout!.on('data', (data: Buffer) => (printed += data.toString()))
     child.stderr!.on('data', (data: Buffer) => (printed += data.toString()))
     const until = Date.now() + READY_MS

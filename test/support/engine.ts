@@ -22,7 +22,10 @@ export interface TestEngine {
   cwd: string
   warnings: string[]
   /** The first event of this type after `after`, waited for. */
-  event<T extends EventType>(type: T, options?: { sessionId?: string; after?: number }): Promise<Event & { type: T }>
+  event<T extends EventType>(
+    type: T,
+    options?: { sessionId?: string; after?: number },
+  ): Promise<Event & { type: T }>
   /** Sends and waits for the end of that turn. */
   turn(sessionId: string, text: string): Promise<Event[]>
   /** Lets go as a crash would: agents run on. */
@@ -52,7 +55,14 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   const warn = (message: string, error?: unknown): void => {
     warnings.push(`${message}: ${error instanceof Error ? error.message : String(error)}`)
   }
-  const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: home, TMPDIR: tmp, CORRAL_DEMO_STATE: join(home, 'demo'), ...given.env }
+  const env = {
+    PATH: process.env['PATH'],
+    LANG: 'C.UTF-8',
+    HOME: home,
+    TMPDIR: tmp,
+    CORRAL_DEMO_STATE: join(home, 'demo'),
+    ...given.env,
+  }
   const log = openLog({ path: join(home, 'corral.db'), bootId: BOOT_ID, newId: uuid, warn })
   const catalog = createCatalog(given.drivers ?? [demoDriver], env)
   const parts = createEngine({
@@ -60,7 +70,11 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     catalog,
     clock: { now: Date.now },
     newId: uuid,
-    isDirectory: (path) => stat(path).then((s) => s.isDirectory(), () => false),
+    isDirectory: (path) =>
+      stat(path).then(
+        (s) => s.isDirectory(),
+        () => false,
+      ),
     maxQueue: given.maxQueue ?? 100,
     warn,
   })
@@ -76,7 +90,15 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     killMs: 3000,
     ...given.options,
   }
-  const host = createHost({ catalog, sink: parts.sink, committed: (id) => log.run(id), env, newId: uuid, options, warn })
+  const host = createHost({
+    catalog,
+    sink: parts.sink,
+    committed: (id) => log.run(id),
+    env,
+    newId: uuid,
+    options,
+    warn,
+  })
   await parts.start(host)
   const { engine } = parts
 
@@ -117,7 +139,10 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     },
     async turn(sessionId, text) {
       const { turnId, seq } = await engine.send({ sessionId, input: [{ type: 'text', text }] })
-      const seen = await until({ after: seq - 1, sessionId }, (e) => isEnd(e.type) && e.event.turnId === turnId)
+      const seen = await until(
+        { after: seq - 1, sessionId },
+        (e) => isEnd(e.type) && e.event.turnId === turnId,
+      )
       return seen.filter((event) => event.turnId === turnId)
     },
     async abandon() {
@@ -134,5 +159,10 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
 }
 
 function isEnd(type: EventType): boolean {
-  return type === 'turn.completed' || type === 'turn.failed' || type === 'turn.interrupted' || type === 'turn.cancelled'
+  return (
+    type === 'turn.completed' ||
+    type === 'turn.failed' ||
+    type === 'turn.interrupted' ||
+    type === 'turn.cancelled'
+  )
 }

@@ -19,8 +19,16 @@ export async function halfWrittenMessage(agent: string, options: TestEngineOptio
   try {
     const done = await t.event('turn.completed', { sessionId: id, after: seq })
     assert.deepEqual([done.turnId, done.text], [turnId, 'got it'])
-    const said = t.engine.events({ sessionId: id, after: seq, limit: 100, types: ['message.completed', 'turn.completed'] })
-    assert.deepEqual(said.map((event) => event.type), ['message.completed', 'turn.completed'])
+    const said = t.engine.events({
+      sessionId: id,
+      after: seq,
+      limit: 100,
+      types: ['message.completed', 'turn.completed'],
+    })
+    assert.deepEqual(
+      said.map((event) => event.type),
+      ['message.completed', 'turn.completed'],
+    )
     await t.turn(id, '[[say still here]]')
   } finally {
     await t.stop()

@@ -22,7 +22,9 @@ export function openFifo(path: string): FifoWriter {
       if (lines.length === 0) return Promise.resolve()
       if (broken || socket.destroyed) return Promise.reject(broken ?? new Error('the agent is gone'))
       return new Promise((resolve, reject) => {
-        socket.write(lines.map((line) => `${line}\n`).join(''), (error) => (error ? reject(error) : resolve()))
+        socket.write(lines.map((line) => `${line}\n`).join(''), (error) =>
+          error ? reject(error) : resolve(),
+        )
       })
     },
     close: () => void socket.destroy(),

@@ -60,7 +60,13 @@ export function createHost(deps: HostDeps): Host {
   const abandoned = new Set<string>()
   let released = false
 
-  const spares = createSpares({ drivers: options.spare ? catalog : null, launch: launchNew, parkingDir: options.runsDir, newId, warn })
+  const spares = createSpares({
+    drivers: options.spare ? catalog : null,
+    launch: launchNew,
+    parkingDir: options.runsDir,
+    newId,
+    warn,
+  })
   writeFileSync(options.aliveFile, '')
   const heartbeat = setInterval(
     () => {
@@ -107,7 +113,8 @@ export function createHost(deps: HostDeps): Host {
   async function start(session: Session): Promise<Run> {
     const driver = catalog.driver(session.agent)
     const detection = await catalog.detect(session.agent)
-    if (!detection.installed) throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
+    if (!detection.installed)
+      throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
     await claimConversation(session)
     const claimed = await claimSpare(session, driver)
     if (claimed) return claimed
@@ -127,7 +134,15 @@ export function createHost(deps: HostDeps): Host {
   /** Writes down that this process is the session's, then follows it. */
   async function enlist(session: Session, driver: AgentDriver, { id, dir, child }: Launched): Promise<Run> {
     const pid = child.pid!
-    const row = { id, sessionId: session.id, pid, startTime: startTime(pid) ?? '', bootId: BOOT_ID, offset: 0, turnOffset: 0 }
+    const row = {
+      id,
+      sessionId: session.id,
+      pid,
+      startTime: startTime(pid) ?? '',
+      bootId: BOOT_ID,
+      offset: 0,
+      turnOffset: 0,
+    }
     try {
       await sink.started(session.id, row, session.nativeId !== null)
     } catch (error) {
@@ -159,7 +174,10 @@ export function createHost(deps: HostDeps): Host {
       const same = run.driver.name === session.agent && run.conversation === session.nativeId
       if (run.sessionId === session.id || !same) continue
       if (run.busy) {
-        throw new CorralError('conversation_busy', `Session ${run.sessionId} is using the same conversation; wait for it`)
+        throw new CorralError(
+          'conversation_busy',
+          `Session ${run.sessionId} is using the same conversation; wait for it`,
+        )
       }
       await end(run.sessionId)
     }
@@ -213,7 +231,9 @@ export function createHost(deps: HostDeps): Host {
 
   /** Ends what has been idle too long or is too much. */
   function evict(): void {
-    const idle = [...runs.values()].filter((run) => !run.busy && !run.ending).sort((a, b) => a.usedAt - b.usedAt)
+    const idle = [...runs.values()]
+      .filter((run) => !run.busy && !run.ending)
+      .sort((a, b) => a.usedAt - b.usedAt)
     const tooOld = Date.now() - options.idleMs
     idle.forEach((run, index) => {
       if (run.usedAt >= tooOld && idle.length - index <= options.maxWarm) return

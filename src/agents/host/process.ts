@@ -51,7 +51,9 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
 
 function quietly(command: string, args: string[]): string | null {
   try {
-    return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
+    return (
+      execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
+    )
   } catch {
     return null
   }

@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, rmSync, statSync, truncateSync, watch } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  watch,
+} from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import type { AgentOutput } from '../../core/event.ts'
 import type { AgentSink, ExitInfo, RunRow } from '../../core/ports.ts'
@@ -191,7 +202,8 @@ export function createRun(deps: RunDeps): Run {
   }
 
   async function reportExit(): Promise<void> {
-    for (let tries = 0; alive() && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 5))
+    for (let tries = 0; alive() && tries < 200; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 5))
     const exit: ExitInfo = { ...readExit(files.exit), stderr: tail(files.errors), expected: run.ending }
     while (!detached) {
       try {
@@ -280,7 +292,13 @@ function notJson(text: string | null): AgentOutput {
     text === null
       ? `The agent wrote a line of more than ${MAX_LINE / 1024 / 1024} MiB; it was passed over`
       : 'The agent wrote something that is not its protocol'
-  return { type: 'agent.notice', level: 'warning', code: 'agent_output', message, data: { start: text?.slice(0, 200) ?? '' } }
+  return {
+    type: 'agent.notice',
+    level: 'warning',
+    code: 'agent_output',
+    message,
+    data: { start: text?.slice(0, 200) ?? '' },
+  }
 }
 
 function readExit(path: string): { code: number | null; signal: string | null } {
@@ -294,7 +312,14 @@ function readExit(path: string): { code: number | null; signal: string | null } 
 }
 
 /** A shell reports death by signal n as 128 + n. */
-const SIGNALS: Record<number, string> = { 1: 'SIGHUP', 2: 'SIGINT', 6: 'SIGABRT', 9: 'SIGKILL', 11: 'SIGSEGV', 15: 'SIGTERM' }
+const SIGNALS: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  6: 'SIGABRT',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  15: 'SIGTERM',
+}
 
 function tail(path: string): string {
   try {

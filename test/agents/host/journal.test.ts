@@ -17,7 +17,8 @@ function journalOf(content: string | Buffer, maxLine = 1024 * 1024): { journal: 
 
 function readAll(journal: Journal): (string | null)[] {
   const texts: (string | null)[] = []
-  for (let page = journal.read(); page; page = journal.read()) texts.push(...page.lines.map((line) => line.text))
+  for (let page = journal.read(); page; page = journal.read())
+    texts.push(...page.lines.map((line) => line.text))
   return texts
 }
 
@@ -52,7 +53,9 @@ test('a line above the limit is passed over and the next one is read', () => {
 })
 
 test('invalid UTF-8 does not disturb its neighbours', () => {
-  const { journal } = journalOf(Buffer.concat([Buffer.from('a\n'), Buffer.from([0xff, 0xc3, 0x28, 10]), Buffer.from('b\n')]))
+  const { journal } = journalOf(
+    Buffer.concat([Buffer.from('a\n'), Buffer.from([0xff, 0xc3, 0x28, 10]), Buffer.from('b\n')]),
+  )
   const texts = readAll(journal)
   assert.deepEqual([texts[0], texts[2]], ['a', 'b'])
   journal.close()
