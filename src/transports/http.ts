@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { HttpError, sendError } from './http-message.ts'
 import { createRouter } from './router.ts'
 
-export { HttpError, isJsonType, readBody, sendError, sendJson, sendText } from './http-message.ts'
+export { HttpError, isJsonType, readBody, sendJson, sendText } from './http-message.ts'
 
 export interface HttpRequest {
   req: IncomingMessage

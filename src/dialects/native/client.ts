@@ -3,8 +3,8 @@ import { openStream, type EventStream, type StreamOptions } from './event-stream
 import { ConnectionLost, DaemonUnreachable, dial, NativeError, type Link } from './link.ts'
 import type { Api } from './methods.ts'
 
-export { ConnectionLost, DaemonUnreachable, NativeError } from './link.ts'
-export type { EventStream, LogRange, StreamOptions } from './event-stream.ts'
+export { DaemonUnreachable, NativeError } from './link.ts'
+export type { EventStream, StreamOptions } from './event-stream.ts'
 export type { Api } from './methods.ts'
 
 export interface ClientOptions {

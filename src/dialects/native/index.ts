@@ -8,7 +8,7 @@ import type { Context, DaemonControl } from './method.ts'
 import { METHODS } from './methods.ts'
 import type { AgentReport } from './wire.ts'
 
-export type { AgentsSummary, DaemonControl, Listener } from './method.ts'
+export type { DaemonControl } from './method.ts'
 export type { AgentReport } from './wire.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
