@@ -25,7 +25,12 @@ export async function newSession(port: number, path: string, agent: string): Pro
 /** A request as it goes over the wire. */
 export function request(method: string, params: object, connection = 'close'): string {
   const body = JSON.stringify({ method, params })
-  const head = ['POST /rpc HTTP/1.1', 'host: 127.0.0.1', 'content-type: application/json', `connection: ${connection}`]
+  const head = [
+    'POST /rpc HTTP/1.1',
+    'host: 127.0.0.1',
+    'content-type: application/json',
+    `connection: ${connection}`,
+  ]
   return `${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 

@@ -58,7 +58,14 @@ function createFiller(log: Log, cwd: string) {
 
   function create(id: string): Session {
     const unset = { model: null, title: null, nativeId: null, parentId: null, forkFrom: null }
-    const body = { type: 'session.created', agent: 'demo', cwd, mode: 'auto', settings: {}, origin: 'native' } as const
+    const body = {
+      type: 'session.created',
+      agent: 'demo',
+      cwd,
+      mode: 'auto',
+      settings: {},
+      origin: 'native',
+    } as const
     return add(null, id, null, { ...body, ...unset })
   }
 
@@ -71,10 +78,25 @@ function createFiller(log: Log, cwd: string) {
     const queued = events.at(-bodiesOf(turnId).length)!
     const at = start + queued.seq
     const input = [{ type: 'text' as const, text: WORDS }]
-    const row = { id: turnId, sessionId: id, input, key: null, origin: 'native', queuedAt: at, seq: queued.seq }
+    const row = {
+      id: turnId,
+      sessionId: id,
+      input,
+      key: null,
+      origin: 'native',
+      queuedAt: at,
+      seq: queued.seq,
+    }
     writes.push(
-      { op: 'turn', turn: { ...row, state: 'queued', startedAt: null, endedAt: null, usage: null, error: null } },
-      { op: 'turn.update', id: turnId, patch: { state: 'completed', startedAt: at, endedAt: at, usage: NO_USAGE } },
+      {
+        op: 'turn',
+        turn: { ...row, state: 'queued', startedAt: null, endedAt: null, usage: null, error: null },
+      },
+      {
+        op: 'turn.update',
+        id: turnId,
+        patch: { state: 'completed', startedAt: at, endedAt: at, usage: NO_USAGE },
+      },
       { op: 'session', session: state },
     )
     sessions[index] = state
@@ -95,7 +117,14 @@ function bodiesOf(turnId: string): EventBody[] {
   const message = { type: 'message.completed', parent: null, aborted: false } as const
   const callId = `${turnId}-call`
   return [
-    { type: 'turn.queued', turnId, input: [{ type: 'text', text: WORDS }], key: null, origin: 'native', position: 0 },
+    {
+      type: 'turn.queued',
+      turnId,
+      input: [{ type: 'text', text: WORDS }],
+      key: null,
+      origin: 'native',
+      position: 0,
+    },
     { type: 'turn.started', turnId },
     { type: 'session.status', status: 'running', previous: 'idle' },
     { type: 'turn.accepted', turnId },

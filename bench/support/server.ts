@@ -89,6 +89,11 @@ async function startScript(shop: Workshop, text: string) {
   return { ...(await start(shop, [file], { PATH: process.env['PATH'] }, directory)), directory }
 }
 
+/** Any other program that prints a line when it is ready. */
+export function startProgram(shop: Workshop, args: string[]): Promise<{ server: Server; line: string }> {
+  return start(shop, args, { PATH: process.env['PATH'] })
+}
+
 async function start(shop: Workshop, args: string[], env: NodeJS.ProcessEnv, cwd?: string) {
   const startedAt = performance.now()
   const child = shop.spawn(process.execPath, args, {
@@ -110,7 +115,8 @@ function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
     let problems = ''
-    const give = (problem: string): void => reject(new Error(`${child.spawnargs.join(' ')}: ${problem}\n${problems}`))
+    const give = (problem: string): void =>
+      reject(new Error(`${child.spawnargs.join(' ')}: ${problem}\n${problems}`))
     const timer = setTimeout(() => give('not ready in time'), READY_MS)
     child.once('exit', () => give('ended'))
     child.stderr!.on('data', (bytes: Buffer) => (problems += bytes.toString()))

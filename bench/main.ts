@@ -1,0 +1,69 @@
+/**
+ * Measures, compares within the same run, prints. Names on the command line choose; `--save` writes results.json;
+ * `--no-build` takes dist/ as it is.
+ */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { claude } from './claude.ts'
+import { fanout } from './fanout.ts'
+import { latency } from './latency.ts'
+import { log } from './log.ts'
+import { memory } from './memory.ts'
+import { rpc } from './rpc.ts'
+import { sessions } from './sessions.ts'
+import { start } from './start.ts'
+import { met, type Result } from './support/row.ts'
+import { machine, table } from './support/table.ts'
+import { openWorkshop, type Workshop } from './support/workshop.ts'
+import { throughput } from './throughput.ts'
+
+const BENCHMARKS = { claude, throughput, latency, log, start, sessions, memory, rpc, fanout }
+type Name = keyof typeof BENCHMARKS
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { save: { type: 'boolean' }, build: { type: 'boolean', default: true } },
+  allowNegative: true,
+})
+const unknown = positionals.filter((name) => !Object.hasOwn(BENCHMARKS, name))
+if (unknown.length > 0) {
+  console.error(`no benchmark ${unknown.join(', ')}; there are ${Object.keys(BENCHMARKS).join(', ')}`)
+  process.exit(2)
+}
+const chosen = (positionals.length > 0 ? positionals : Object.keys(BENCHMARKS)) as Name[]
+if (options.build) execFileSync(process.execPath, [new URL('../scripts/build.ts', import.meta.url).pathname])
+
+const before = loadavg()[0]!.toFixed(2)
+const shop = openWorkshop()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void shop.close().finally(() => process.exit(1)))
+}
+try {
+  const results = await runAll(shop)
+  console.log(`\n${machine()}; load before ${before}\n\n${table(results)}`)
+  if (options.save) save(results)
+} finally {
+  await shop.close()
+}
+
+async function runAll(workshop: Workshop): Promise<Result[]> {
+  const results: Result[] = []
+  for (const name of chosen) {
+    const from = performance.now()
+    process.stderr.write(`${name} … `)
+    results.push(...(await BENCHMARKS[name](workshop)))
+    process.stderr.write(`${((performance.now() - from) / 1000).toFixed(1)} s\n`)
+  }
+  return results
+}
+
+function save(results: Result[]): void {
+  const rows = results.map((result) => ('skipped' in result ? result : { ...result, met: met(result) }))
+  const file = new URL('results.json', import.meta.url)
+  writeFileSync(
+    file,
+    `${JSON.stringify({ machine: machine(), date: new Date().toISOString(), rows }, null, 2)}\n`,
+  )
+}
