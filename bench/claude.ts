@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { claudeDriver } from '../src/agents/claude/driver.ts'
 import { uuid } from '../src/core/ids.ts'
+import type { Intent } from '../src/core/ports.ts'
 import type { Session } from '../src/core/session.ts'
 import { CLAUDE, claudeAbsent } from '../test/support/claude-env.ts'
 import { aSession } from '../test/support/session.ts'
@@ -14,11 +15,10 @@ import { median, pause, percentile, spread } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
 const MODEL = new URL('../test/support/model/main.ts', import.meta.url).pathname
-const ROUNDS = 15
-/** New processes are slow: fewer will do. */
-const RESUMES = 9
+/** Pairs; after every third one comes a new process. */
+const ROUNDS = 30
 /** Claude tidies up after a turn; nobody is measured while it does. */
-const REST_MS = 250
+const REST_MS = 200
 const MESSAGE = '[[say hello]]'
 const NAME = 'claude, second turn, message sent → first token'
 
@@ -37,14 +37,18 @@ export async function claude(shop: Workshop): Promise<Result[]> {
     await start()
   }
   const times = { through: [] as number[], direct: [] as number[], resumed: [] as number[] }
-  const measure = async (into: number[], work: () => Promise<number>): Promise<void> => {
+  const kinds = { through, direct: bare.warm, resumed: bare.resumed }
+  const measure = async (kind: keyof typeof kinds): Promise<void> => {
     await pause(REST_MS)
-    into.push(await work())
+    times[kind].push(await kinds[kind]())
   }
   for (let round = 0; round < ROUNDS; round++) {
-    await measure(times.through, through)
-    await measure(times.direct, bare.warm)
-    if (round < RESUMES) await measure(times.resumed, bare.resumed)
+    const pair = ['through', 'direct'] as const
+    for (const kind of round % 2 === 0 ? pair : pair.toReversed()) await measure(kind)
+    if (round % 3 === 0) {
+      await measure('resumed')
+      await pause(REST_MS)
+    }
   }
   await bare.close()
   await daemon.stop()
@@ -128,7 +132,7 @@ function openBare(shop: Workshop, env: NodeJS.ProcessEnv) {
 
 /** Sends the message; resolves at the end of the turn, with the time from `sent` to the first piece of the answer. */
 function turn(child: ChildProcess, sent: number): Promise<number> {
-  const prompt = { kind: 'prompt', turnId: uuid(), input: [{ type: 'text', text: MESSAGE }] } as const
+  const prompt: Intent = { kind: 'prompt', turnId: uuid(), input: [{ type: 'text', text: MESSAGE }] }
   return new Promise((resolve, reject) => {
     let text = ''
     let first = 0

@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { claudeDriver } from '../src/agents/claude/driver.ts'
 import { uuid } from '../src/core/ids.ts'
+import type { Intent } from '../src/core/ports.ts'
 import { follow, newSession } from './support/codecast.ts'
 import { atMost, type Result } from './support/row.ts'
 import { startDaemon } from './support/server.ts'
@@ -66,7 +67,7 @@ function reader(into: number[]): (bytes: Buffer) => void {
 }
 
 function overPipe(child: ChildProcess, into: number[]): Promise<void> {
-  const prompt = { kind: 'prompt', turnId: uuid(), input: [{ type: 'text', text: 'go' }] } as const
+  const prompt: Intent = { kind: 'prompt', turnId: uuid(), input: [{ type: 'text', text: 'go' }] }
   const read = reader(into)
   return new Promise((resolve) => {
     const onData = (bytes: Buffer): void => {

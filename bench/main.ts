@@ -42,7 +42,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   const results = await runAll(shop)
-  console.log(`\n${machine()}; load before ${before}\n\n${table(results)}`)
+  console.log(`\n${machine()}; load ${before} before, ${loadavg()[0]!.toFixed(2)} after\n\n${table(results)}`)
   if (options.save) save(results)
 } finally {
   await shop.close()

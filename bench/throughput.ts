@@ -6,7 +6,7 @@ import { brief, median } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
 const EVENTS = 100_000
-const ROUNDS = 3
+const ROUNDS = 5
 
 /** Demo agent → durable log → one reader of server-sent events. */
 export async function throughput(shop: Workshop): Promise<Result[]> {

@@ -156,6 +156,7 @@ function startHost(
   return createHost({
     catalog,
     sink: parts.sink,
+    session: parts.peek,
     committed: (runId) => log.run(runId),
     env,
     newId: uuid,
@@ -235,6 +236,8 @@ async function openListeners(
 }
 
 const INTERRUPT_MS = 2000
+/** Processes that cannot be ended, or whose end cannot be written down, do not keep the daemon. */
+const LAST_MS = 10_000
 
 /** Running turns get their time, then are interrupted; then the processes end. */
 async function endAgents({ engine }: EngineParts, host: Host, graceMs: number): Promise<void> {
@@ -242,7 +245,7 @@ async function endAgents({ engine }: EngineParts, host: Host, graceMs: number): 
   await waitFor(() => busy().length === 0, graceMs)
   await Promise.allSettled(busy().map((sessionId) => engine.interrupt({ sessionId })))
   await waitFor(() => busy().length === 0, INTERRUPT_MS)
-  await host.endAll()
+  await Promise.race([host.endAll(), new Promise((resolve) => setTimeout(resolve, LAST_MS).unref())])
 }
 
 async function waitFor(done: () => boolean, ms: number): Promise<void> {

@@ -38,9 +38,9 @@ function count(bytes: Buffer): number {
   return found
 }
 
-/** Marks that lie across the border of two pieces are found where these meet. */
-function meets(before: Buffer, bytes: Buffer): Buffer {
-  return Buffer.concat([before.subarray(-(mark.length - 1)), bytes.subarray(0, mark.length - 1)])
+/** Where two pieces meet: what lies across their border, for something of this length. */
+function border(before: Buffer, bytes: Buffer, length: number): Buffer {
+  return Buffer.concat([before.subarray(-(length - 1)), bytes.subarray(0, length - 1)])
 }
 
 function through(): void {
@@ -62,16 +62,13 @@ for (let i = 0; i < job.connections; i++) {
   socket.write(job.request)
   socket.on('data', (bytes: Buffer) => {
     if (before.length === 0 && ++greeted === job.connections) process.stdout.write('ready\n')
-    const border = meets(before, bytes)
-    const found = count(bytes) + count(border)
+    const found = count(bytes) + count(border(before, bytes, mark.length))
     if (found > 0) {
       marks += found
       lastAt = performance.now()
       firstAt ||= lastAt
     }
-    const over =
-      bytes.includes(last) ||
-      Buffer.concat([before.subarray(-last.length), bytes.subarray(0, last.length)]).includes(last)
+    const over = bytes.includes(last) || border(before, bytes, last.length).includes(last)
     before = Buffer.from(bytes.subarray(-256))
     if (!over || ended) return
     ended = true

@@ -148,14 +148,15 @@ function observeMode(state: Session, mode: Mode): EventBody[] {
 function ask(state: Session, approval: Approval): EventBody[] {
   if (state.approvals.some((a) => a.id === approval.id)) return []
   const requested: EventBody = { type: 'approval.requested', turnId: state.turn?.id ?? null, approval }
-  const decision: Decision | null = state.turn?.interrupting
-    ? { behavior: 'deny', comment: 'The user has interrupted this turn.' }
-    : modePolicy(state.mode, approval)
-  if (!decision) return [requested]
-  return [
+  const resolved = (decision: Decision, by: string): EventBody[] => [
     requested,
-    { type: 'approval.resolved', approvalId: approval.id, decision, by: `mode:${state.mode}` },
+    { type: 'approval.resolved', approvalId: approval.id, decision, by },
   ]
+  if (state.turn?.interrupting) {
+    return resolved({ behavior: 'deny', comment: 'The user has interrupted this turn.' }, 'interrupt')
+  }
+  const decision = modePolicy(state.mode, approval)
+  return decision ? resolved(decision, `mode:${state.mode}`) : [requested]
 }
 
 function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'turn.ended' }): EventBody[] {
@@ -198,7 +199,9 @@ export function exited(state: Session, runId: string, exit: ExitInfo, agentTitle
   const { turn } = state
   // A process that Corral itself ended before it had the message makes room for the one that will get it.
   if (!turn || state.destroyed || (exit.expected && !turn.accepted && !turn.interrupting)) return events
-  if (turn.interrupting) return [...events, { type: 'turn.interrupted', turnId: turn.id, usage: NO_USAGE }]
+  if (turn.interrupting || exit.expected) {
+    return [...events, { type: 'turn.interrupted', turnId: turn.id, usage: NO_USAGE }]
+  }
   if (!turn.accepted && turn.attempts < MAX_ATTEMPTS) {
     return [
       ...events,

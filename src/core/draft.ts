@@ -1,7 +1,7 @@
 import { LoggedEvent, type Event, type EventBody } from './event.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
 import { project } from './project.ts'
-import { apply, statusOf, type Session } from './session.ts'
+import { apply, isResting, statusOf, type Session } from './session.ts'
 
 /** A message that is being streamed: what there is of it so far. */
 export interface OpenMessage {
@@ -60,8 +60,7 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
 
   /** A session that rests, with nothing on its way to the log, is not kept. */
   function release(sessionId: string, entry: Entry): void {
-    const { state } = entry
-    const resting = !state || (!state.turn && !state.run && state.queue.length === 0)
+    const resting = !entry.state || isResting(entry.state)
     if (entry.pending === 0 && resting && entries.get(sessionId) === entry) entries.delete(sessionId)
   }
 

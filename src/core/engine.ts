@@ -24,8 +24,9 @@ export interface EngineDeps {
 /** The engine and what only the daemon itself may touch of it. */
 export interface EngineParts {
   engine: Engine
-  /** For the host to report to. */
+  /** For the host to report to, and to ask what a session is doing now. */
   sink: AgentSink
+  peek: (sessionId: string) => Session | null
   /** Gives the engine its host and takes up what an earlier daemon left running. */
   start(host: AgentHost): Promise<void>
   /** From now on commands that would start something are refused. */
@@ -35,7 +36,7 @@ export interface EngineParts {
 /** The one mutable heart: loads a session, decides, commits, publishes, answers; then tells the agents. */
 export function createEngine(deps: EngineDeps): EngineParts {
   const { log, catalog, clock, newId } = deps
-  const feed = createFeed(log)
+  const feed = createFeed(log, deps.warn)
   const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const inFlight = new Map<string, Promise<unknown>>()
@@ -212,7 +213,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
         return create(body, command.key)
       }),
     async destroy(sessionId) {
-      await change(sessionId, decide.destroy)
+      existing(sessionId)
+      const draft = drafts.of(sessionId)
+      draft.abortOpenMessages()
+      draft.add(...decide.destroy(draft.state))
+      await commit(draft)
       await reactor.ended(sessionId)
     },
     async decide({ approvalId, decision, by }) {
@@ -252,6 +257,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   return {
     engine,
     sink: createSink({ drafts, commit, catalog }),
+    peek: drafts.peek,
     start: (host) => reactor.start(host),
     stopping() {
       closing = true

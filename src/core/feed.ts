@@ -26,8 +26,11 @@ export interface Feed {
  * Live subscriptions over the log. A subscriber is either live, and gets what is published, or behind, and reads the log at
  * its own speed; nothing is buffered for it. `seq` decides at the seam, so there is no gap and no repeat.
  */
-export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
-  const everything = new Set<Subscriber>()
+export function createFeed(
+  log: Pick<Log, 'events' | 'head'>,
+  warn: (message: string, error: unknown) => void,
+): Feed {
+  const ofAll = new Set<Subscriber>()
   const bySession = new Map<string, Set<Subscriber>>()
 
   function hand(subscriber: Subscriber, events: LoggedEvent[]): void {
@@ -39,7 +42,18 @@ export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
       ? events
       : events.filter((e) => e.seq > cursor && (types === null || types.has(e.type)))
     subscriber.cursor = Math.max(cursor, events.at(-1)!.seq)
-    if (wanted.length > 0 && subscriber.deliver(wanted) === false) subscriber.live = false
+    if (wanted.length > 0 && !delivered(subscriber, wanted)) subscriber.live = false
+  }
+
+  /** A reader that breaks is closed; the others, and whoever waits for the commit, do not notice. */
+  function delivered(subscriber: Subscriber, events: LoggedEvent[]): boolean {
+    try {
+      return subscriber.deliver(events) !== false
+    } catch (error) {
+      subscriber.closed = true
+      warn('a reader of the log broke and was closed', error)
+      return false
+    }
   }
 
   function catchUp(subscriber: Subscriber): void {
@@ -56,7 +70,7 @@ export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
     const complete = page.length < PAGE
     subscriber.cursor = Math.max(last?.seq ?? 0, complete ? head : cursor)
     if (complete) subscriber.live = true
-    if (page.length > 0 && subscriber.deliver(page) === false) {
+    if (page.length > 0 && !delivered(subscriber, page)) {
       subscriber.live = false
       return
     }
@@ -66,7 +80,7 @@ export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
   return {
     publish(events) {
       if (events.length === 0) return
-      for (const subscriber of everything) hand(subscriber, events)
+      for (const subscriber of ofAll) hand(subscriber, events)
       if (bySession.size === 0) return
       for (const [sessionId, group] of bySessionId(events)) {
         for (const subscriber of bySession.get(sessionId) ?? []) hand(subscriber, group)
@@ -81,7 +95,7 @@ export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
         types: types ? new Set(types) : null,
         deliver,
       }
-      let home = everything
+      let home = ofAll
       if (sessionId !== undefined) {
         home = bySession.get(sessionId) ?? new Set()
         bySession.set(sessionId, home)
@@ -95,7 +109,7 @@ export function createFeed(log: Pick<Log, 'events' | 'head'>): Feed {
         resume: () => void setImmediate(catchUp, subscriber),
         close() {
           subscriber.closed = true
-          home.delete(subscriber)
+          if (!home.delete(subscriber)) return
           if (sessionId !== undefined && home.size === 0) bySession.delete(sessionId)
         },
       }

@@ -40,8 +40,8 @@ export type Write =
   | { op: 'run'; run: RunRow }
   | { op: 'run.position'; position: JournalPosition }
   | { op: 'run.delete'; id: string }
-  /** A message is complete: its deltas, all at or after `from`, go. Without an id: all of the session's. */
-  | { op: 'deltas.drop'; sessionId: string; messageId: string | null; from: number }
+  /** A message is complete: its deltas, all at or after `from`, go. */
+  | { op: 'deltas.drop'; sessionId: string; messageId: string; from: number }
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
@@ -155,14 +155,14 @@ export interface AgentSink {
 /** Runs agents as processes. One process per session at the most. */
 export interface AgentHost {
   /** Brings a user message to the session's agent, starting it if need be. `inDoubt`: it may have been written already. */
-  prompt(session: Session, turnId: string, input: Content[], inDoubt: boolean): void
+  prompt(sessionId: string, turnId: string, input: Content[], inDoubt: boolean): void
   /** Tells a running agent something; resolves when it is written, false when no process is there to be told. */
-  tell(session: Session, intent: Exclude<Intent, { kind: 'prompt' }>): Promise<boolean>
+  tell(sessionId: string, intent: Exclude<Intent, { kind: 'prompt' }>): Promise<boolean>
   /** Orderly at first, then by signals on timers, until the turn or the process is over. */
-  interrupt(session: Session): void
-  pause(session: Session): void
-  resume(session: Session): void
-  /** Ends the session's process, if any. */
+  interrupt(sessionId: string): void
+  pause(sessionId: string): void
+  resume(sessionId: string): void
+  /** Ends the session's process, if any; resolves when it is gone. */
   end(sessionId: string): Promise<void>
   /** Takes up processes that an earlier daemon left; resolves with the sessions whose process is alive. */
   attach(runs: RunRow[], sessions: Map<string, Session>): Promise<Set<string>>

@@ -1,9 +1,9 @@
+import type { PendingApproval } from './approval.ts'
 import type { ConfigureSession } from './command.ts'
 import * as decide from './decide.ts'
 import type { Drafts } from './draft.ts'
 import type { Event, LoggedEvent } from './event.ts'
-import type { AgentHost, Log } from './ports.ts'
-import type { PendingApproval } from './approval.ts'
+import type { AgentHost, Intent, Log } from './ports.ts'
 import type { Session } from './session.ts'
 
 interface ReactorDeps {
@@ -27,38 +27,38 @@ export interface Reactor {
 export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   let host: AgentHost | null = null
   let held = false
-  const endings = new Map<string, Promise<void>>()
 
   function prompt(agents: AgentHost, sessionId: string, turnId: string, inDoubt: boolean): void {
-    if (held) return
-    const session = drafts.peek(sessionId)
-    const turn = log.turn(turnId)
-    if (session?.turn?.id === turnId && turn) agents.prompt(session, turnId, turn.input, inDoubt)
+    const turn = held ? null : log.turn(turnId)
+    if (turn) agents.prompt(sessionId, turnId, turn.input, inDoubt)
+  }
+
+  function tell(agents: AgentHost, sessionId: string, intent: Exclude<Intent, { kind: 'prompt' }>): void {
+    agents.tell(sessionId, intent).catch((error) => warn(`telling an agent its ${intent.kind}`, error))
   }
 
   /** Hands a decision to the agent and notes that it has it. */
-  async function hand(agents: AgentHost, session: Session, approval: PendingApproval): Promise<void> {
-    if (!approval.decision || approval.decision.behavior === 'cancelled') return
-    const written = await agents.tell(session, { kind: 'decision', approval, decision: approval.decision })
+  async function hand(agents: AgentHost, sessionId: string, approval: PendingApproval): Promise<void> {
+    const { decision } = approval
+    if (!decision || decision.behavior === 'cancelled') return
+    const written = await agents.tell(sessionId, { kind: 'decision', approval, decision })
     if (!written) return
-    const draft = drafts.of(session.id)
+    const draft = drafts.of(sessionId)
     draft.add({ type: 'approval.delivered', approvalId: approval.id })
     await draft.commit()
   }
 
-  function decided(agents: AgentHost, event: Event & { type: 'approval.resolved' }): void {
-    const session = drafts.peek(event.sessionId)
-    const approval = session?.approvals.find((a) => a.id === event.approvalId)
-    if (!session || !approval) return
-    hand(agents, session, approval).catch((error) =>
-      warn(`handing over the decision on ${approval.tool}`, error),
-    )
+  function handOver(agents: AgentHost, session: Session | null, approvalId?: string): void {
+    for (const approval of session?.approvals ?? []) {
+      if (approvalId !== undefined && approval.id !== approvalId) continue
+      hand(agents, session!.id, approval).catch((error) =>
+        warn(`handing over the decision on ${approval.tool}`, error),
+      )
+    }
   }
 
-  function end(agents: AgentHost, sessionId: string): void {
-    const ending = agents.end(sessionId).finally(() => endings.delete(sessionId))
-    ending.catch((error) => warn(`ending the agent of session ${sessionId}`, error))
-    endings.set(sessionId, ending)
+  function end(agents: AgentHost, sessionId: string): Promise<void> {
+    return agents.end(sessionId).catch((error) => warn(`ending the agent of session ${sessionId}`, error))
   }
 
   function one(agents: AgentHost, event: Event): void {
@@ -68,42 +68,46 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
         return prompt(agents, sessionId, event.turnId, false)
       case 'turn.retried':
         // Whatever process there is holds the wrong conversation.
-        void agents.end(sessionId).then(() => prompt(agents, sessionId, event.turnId, false))
+        void end(agents, sessionId).then(() => prompt(agents, sessionId, event.turnId, false))
         return
-      case 'turn.interrupting': {
-        const session = drafts.peek(sessionId)
-        if (session) agents.interrupt(session)
-        return
-      }
+      case 'turn.interrupting':
+        return agents.interrupt(sessionId)
+      case 'turn.accepted':
+        // An interrupt that overtook its message stopped nothing.
+        return drafts.peek(sessionId)?.turn?.interrupting ? agents.interrupt(sessionId) : undefined
       case 'approval.resolved':
-        return decided(agents, event)
-      case 'session.changed': {
-        const session = drafts.peek(sessionId)
-        if (!session || event.paused === undefined) return
-        return event.paused ? agents.pause(session) : agents.resume(session)
-      }
+        return handOver(agents, drafts.peek(sessionId), event.approvalId)
+      case 'session.changed':
+        if (event.paused !== undefined)
+          return event.paused ? agents.pause(sessionId) : agents.resume(sessionId)
+        return
       case 'session.destroyed':
-        return end(agents, sessionId)
+        void end(agents, sessionId)
+        return
       default:
     }
   }
 
   /** A session as an earlier daemon left it. */
   function recover(agents: AgentHost, session: Session, alive: boolean): void {
-    if (session.destroyed) return end(agents, session.id)
-    if (!session.turn) {
-      const draft = drafts.of(session.id)
+    const { id, turn } = session
+    if (session.destroyed) return void end(agents, id)
+    if (alive) retell(agents, session)
+    if (!turn) {
+      const draft = drafts.of(id)
       draft.add(...decide.advance(draft.state))
-      draft.commit().then(react, (error) => warn(`taking up the queue of session ${session.id}`, error))
+      draft.commit().then(react, (error) => warn(`taking up the queue of session ${id}`, error))
       return
     }
-    if (!session.turn.accepted) return prompt(agents, session.id, session.turn.id, alive)
-    if (session.turn.interrupting) agents.interrupt(session)
-    for (const approval of session.approvals) {
-      hand(agents, session, approval).catch((error) =>
-        warn(`handing over the decision on ${approval.tool}`, error),
-      )
-    }
+    if (!turn.accepted) return prompt(agents, id, turn.id, alive)
+    if (turn.interrupting) agents.interrupt(id)
+    handOver(agents, session)
+  }
+
+  /** Settings that were changed may not have reached the agent; the same ones again change nothing. */
+  function retell(agents: AgentHost, { id, mode, model }: Session): void {
+    tell(agents, id, { kind: 'mode', mode })
+    if (model !== null) tell(agents, id, { kind: 'model', model })
   }
 
   function react(events: LoggedEvent[]): void {
@@ -112,19 +116,16 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
 
   return {
     react,
-    configured(session, command) {
-      if (!host || !session.run) return
-      if (command.nativeId !== undefined) return end(host, session.id)
-      const tell = (intent: Parameters<AgentHost['tell']>[1]): void => {
-        host!.tell(session, intent).catch((error) => warn(`telling the agent its new ${intent.kind}`, error))
-      }
-      if (command.mode !== undefined) tell({ kind: 'mode', mode: command.mode })
-      if (command.model !== undefined) tell({ kind: 'model', model: command.model })
+    configured({ id }, command) {
+      if (!host) return
+      if (command.nativeId !== undefined) return void end(host, id)
+      if (command.mode !== undefined) tell(host, id, { kind: 'mode', mode: command.mode })
+      if (command.model !== undefined) tell(host, id, { kind: 'model', model: command.model })
     },
     hold() {
       held = true
     },
-    ended: (sessionId) => endings.get(sessionId) ?? Promise.resolve(),
+    ended: (sessionId) => (host ? end(host, sessionId) : Promise.resolve()),
     async start(agents) {
       const unfinished = log.unfinished()
       const alive = await agents.attach(

@@ -62,6 +62,11 @@ export function tierOf(session: Session): Tier {
   return session.run ? 'warm' : 'cold'
 }
 
+/** Nothing runs, nothing waits: all there is to know about it is in the log. */
+export function isResting(session: Session): boolean {
+  return !session.turn && !session.run && session.queue.length === 0
+}
+
 export function openApprovals(session: Session): PendingApproval[] {
   return session.approvals.filter((approval) => approval.decision === null)
 }
@@ -76,7 +81,7 @@ export function apply(state: Session | null, event: Event): Session {
       return { ...state, ...patch }
     }
     case 'session.destroyed':
-      return { ...state, destroyed: true, queue: [], approvals: [] }
+      return { ...state, destroyed: true, queue: [], approvals: [], activeAt: event.at }
     case 'turn.queued':
       return { ...state, queue: [...state.queue, event.turnId], activeAt: event.at }
     case 'turn.started':
@@ -110,7 +115,10 @@ export function apply(state: Session | null, event: Event): Session {
     case 'turn.accepted':
       return inTurn(state, { accepted: true })
     case 'turn.retried':
-      return inTurn(state, { attempts: (state.turn?.attempts ?? 0) + 1, accepted: false })
+      return {
+        ...inTurn(state, { attempts: (state.turn?.attempts ?? 0) + 1, accepted: false }),
+        approvals: [],
+      }
     case 'turn.interrupting':
       return inTurn(state, { interrupting: true })
     case 'approval.requested': {

@@ -1,6 +1,7 @@
 import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
-import type { AgentOutput, LoggedEvent } from './event.ts'
+import { CorralError } from './error.ts'
+import type { EventBody, LoggedEvent } from './event.ts'
 import type { AgentCatalog, AgentSink } from './ports.ts'
 import { NO_USAGE } from './usage.ts'
 
@@ -12,10 +13,17 @@ interface SinkDeps {
 
 /** Where agents' words become events: committed together with how far their journal has been read. */
 export function createSink({ drafts, commit, catalog }: SinkDeps): AgentSink {
-  function take(draft: Draft, output: AgentOutput): void {
-    if (output.type === 'turn.ended' && draft.state.turn) draft.abortOpenMessages()
-    draft.add(...decide.absorb(draft.state, output))
-    if (output.type === 'turn.ended') draft.add(...decide.advance(draft.state))
+  /** The end of a turn, whatever it was; then the next one starts. */
+  function close(draft: Draft, end: () => EventBody[]): void {
+    if (draft.state.turn) draft.abortOpenMessages()
+    draft.add(...end())
+    draft.add(...decide.advance(draft.state))
+  }
+
+  async function closeTurn(sessionId: string, turnId: string, end: EventBody): Promise<void> {
+    const draft = drafts.of(sessionId)
+    if (draft.state.turn?.id === turnId) close(draft, () => [end])
+    await commit(draft)
   }
 
   return {
@@ -28,31 +36,29 @@ export function createSink({ drafts, commit, catalog }: SinkDeps): AgentSink {
     },
     async output(sessionId, position, outputs) {
       const draft = drafts.of(sessionId)
-      if (!draft.state.destroyed) for (const output of outputs) take(draft, output)
+      for (const output of draft.state.destroyed ? [] : outputs) {
+        if (output.type === 'turn.ended') close(draft, () => decide.absorb(draft.state, output))
+        else draft.add(...decide.absorb(draft.state, output))
+      }
       draft.write({ op: 'run.position', position })
       await commit(draft)
     },
     async exited(sessionId, runId, exit) {
       const draft = drafts.of(sessionId)
-      if (draft.state.turn) draft.abortOpenMessages()
-      draft.add(...decide.exited(draft.state, runId, exit, catalog.title(draft.state.agent)))
-      draft.add(...decide.advance(draft.state))
+      close(draft, () => decide.exited(draft.state, runId, exit, catalog.title(draft.state.agent)))
       await commit(draft)
     },
     async failedToStart(sessionId, turnId, error) {
-      const draft = drafts.of(sessionId)
-      if (draft.state.turn?.id !== turnId) return
+      const code = error instanceof CorralError && error.code !== 'internal' ? error.code : 'agent_start'
       const message = error instanceof Error ? error.message : String(error)
-      draft.add({ type: 'turn.failed', turnId, usage: NO_USAGE, error: { code: 'agent_start', message } })
-      draft.add(...decide.advance(draft.state))
-      await commit(draft)
+      await closeTurn(sessionId, turnId, {
+        type: 'turn.failed',
+        turnId,
+        usage: NO_USAGE,
+        error: { code, message },
+      })
     },
-    async abandoned(sessionId, turnId) {
-      const draft = drafts.of(sessionId)
-      if (draft.state.turn?.id !== turnId) return
-      draft.add({ type: 'turn.interrupted', turnId, usage: NO_USAGE })
-      draft.add(...decide.advance(draft.state))
-      await commit(draft)
-    },
+    abandoned: (sessionId, turnId) =>
+      closeTurn(sessionId, turnId, { type: 'turn.interrupted', turnId, usage: NO_USAGE }),
   }
 }

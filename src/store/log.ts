@@ -29,6 +29,8 @@ interface Waiter {
 export function openLog(options: LogOptions): Log {
   const db = openOrSetAside(options)
   const reader = createReader(db)
+  // Whether the last stop was clean must itself survive a power failure.
+  db.exec('PRAGMA synchronous = FULL')
   const id = claimLogId(db, options)
   let head = lastSeq(db)
   db.exec('PRAGMA query_only = ON')
@@ -49,7 +51,10 @@ export function openLog(options: LogOptions): Log {
     busy = true
     void pen.write({ events: events.map(rowOf), writes }).then(({ error }) => {
       busy = false
-      if (error) return fail(waiting, error.message)
+      // A thread that died may have committed before it could say so.
+      const committed =
+        !error || (error.code === 'thread' && events.length > 0 && lastSeq(db) >= events.at(-1)!.seq)
+      if (!committed) return fail(waiting, error.message)
       head = events.at(-1)?.seq ?? head
       for (const waiter of waiting) waiter.resolve()
       flush()

@@ -48,6 +48,7 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
   function settle(message: WriterAnswer): void {
     const waiting = answer
     answer = null
+    thread?.unref()
     waiting?.(message)
   }
 
@@ -86,6 +87,7 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
         }
       }
       const worker = thread
+      worker.ref() // while an answer is awaited it keeps the process
       return new Promise((resolve) => {
         answer = resolve
         worker.postMessage(request)
@@ -96,7 +98,7 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
       if (quiet) clearInterval(quiet)
       const worker = dropThread()
       if (worker) {
-        worker.ref() // it may be the last thing that keeps the process
+        worker.ref()
         const gone = new Promise((resolve) => worker.once('exit', resolve))
         worker.postMessage('close')
         await gone

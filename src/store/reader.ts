@@ -29,10 +29,19 @@ export function createReader(db: DatabaseSync): Reader {
   }
   const all = (text: string, ...values: SQLInputValue[]): Row[] => sql(text).all(...values)
   const one = (text: string, ...values: SQLInputValue[]): Row | undefined => sql(text).get(...values)
+  const snapshot = <T>(read: () => T): T => {
+    db.exec('BEGIN')
+    try {
+      return read()
+    } finally {
+      db.exec('COMMIT')
+    }
+  }
   const state = (row: Row | undefined): Session | null => (row ? parse<Session>(row['state']) : null)
 
   return {
-    events: (query) => readEvents(all, query),
+    // Events and deltas are two tables and one log: both are read from the same snapshot.
+    events: (query) => snapshot(() => readEvents(all, query)),
     session: (id) => state(one('SELECT state FROM sessions WHERE id = ?', id)),
     sessionByKey: (key) => state(one('SELECT state FROM sessions WHERE key = ?', key)),
     sessions: (query) => readSessions(all, query).map((row) => state(row)!),

@@ -9,6 +9,11 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
        SELECT seq FROM oldest WHERE at < ? AND (turn IS NULL OR turn NOT IN
          (SELECT id FROM turns WHERE state IN ('queued', 'running'))))`,
   )
+  const oldRows = [
+    'DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE ended_at < ? LIMIT ?)',
+    `DELETE FROM approvals WHERE id IN (
+       SELECT id FROM approvals WHERE requested_at < ? AND decision IS NOT NULL LIMIT ?)`,
+  ].map((sql) => db.prepare(sql))
   const goners = db.prepare("SELECT id FROM sessions WHERE status = 'destroyed' AND active_at < ? LIMIT 20")
   const eventsOf = db.prepare(
     'DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE session = ? LIMIT ?)',
@@ -20,12 +25,18 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
 
   // Numbers are never given twice, also when the newest event of all is removed.
   const keepLast = db.prepare(
-    "INSERT OR REPLACE INTO meta(key, value) SELECT 'last_seq', max(seq) FROM events HAVING max(seq) IS NOT NULL",
+    `INSERT OR REPLACE INTO meta(key, value) SELECT 'last_seq', max(
+       coalesce((SELECT max(seq) FROM events), 0),
+       coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'last_seq'), 0))`,
   )
 
   return ({ eventsBefore, destroyedBefore, limit }) => {
     keepLast.run()
-    let removed = eventsBefore === null ? 0 : Number(old.run(limit, eventsBefore).changes)
+    let removed = 0
+    if (eventsBefore !== null) {
+      removed = Number(old.run(limit, eventsBefore).changes)
+      for (const statement of oldRows) statement.run(eventsBefore, limit)
+    }
     if (destroyedBefore === null) return removed
     for (const { id } of goners.all(destroyedBefore) as { id: string }[]) {
       if (removed >= limit) break

@@ -28,12 +28,14 @@ const MIGRATIONS: readonly string[] = [
     input TEXT NOT NULL, queued_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, usage TEXT, error TEXT
   ) WITHOUT ROWID;
   CREATE INDEX turns_of_session ON turns(session, seq);
+  CREATE INDEX turns_by_end ON turns(ended_at) WHERE ended_at IS NOT NULL;
   CREATE UNIQUE INDEX turns_by_key ON turns(session, key) WHERE key IS NOT NULL;
 
   CREATE TABLE approvals(
     id TEXT PRIMARY KEY, session TEXT NOT NULL, turn TEXT, requested_at INTEGER NOT NULL, body TEXT NOT NULL,
     decision TEXT, decided_by TEXT, decided_at INTEGER) WITHOUT ROWID;
   CREATE INDEX approvals_of_session ON approvals(session, requested_at);
+  CREATE INDEX approvals_by_time ON approvals(requested_at);
   CREATE INDEX approvals_open ON approvals(requested_at) WHERE decision IS NULL;
 
   CREATE TABLE runs(

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
-import { statusOf, type Session } from '../core/session.ts'
+import { isResting, statusOf } from '../core/session.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
 export type EventRow = [number, string, string | null, string, number, string, string | null]
@@ -52,7 +52,6 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   const runPosition = db.prepare('UPDATE runs SET offset = ?, turn_offset = ? WHERE id = ?')
   const runDelete = db.prepare('DELETE FROM runs WHERE id = ?')
   const dropMessage = db.prepare('DELETE FROM deltas WHERE seq >= ? AND session = ? AND message = ?')
-  const dropSession = db.prepare('DELETE FROM deltas WHERE seq >= ? AND session = ?')
   const bookmark = db.prepare(
     `INSERT INTO bookmarks(owner, turn, session, seq) VALUES (?, ?, ?, ?)
      ON CONFLICT(owner, turn) DO UPDATE SET seq = excluded.seq`,
@@ -71,7 +70,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
           s.agent,
           statusOf(s),
           s.activeAt,
-          isUnfinished(s) ? 1 : 0,
+          isResting(s) ? 0 : 1,
           JSON.stringify(s),
         )
         return
@@ -120,8 +119,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         runDelete.run(w.id)
         return
       case 'deltas.drop':
-        if (w.messageId === null) dropSession.run(w.from, w.sessionId)
-        else dropMessage.run(w.from, w.sessionId, w.messageId)
+        dropMessage.run(w.from, w.sessionId, w.messageId)
         return
       case 'bookmark':
         bookmark.run(w.bookmark.owner, w.bookmark.turnId, w.bookmark.sessionId, w.bookmark.seq)
@@ -133,10 +131,6 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         bookmarksDrop.run(w.sessionId)
     }
   }
-}
-
-function isUnfinished(session: Session): boolean {
-  return session.run !== null || session.turn !== null || session.queue.length > 0
 }
 
 function json(value: unknown): string | null {

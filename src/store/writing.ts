@@ -14,7 +14,6 @@ export interface WriterAnswer {
 /** A connection that writes; used by one thread at a time. */
 export interface Writing {
   serve(request: WriterRequest): WriterAnswer
-  checkpoint(): void
   close(): void
 }
 
@@ -53,7 +52,6 @@ export function openForWriting(path: string, checkpointPages: number): Writing {
         return { error: { message, code: String(errcode ?? 'unknown') } }
       }
     },
-    checkpoint: () => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
     close: () => db.close(),
   }
 }

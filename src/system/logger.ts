@@ -19,9 +19,10 @@ export function openLogger(path: string, level: (typeof LEVELS)[number]): Logger
   let fd = open()
 
   function rotate(): void {
-    closeSync(fd)
     renameSync(path, `${path}.1`)
-    fd = open()
+    const next = open()
+    closeSync(fd)
+    fd = next
     size = 0
   }
 

@@ -2,6 +2,7 @@ import type { Log } from '../core/ports.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const HOUR = 60 * 60 * 1000
+const FIRST_MS = 60_000
 const ROWS = 2000
 
 export interface RetentionSettings {
@@ -24,15 +25,16 @@ export function keepLogTidy(
       destroyedBefore: now - destroyedDays * DAY,
       limit: ROWS,
     }
-    while (!stopped && (await log.retain(request)) === ROWS);
+    // A few rows at a time, with air in between for everything else.
+    while (!stopped && (await log.retain(request)) > 0) await new Promise((resolve) => setImmediate(resolve))
   }
 
-  const timer = setInterval(() => {
-    round().catch((error) => warn('removing old events', error))
-  }, HOUR)
-  timer.unref()
+  const start = (): void => void round().catch((error) => warn('removing old events', error))
+  const first = setTimeout(start, FIRST_MS).unref()
+  const timer = setInterval(start, HOUR).unref()
   return () => {
     stopped = true
+    clearTimeout(first)
     clearInterval(timer)
   }
 }

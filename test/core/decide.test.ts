@@ -11,7 +11,10 @@ import { aSession } from '../support/session.ts'
 let seq = 1
 
 function after(state: Session, bodies: EventBody[]): Session {
-  return bodies.reduce((now, body) => apply(now, { seq: ++seq, at: seq, sessionId: now.id, ...body } as Event), state)
+  return bodies.reduce(
+    (now, body) => apply(now, { seq: ++seq, at: seq, sessionId: now.id, ...body } as Event),
+    state,
+  )
 }
 
 const run = { id: 'r1', pid: 1, startTime: '1', bootId: 'b' }
@@ -39,7 +42,10 @@ const types = (bodies: EventBody[]): string[] => bodies.map((body) => body.type)
 
 function running(patch: Partial<Session> = {}): Session {
   const started = after(aSession(patch), decide.send(aSession(patch), 't1', message, 10))
-  return after(started, [{ type: 'agent.started', run, resumed: false }, { type: 'turn.accepted', turnId: 't1' }])
+  return after(started, [
+    { type: 'agent.started', run, resumed: false },
+    { type: 'turn.accepted', turnId: 't1' },
+  ])
 }
 
 test('the first message starts at once, the others wait behind it with their position', () => {
@@ -61,13 +67,16 @@ test('a message behind a waiting one never overtakes it, also when nothing runs'
 
 test('status follows from facts: two open approvals, one answered, and it still waits', () => {
   let state = running({ mode: 'ask' })
-  for (const id of ['a', 'b']) state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question(id) }))
+  for (const id of ['a', 'b'])
+    state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question(id) }))
   assert.equal(statusOf(state), 'waiting')
   state = after(state, decide.decideApproval(state, 'a', { behavior: 'allow' }, 'me'))
   assert.equal(statusOf(state), 'waiting')
   state = after(state, decide.decideApproval(state, 'b', { behavior: 'deny', comment: 'no' }, 'me'))
   assert.equal(statusOf(state), 'running')
-  assert.throws(() => decide.decideApproval(state, 'b', { behavior: 'allow' }, 'me'), { code: 'approval_resolved' })
+  assert.throws(() => decide.decideApproval(state, 'b', { behavior: 'allow' }, 'me'), {
+    code: 'approval_resolved',
+  })
 })
 
 test('the same request read twice is one approval', () => {
@@ -113,7 +122,11 @@ test('plan mode that the agent enters and leaves by itself gives the old mode ba
   assert.equal(state.mode, 'plan')
   state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'ask' }))
   assert.equal(state.mode, 'auto')
-  assert.deepEqual(decide.absorb(state, { type: 'mode.observed', mode: 'ask' }), [], 'auto looks like ask to an agent')
+  assert.deepEqual(
+    decide.absorb(state, { type: 'mode.observed', mode: 'ask' }),
+    [],
+    'auto looks like ask to an agent',
+  )
 })
 
 test('any order of events keeps the invariants of a session', () => {
@@ -135,10 +148,15 @@ test('any order of events keeps the invariants of a session', () => {
       state = after(moved, all.slice(bodies.length))
       assert.ok(!state.turn || !state.queue.includes(state.turn.id), 'a running turn does not wait')
       if (!state.turn) assert.equal(openApprovals(state).length, 0, 'nothing is asked outside a turn')
-      if (!state.turn && !state.paused && !state.destroyed) assert.equal(state.queue.length, 0, 'nothing waits for nothing')
+      if (!state.turn && !state.paused && !state.destroyed)
+        assert.equal(state.queue.length, 0, 'nothing waits for nothing')
       assert.equal(tierOf(state) === 'active', state.turn !== null)
     }
-    assert.deepEqual(startedOrder, accepted.filter((id) => startedOrder.includes(id)), 'first in, first out')
+    assert.deepEqual(
+      startedOrder,
+      accepted.filter((id) => startedOrder.includes(id)),
+      'first in, first out',
+    )
     assert.equal(new Set(startedOrder).size, startedOrder.length, 'no turn starts twice')
   }
 })
@@ -152,7 +170,9 @@ function possible(state: Session, next: (below: number) => number, id: string): 
       case 2:
         return decide.send(state, id, message, 5)
       case 3:
-        return state.turn ? decide.absorb(state, ended((['completed', 'failed', 'interrupted'] as const)[next(3)]!)) : []
+        return state.turn
+          ? decide.absorb(state, ended((['completed', 'failed', 'interrupted'] as const)[next(3)]!))
+          : []
       case 4:
         return state.turn ? decide.absorb(state, { type: 'approval.asked', approval: question(id) }) : []
       case 5:

@@ -22,11 +22,13 @@ function memoryLog() {
   }
 }
 
+const warnings: string[] = []
+const warn = (message: string): void => void warnings.push(message)
 const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('a reader that starts anywhere, while events arrive, gets each exactly once and in order', async () => {
   const log = memoryLog()
-  const feed = createFeed(log)
+  const feed = createFeed(log, warn)
   let seq = 0
   const commit = (count: number): void => {
     const batch = Array.from({ length: count }, () => notice(++seq))
@@ -53,7 +55,7 @@ test('a reader that starts anywhere, while events arrive, gets each exactly once
 
 test('events that the log shows before they are published are not delivered twice', async () => {
   const log = memoryLog()
-  const feed = createFeed(log)
+  const feed = createFeed(log, warn)
   const batch = [notice(1), notice(2)]
   log.all.push(...batch)
   const got: number[] = []
@@ -65,7 +67,7 @@ test('events that the log shows before they are published are not delivered twic
 
 test('a reader that says stop gets nothing until it resumes, and then everything', async () => {
   const log = memoryLog()
-  const feed = createFeed(log)
+  const feed = createFeed(log, warn)
   const got: number[] = []
   let room = true
   const subscription = feed.subscribe({ after: 0 }, (events) => {
@@ -94,7 +96,7 @@ test('a reader that says stop gets nothing until it resumes, and then everything
 
 test('a reader of one session sees that session only, and one of chosen types those types', async () => {
   const log = memoryLog()
-  const feed = createFeed(log)
+  const feed = createFeed(log, warn)
   const got: string[] = []
   feed.subscribe({ after: 0, sessionId: 'b' }, (events) => void got.push(...events.map((e) => e.sessionId)))
   const typed: string[] = []
@@ -110,11 +112,39 @@ test('a reader of one session sees that session only, and one of chosen types th
 
 test('a closed reader gets nothing more', async () => {
   const log = memoryLog()
-  const feed = createFeed(log)
+  const feed = createFeed(log, warn)
   let count = 0
   const subscription = feed.subscribe({ after: 0, sessionId: 'a' }, () => void count++)
   await turnOfLoop()
   subscription.close()
   feed.publish([notice(1)])
   assert.equal(count, 0)
+})
+
+test('closing twice takes nobody else along', async () => {
+  const log = memoryLog()
+  const feed = createFeed(log, warn)
+  const first = feed.subscribe({ after: 0, sessionId: 'a' }, () => undefined)
+  first.close()
+  let count = 0
+  feed.subscribe({ after: 0, sessionId: 'a' }, () => void count++)
+  first.close()
+  await turnOfLoop()
+  feed.publish([notice(1)])
+  assert.equal(count, 1)
+})
+
+test('a reader that throws is closed, said so, and the others get everything', async () => {
+  const log = memoryLog()
+  const feed = createFeed(log, warn)
+  let count = 0
+  feed.subscribe({ after: 0 }, () => {
+    throw new Error('oh')
+  })
+  feed.subscribe({ after: 0 }, () => void count++)
+  await turnOfLoop()
+  feed.publish([notice(1)])
+  feed.publish([notice(2)])
+  assert.equal(count, 2)
+  assert.equal(warnings.length, 1)
 })

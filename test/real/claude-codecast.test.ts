@@ -40,7 +40,10 @@ const modelAsked = (): string => (rig.model.requests.at(-1)!.body as { model: st
 async function allow(stream: Stream): Promise<StreamEvent> {
   const asked = (await stream.until('system')).at(-1)!
   if (asked['subtype'] !== 'approval_requested') return allow(stream)
-  await rig.client.call('approval.decide', { approvalId: String(rawOf(asked)['approvalId']), behavior: 'allow' })
+  await rig.client.call('approval.decide', {
+    approvalId: String(rawOf(asked)['approvalId']),
+    behavior: 'allow',
+  })
   return asked
 }
 
@@ -88,7 +91,10 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
     const [started, done] = shell.filter((event) => event.type === 'tool_use')
     assert.equal(started!['tool'], 'Bash')
     assert.match(String((started!['input'] as Json)['command']), /made\.txt/)
-    assert.deepEqual([done!['tool'], done!['message'], done!['is_error']], ['Bash', 'made by claude', undefined])
+    assert.deepEqual(
+      [done!['tool'], done!['message'], done!['is_error']],
+      ['Bash', 'made by claude', undefined],
+    )
     assert.equal(readFileSync(join(cwd, 'made.txt'), 'utf8'), 'made by claude\n')
     const write = await ask(sessionId, '[[write notes.txt some text]]')
     assert.equal(write.find((event) => event.type === 'tool_use')!['tool'], 'Write')

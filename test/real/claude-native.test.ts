@@ -6,7 +6,7 @@ import type { Usage } from '../../src/core/usage.ts'
 import { addUsage, NO_USAGE } from '../../src/core/usage.ts'
 import * as codecast from '../dialects/codecast/client.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { call, claudeIn, eventually, nobodyIn, only, type Rig, type Sent, startRig, words } from './rig.ts'
+import { call, claudeIn, nobodyIn, only, type Rig, type Sent, startRig, words } from './rig.ts'
 
 let rig: Rig
 
@@ -64,8 +64,11 @@ describe('the command line and the native protocol with the real claude', { skip
 
   test('an approval is answered once; the second answer is told who was first', async () => {
     const { sent, approval } = await waiting('[[shell touch twice.txt]]')
-    const [one, two] = await Promise.all([rig.corral('approve', approval.id), rig.corral('deny', approval.id)])
-    assert.deepEqual([one.code, two.code].sort(), [0, 1])
+    const [one, two] = await Promise.all([
+      rig.corral('approve', approval.id),
+      rig.corral('deny', approval.id),
+    ])
+    assert.equal(one.code! + two.code!, 1, 'one of the two')
     assert.match(one.stderr + two.stderr, /was resolved before: (allow|deny)/)
     await sent.end('turn.completed')
   })
@@ -106,17 +109,27 @@ describe('the command line and the native protocol with the real claude', { skip
     const sessionId = await rig.session({ mode: 'auto' })
     const sent = await rig.send(sessionId, '[[ask Really?]]')
     const { approval } = await sent.until('approval.requested')
-    await rig.client.call('approval.decide', { approvalId: approval.id, behavior: 'allow', answers: { 'Really?': 'No' } })
+    await rig.client.call('approval.decide', {
+      approvalId: approval.id,
+      behavior: 'allow',
+      answers: { 'Really?': 'No' },
+    })
     assert.match((await sent.end('turn.completed')).text!, /"Really\?"="No"/)
   })
 
   test('an agreed plan ends plan mode: the session says so, and it writes', async () => {
-    const { cwd, sessionId, sent, approval } = await waiting(call('ExitPlanMode', { plan: '1. write it' }), 'plan')
+    const { cwd, sessionId, sent, approval } = await waiting(
+      call('ExitPlanMode', { plan: '1. write it' }),
+      'plan',
+    )
     assert.equal(approval.kind, 'plan')
     await rig.corral('approve', approval.id)
     await sent.end('turn.completed')
     const changed = only(sent.seen, 'session.changed').filter(({ mode }) => mode !== undefined)
-    assert.deepEqual(changed.map(({ mode }) => mode), ['ask'])
+    assert.deepEqual(
+      changed.map(({ mode }) => mode),
+      ['ask'],
+    )
     assert.equal((await rig.view(sessionId)).mode, 'ask')
     const write = await rig.send(sessionId, '[[write planned.txt done]]')
     const asked = await write.until('approval.requested')
@@ -194,7 +207,8 @@ describe('the command line and the native protocol with the real claude', { skip
 
   test('usage and price of the turns add up to those of the session', async () => {
     const sessionId = await rig.session()
-    for (const script of ['[[words 30]]', '[[shell echo hi]]', '[[words 10]]']) await rig.turn(sessionId, script)
+    for (const script of ['[[words 30]]', '[[shell echo hi]]', '[[words 10]]'])
+      await rig.turn(sessionId, script)
     const { turns } = await rig.client.call('turn.list', { sessionId })
     const sum = turns.reduce<Usage>((all, turn) => addUsage(all, turn.usage!), NO_USAGE)
     const { usage, turnCount } = await rig.view(sessionId)
@@ -202,7 +216,10 @@ describe('the command line and the native protocol with the real claude', { skip
     assert.ok(Math.abs(usage.costUsd! - sum.costUsd!) < 1e-9)
     assert.deepEqual({ ...usage, costUsd: 0 }, { ...sum, costUsd: 0 })
     for (const turn of turns) assert.ok(turn.usage!.costUsd! > 0 && turn.usage!.outputTokens > 0)
-    assert.deepEqual(turns.map((turn) => turn.usage!.modelCalls), [1, 2, 1])
+    assert.deepEqual(
+      turns.map((turn) => turn.usage!.modelCalls),
+      [1, 2, 1],
+    )
   })
 
   test('thinking is shown as thinking, before the answer', async () => {
@@ -216,7 +233,10 @@ describe('the command line and the native protocol with the real claude', { skip
       ['text', '42'],
     ])
     const items = (await rig.corral('history', sessionId, '--json')).json<{ kind: string }>()
-    assert.deepEqual(items.map(({ kind }) => kind), ['user', 'thinking', 'assistant', 'end'])
+    assert.deepEqual(
+      items.map(({ kind }) => kind),
+      ['user', 'thinking', 'assistant', 'end'],
+    )
   })
 
   test('what a sub-agent does is told apart from the agent itself, in both protocols', async () => {
@@ -233,9 +253,12 @@ describe('the command line and the native protocol with the real claude', { skip
     assert.ok(existsSync(join(cwd, 'sub.txt')))
     const [top, inner] = only(follower.seen, 'tool.started')
     assert.deepEqual([top!.parent, inner!.parent], [null, top!.callId])
-    const said = only(follower.seen, 'message.completed')
-    assert.deepEqual([...new Set(said.map(({ parent }) => parent))].sort(), [null, top!.callId].sort())
-    assert.equal(codecast.textOf(told), ended.text)
+    const said = only(follower.seen, 'message.completed').filter(({ parent }) => parent === null)
+    assert.deepEqual(
+      said.map(({ text }) => text.trim()),
+      [ended.text!.trim()],
+    )
+    assert.equal(codecast.textOf(told), said[0]!.text)
     assert.equal(told.at(-1)!.type, '[DONE]')
   })
 
@@ -244,7 +267,10 @@ describe('the command line and the native protocol with the real claude', { skip
     await rig.client.call('approval.decide', { approvalId: approval.id, behavior: 'allow' })
     await sent.end('turn.completed')
     const seqs = sent.seen.map(({ seq }) => seq)
-    assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b))
+    assert.deepEqual(
+      seqs,
+      [...new Set(seqs)].sort((a, b) => a - b),
+    )
     const steps = sent.seen.map(({ type }) => type).filter((type) => !/delta|other|notice|status/.test(type))
     assert.deepEqual(steps, [
       'turn.queued',
@@ -267,11 +293,14 @@ describe('the command line and the native protocol with the real claude', { skip
     assert.deepEqual(statuses, ['running', 'waiting', 'running', 'idle'])
   })
 
-  test('corral attach --json and corral send show the same turn', async () => {
+  test('corral send --json prints the turn event by event, to its end', async () => {
     const sessionId = await rig.session()
     const { code, stdout } = await rig.corral('send', sessionId, '--json', '[[drip 5 5]]')
     assert.equal(code, 0)
-    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line) as { type?: string; text?: string })
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type?: string; text?: string })
     assert.equal(lines.at(-1)!.type, 'turn.completed')
     assert.equal(lines.find(({ type }) => type === 'message.completed')!.text, words(5))
   })
@@ -282,69 +311,6 @@ describe('the command line and the native protocol with the real claude', { skip
     await rig.turn(sessionId, 'hello')
     assert.equal((await rig.corral('rm', sessionId)).code, 0)
     await nobodyIn(cwd)
-  })
-})
-
-describe('the real claude, idle', { skip: claudeAbsent }, () => {
-  before(async () => {
-    rig = await startRig({ CORRAL_AGENTS_IDLE_MS: '1000' })
-  })
-  after(() => rig.close())
-
-  test('goes cold after its time, and the next message resumes it with all it knew', async () => {
-    const cwd = rig.directory()
-    const sessionId = await rig.session({ cwd })
-    const first = await rig.send(sessionId, 'hello [[remember COLD]]')
-    await first.end('turn.completed')
-    const { nativeId, usage, pid } = await rig.view(sessionId)
-    const follower = rig.follow(sessionId, first.seq)
-    const exited = await follower.until('agent.exited')
-    follower.close()
-    assert.deepEqual([exited.expected, exited.code, exited.stderr], [true, 0, ''])
-    const cold = await rig.view(sessionId)
-    assert.deepEqual([cold.tier, cold.pid, cold.status], ['cold', null, 'idle'])
-    await nobodyIn(cwd)
-    const next = await rig.send(sessionId, '[[recall]]')
-    const ended = await next.end('turn.completed')
-    assert.equal(ended.text, 'recall: COLD')
-    assert.deepEqual(only(next.seen, 'agent.started').map(({ resumed }) => resumed), [true])
-    const warm = await rig.view(sessionId)
-    assert.equal(warm.nativeId, nativeId)
-    assert.notEqual(warm.pid, pid)
-    const cost = usage.costUsd! + ended.usage.costUsd!
-    assert.ok(Math.abs(warm.usage.costUsd! - cost) < 1e-9, 'the price is not counted twice over a resume')
-    assert.ok(ended.usage.costUsd! < 2 * usage.costUsd!, JSON.stringify([usage, ended.usage]))
-  })
-
-  test('a mode and a model set while it is cold hold for the process that resumes it', async () => {
-    const cwd = rig.directory()
-    const sessionId = await rig.session({ cwd })
-    const first = await rig.send(sessionId, 'hello')
-    await first.end('turn.completed')
-    const follower = rig.follow(sessionId, first.seq)
-    await follower.until('agent.exited')
-    follower.close()
-    await rig.corral('set', sessionId, '--mode', 'plan', '--model', 'sonnet')
-    const next = await rig.send(sessionId, '[[write cold.txt x]]')
-    await next.end('turn.completed')
-    assert.ok(!existsSync(join(cwd, 'cold.txt')))
-    assert.match(only(next.seen, 'agent.init').at(-1)!.model!, /sonnet/)
-  })
-
-  test('a session waiting for an answer is not idle', async () => {
-    const cwd = rig.directory()
-    const sessionId = await rig.session({ cwd, mode: 'ask' })
-    const sent = await rig.send(sessionId, '[[shell touch late.txt]]')
-    const { approval } = await sent.until('approval.requested')
-    const other = await rig.session()
-    const second = await rig.send(other, 'hello')
-    await second.end('turn.completed')
-    const follower = rig.follow(other, second.seq)
-    await follower.until('agent.exited')
-    follower.close()
-    await rig.client.call('approval.decide', { approvalId: approval.id, behavior: 'allow' })
-    await sent.end('turn.completed')
-    await eventually(() => existsSync(join(cwd, 'late.txt')), Boolean, 'the file')
   })
 })
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event, EventType } from '../../src/core/event.ts'
 import { connect, type Api, type NativeClient } from '../../src/dialects/native/client.ts'
@@ -89,9 +89,21 @@ export async function startRig(env: NodeJS.ProcessEnv = {}): Promise<Rig> {
     corral: (...args) => corral(daemon.env, args),
     async close() {
       client.close()
+      // After `corral restart` the daemon is no child of ours any more.
+      if (runningPid(daemon) !== daemon.pid) await corral(daemon.env, ['stop', '--now'])
       await daemon.stop()
       await model.close()
+      const left = endAll(daemon.home)
+      if (left.length > 0) throw new Error(`left running: ${JSON.stringify(left)}`)
     },
+  }
+}
+
+function runningPid(daemon: TestDaemon): number {
+  try {
+    return (JSON.parse(readFileSync(join(daemon.corralHome, 'run.json'), 'utf8')) as { pid: number }).pid
+  } catch {
+    return daemon.pid
   }
 }
 
@@ -159,7 +171,7 @@ export function processesIn(directory: string): Process[] {
         return [] // It ended while we looked.
       }
     })
-    .filter((process) => process.state !== 'Z' && process.state !== 'X')
+    .filter(({ state }) => state !== 'Z' && state !== 'X')
 }
 
 function readProcess(pid: number): Process {
@@ -177,8 +189,12 @@ export function claudeIn(directory: string): Process {
 }
 
 /** Asks again until it is so. */
-export async function eventually<T>(ask: () => T | Promise<T>, isSo: (value: T) => boolean, what: string): Promise<T> {
-  for (const until = Date.now() + WAIT_MS; ; ) {
+export async function eventually<T>(
+  ask: () => T | Promise<T>,
+  isSo: (value: T) => boolean,
+  what: string,
+): Promise<T> {
+  for (const until = Date.now() + WAIT_MS; ;) {
     const value = await ask()
     if (isSo(value)) return value
     if (Date.now() > until) throw new Error(`${what}: never so: ${JSON.stringify(value)}`)
@@ -194,8 +210,15 @@ export function nobodyIn(directory: string): Promise<Process[]> {
   )
 }
 
-/** A directory for programs that play claude. */
-export function makeDirectory(path: string): string {
-  mkdirSync(path, { recursive: true })
-  return path
+/** Kills what works in a directory; returns what that was. */
+export function endAll(directory: string): Process[] {
+  const found = processesIn(directory)
+  for (const { pid } of found) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself.
+    }
+  }
+  return found
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { startScriptedModel } from './model/server.ts'
+import { startScriptedModel, type ScriptedModel } from './model/server.ts'
 
 /** The pinned real binary, if `npm run agents:install` has been run. */
 export const CLAUDE = new URL(
@@ -12,9 +12,14 @@ export const claudeAbsent = existsSync(CLAUDE)
   : 'the real claude is not installed: npm run agents:install'
 
 /** Environment for a daemon (or a claude) that talks to a scripted model on loopback and to nobody else. */
-export async function scriptedClaude(): Promise<{ env: NodeJS.ProcessEnv; close(): Promise<void> }> {
+export async function scriptedClaude(): Promise<{
+  env: NodeJS.ProcessEnv
+  model: ScriptedModel
+  close(): Promise<void>
+}> {
   const model = await startScriptedModel()
   return {
+    model,
     env: {
       CORRAL_CLAUDE_BIN: CLAUDE,
       ANTHROPIC_API_KEY: 'sk-test',

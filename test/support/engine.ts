@@ -93,6 +93,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   const host = createHost({
     catalog,
     sink: parts.sink,
+    session: parts.peek,
     committed: (id) => log.run(id),
     env,
     newId: uuid,

@@ -1,17 +1,17 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CorralError } from '../../core/error.ts'
 import type { AgentOutput } from '../../core/event.ts'
-import type { AgentHost, AgentSink, Intent, RunRow } from '../../core/ports.ts'
+import type { AgentHost, AgentSink, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import type { AgentDriver, LaunchPlan } from '../agent.ts'
+import type { AgentDriver } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
+import { createConversations } from './conversations.ts'
+import { createDelivery } from './delivery.ts'
 import { createEscalation } from './escalation.ts'
-import { BOOT_ID, startTime } from './process.ts'
+import { untilCommitted } from './patience.ts'
 import { createRun, type Run } from './run.ts'
-import { createSpares, discard } from './spares.ts'
+import { createStarter } from './starter.ts'
 import { sweep } from './sweep.ts'
-import { launch, type Launched } from './wrapper.ts'
 
 export interface HostOptions {
   /** Keep one process started ahead, for agents that can. */
@@ -31,6 +31,8 @@ export interface HostOptions {
 export interface HostDeps {
   catalog: Catalog
   sink: AgentSink
+  /** The newest state of a session: what it is doing now, not what it did when something was asked for. */
+  session: (id: string) => Session | null
   committed: (runId: string) => RunRow | null
   env: NodeJS.ProcessEnv
   newId: () => string
@@ -57,36 +59,31 @@ export function createHost(deps: HostDeps): Host {
   const runs = new Map<string, Run>()
   const starting = new Map<string, Promise<Run>>()
   const ladder = createEscalation()
-  const abandoned = new Set<string>()
   let released = false
 
-  const spares = createSpares({
-    drivers: options.spare ? catalog : null,
-    launch: launchNew,
-    parkingDir: options.runsDir,
-    newId,
-    warn,
-  })
+  const isBusy = (sessionId: string): boolean => (deps.session(sessionId)?.turn ?? null) !== null
+  const conversations = createConversations({ isBusy, end })
+  const starter = createStarter({ ...deps, released: () => released, adopt, endRun })
+  const delivery = createDelivery({ ...deps, ensure, interrupt, released: () => released })
+
   writeFileSync(options.aliveFile, '')
-  const heartbeat = setInterval(
-    () => {
-      try {
-        utimesSync(options.aliveFile, new Date(), new Date())
-      } catch (error) {
-        warn('telling agents that their daemon lives', error)
-      }
-    },
-    Math.min(30_000, Math.max(250, options.orphanMs / 8)),
-  )
-  heartbeat.unref()
-  const housekeeping = setInterval(() => evict(), Math.min(10_000, Math.max(250, options.idleMs / 4)))
-  housekeeping.unref()
+  const heartbeat = setInterval(beat, Math.min(30_000, Math.max(250, options.orphanMs / 8))).unref()
+  const housekeeping = setInterval(evict, Math.min(10_000, Math.max(250, options.idleMs / 4))).unref()
+
+  function beat(): void {
+    try {
+      utimesSync(options.aliveFile, new Date(), new Date())
+    } catch (error) {
+      warn('telling agents that their daemon lives', error)
+    }
+  }
 
   function onOutput(run: Run, outputs: AgentOutput[]): void {
     for (const output of outputs) {
-      if (output.type === 'agent.init') run.conversation = output.nativeId
+      if (output.type === 'agent.init' && output.nativeId) {
+        conversations.learn(run.driver.name, output.nativeId, run.sessionId)
+      }
       if (output.type !== 'turn.ended') continue
-      run.busy = false
       run.usedAt = Date.now()
       if (!run.ending) ladder.stop(run.sessionId)
     }
@@ -102,207 +99,136 @@ export function createHost(deps: HostDeps): Host {
       warn,
       onOutput: (outputs) => onOutput(run, outputs),
       onExit: () => {
+        if (runs.get(row.sessionId) !== run) return
         ladder.stop(row.sessionId)
-        if (runs.get(row.sessionId) === run) runs.delete(row.sessionId)
+        conversations.free(row.sessionId)
+        runs.delete(row.sessionId)
       },
     })
     runs.set(row.sessionId, run)
+    if (released) run.detach()
     return run
   }
 
-  async function start(session: Session): Promise<Run> {
-    const driver = catalog.driver(session.agent)
-    const detection = await catalog.detect(session.agent)
-    if (!detection.installed)
-      throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
-    await claimConversation(session)
-    const claimed = await claimSpare(session, driver)
-    if (claimed) return claimed
-    const plan = driver.plan(session, detection, newId)
-    const run = await enlist(session, driver, await launchNew(plan))
-    await run.write(plan.greeting)
-    return run
-  }
-
-  async function launchNew(plan: LaunchPlan): Promise<Launched> {
-    const id = newId()
-    const dir = join(options.runsDir, id)
-    const { aliveFile, orphanMs } = options
-    return { id, dir, child: await launch({ dir, plan, env: deps.env, aliveFile, orphanMs }) }
-  }
-
-  /** Writes down that this process is the session's, then follows it. */
-  async function enlist(session: Session, driver: AgentDriver, { id, dir, child }: Launched): Promise<Run> {
-    const pid = child.pid!
-    const row = {
-      id,
-      sessionId: session.id,
-      pid,
-      startTime: startTime(pid) ?? '',
-      bootId: BOOT_ID,
-      offset: 0,
-      turnOffset: 0,
-    }
-    try {
-      await sink.started(session.id, row, session.nativeId !== null)
-    } catch (error) {
-      discard({ id, dir, child })
-      throw error
-    }
-    const run = adopt(row, driver)
-    run.conversation = session.nativeId
-    child.once('exit', () => run.check())
-    await run.follow()
-    return run
-  }
-
-  /** The waiting spare as this session's process; null when there is none, or it will not do. */
-  async function claimSpare(session: Session, driver: AgentDriver): Promise<Run | null> {
-    const spare = driver.spare?.claimable(session) ? spares.take(driver.name) : null
-    if (!spare) return null
-    const run = await enlist(session, driver, spare)
-    await run.write(driver.spare!.claim(session))
-    if ((await run.barrier(newId())) && !run.refused) return run
-    await end(session.id)
-    return null
-  }
-
-  /** One native conversation never has two processes, whatever sessions it is seen through. */
-  async function claimConversation(session: Session): Promise<void> {
-    if (!session.nativeId) return
-    for (const run of runs.values()) {
-      const same = run.driver.name === session.agent && run.conversation === session.nativeId
-      if (run.sessionId === session.id || !same) continue
-      if (run.busy) {
-        throw new CorralError(
-          'conversation_busy',
-          `Session ${run.sessionId} is using the same conversation; wait for it`,
-        )
-      }
-      await end(run.sessionId)
-    }
-  }
-
+  /** The session's process; a new one if it has none, or one that is on its way out. */
   async function ensure(session: Session): Promise<Run> {
-    const run = runs.get(session.id)
-    if (run && !run.ending) return run
-    if (run) await run.gone
     const underWay = starting.get(session.id)
     if (underWay) return underWay
-    const started = start(session).finally(() => starting.delete(session.id))
+    const run = runs.get(session.id)
+    if (run && !run.ending && !run.over) return run
+    const started = (async () => {
+      await run?.gone
+      const now = deps.session(session.id) ?? session
+      await conversations.claim(now)
+      return starter.start(now)
+    })().finally(() => starting.delete(session.id))
     starting.set(session.id, started)
     return started
   }
 
-  async function deliver(session: Session, turnId: string, intent: Intent, inDoubt: boolean): Promise<void> {
-    const run = await ensure(session)
-    if (abandoned.delete(turnId)) return sink.abandoned(session.id, turnId)
-    run.busy = true
-    run.usedAt = Date.now()
-    if (inDoubt) {
-      if (run.acceptedTurn === turnId) return
-      const reached = await run.barrier(newId())
-      if (!reached || run.acceptedTurn === turnId) return
-    } else await run.tidy()
-    await run.write(run.driver.encode(intent))
+  async function end(sessionId: string, times?: EndTimes): Promise<void> {
+    const underWay = starting.get(sessionId)
+    if (underWay) await underWay.catch(() => undefined)
+    const run = runs.get(sessionId)
+    if (run) await endRun(run, times)
   }
 
-  async function end(sessionId: string, { termMs, killMs }: EndTimes = options): Promise<void> {
-    await starting.get(sessionId)?.catch(() => undefined)
-    const run = runs.get(sessionId)
-    if (!run) return
-    if (!run.ending) {
-      run.ending = true
-      run.signal('SIGCONT')
-      if (run.busy) {
-        run.signal('SIGTERM')
-        ladder.start(run, [['SIGKILL', killMs]])
-      } else {
-        const farewell = run.driver.farewell()
-        run.write(farewell).catch(() => undefined)
-        ladder.start(run, [
-          ['SIGTERM', farewell.length > 0 ? termMs : 0],
-          ['SIGKILL', killMs],
-        ])
-      }
+  async function endRun(run: Run, { termMs, killMs }: EndTimes = options): Promise<void> {
+    run.signal('SIGCONT')
+    if (isBusy(run.sessionId)) {
+      run.signal('SIGTERM')
+      ladder.start(run, [['SIGKILL', killMs]])
+    } else if (!run.ending || run.refused) {
+      const farewell = run.driver.farewell()
+      run.write(farewell).catch(() => undefined)
+      ladder.start(run, [
+        ['SIGTERM', farewell.length > 0 ? termMs : 0],
+        ['SIGKILL', killMs],
+      ])
     }
+    run.ending = true
     await run.gone
+  }
+
+  function interrupt(sessionId: string): void {
+    const run = runs.get(sessionId)
+    if (!run || starting.has(sessionId)) return // its message has not been written: delivery will see
+    run.signal('SIGCONT')
+    run.write(run.driver.interrupt()).catch((error) => warn('interrupting an agent', error))
+    ladder.start(run, [
+      ['SIGINT', options.interruptMs],
+      ['SIGTERM', options.termMs],
+      ['SIGKILL', options.killMs],
+    ])
   }
 
   /** Ends what has been idle too long or is too much. */
   function evict(): void {
     const idle = [...runs.values()]
-      .filter((run) => !run.busy && !run.ending)
+      .filter((run) => !run.ending && !isBusy(run.sessionId) && !starting.has(run.sessionId))
       .sort((a, b) => a.usedAt - b.usedAt)
     const tooOld = Date.now() - options.idleMs
     idle.forEach((run, index) => {
       if (run.usedAt >= tooOld && idle.length - index <= options.maxWarm) return
-      end(run.sessionId).catch((error) => warn(`ending an idle agent`, error))
+      run.sparing = true
+      endRun(run).catch((error) => warn('ending an idle agent', error))
     })
   }
 
+  /** Takes up one process of an earlier daemon; true when it lives. */
+  async function takeUp(row: RunRow, session: Session): Promise<boolean> {
+    try {
+      const run = adopt(row, catalog.driver(session.agent))
+      if (session.nativeId) conversations.learn(session.agent, session.nativeId, session.id)
+      await run.follow()
+      if (run.alive()) return true
+      await run.gone
+    } catch (error) {
+      warn(`taking up agent ${row.pid}`, error)
+      runs.delete(row.sessionId)
+      const exit = { code: null, signal: null, stderr: String(error), expected: false }
+      await untilCommitted(() => sink.exited(session.id, row.id, exit), {
+        stopped: () => released,
+        failed: (problem) => warn(`noting the exit of agent ${row.pid}`, problem),
+      })
+    }
+    return false
+  }
+
   return {
-    prompt(session, turnId, input, inDoubt) {
-      deliver(session, turnId, { kind: 'prompt', turnId, input }, inDoubt)
-        .catch((error: unknown) => (released ? undefined : sink.failedToStart(session.id, turnId, error)))
-        .catch((error: unknown) => warn(`bringing a message to session ${session.id}`, error))
-    },
-    async tell(session, intent) {
-      const run = runs.get(session.id)
-      if (!run || run.ending) return false
+    prompt: delivery.prompt,
+    async tell(sessionId, intent) {
+      const underWay = starting.get(sessionId)
+      const run = underWay ? await underWay.catch(() => null) : runs.get(sessionId)
+      if (!run || run.ending || run.over) return false
       await run.write(run.driver.encode(intent))
       return true
     },
-    interrupt(session) {
-      const run = runs.get(session.id)
-      const turnId = session.turn?.id
-      if (!run || starting.has(session.id)) {
-        if (turnId) abandoned.add(turnId)
-        return
-      }
-      run.signal('SIGCONT')
-      run.write(run.driver.interrupt()).catch((error) => warn('interrupting an agent', error))
-      ladder.start(run, [
-        ['SIGINT', options.interruptMs],
-        ['SIGTERM', options.termMs],
-        ['SIGKILL', options.killMs],
-      ])
-    },
-    pause: (session) => runs.get(session.id)?.signal('SIGSTOP'),
-    resume: (session) => runs.get(session.id)?.signal('SIGCONT'),
+    interrupt,
+    pause: (sessionId) => runs.get(sessionId)?.signal('SIGSTOP'),
+    resume: (sessionId) => runs.get(sessionId)?.signal('SIGCONT'),
     end: (sessionId) => end(sessionId),
     async attach(rows, sessions) {
-      const alive = new Set<string>()
       sweep(options.runsDir, new Set(rows.map((row) => row.id)))
-      spares.fill()
+      starter.spares.fill()
+      const alive = new Set<string>()
       await Promise.all(
         rows.map(async (row) => {
           const session = sessions.get(row.sessionId)
-          if (!session) return
-          try {
-            const run = adopt(row, catalog.driver(session.agent))
-            run.conversation = session.nativeId
-            run.busy = session.turn !== null
-            await run.follow()
-            if (run.alive()) alive.add(session.id)
-            else await run.gone
-          } catch (error) {
-            warn(`taking up agent ${row.pid}`, error)
-            runs.delete(row.sessionId)
-            await sink.exited(session.id, row.id, { code: null, signal: null, stderr: '', expected: false })
-          }
+          if (session && (await takeUp(row, session))) alive.add(session.id)
         }),
       )
       return alive
     },
-    running: () => [...runs.values()].map(({ sessionId, pid, busy }) => ({ sessionId, pid, busy })),
+    running: () =>
+      [...runs.values()].map(({ sessionId, pid }) => ({ sessionId, pid, busy: isBusy(sessionId) })),
     async endAll() {
-      spares.end()
-      await Promise.all([...runs.keys(), ...starting.keys()].map((id) => end(id, LAST_ORDERS)))
+      starter.spares.end()
+      await Promise.all([...new Set([...runs.keys(), ...starting.keys()])].map((id) => end(id, LAST_ORDERS)))
     },
     release() {
       released = true
-      spares.end()
+      starter.spares.end()
       clearInterval(heartbeat)
       clearInterval(housekeeping)
       ladder.stopAll()

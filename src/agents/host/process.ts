@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /*
  * Who a process is. A pid alone is no identity, since pids are used again; with its start time and the machine's boot it is.
@@ -49,11 +49,24 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
   }
 }
 
+/** What an agent has started in groups of their own and left behind; its children inherit the mark. Linux only. */
+export function endMarked(mark: string): void {
+  if (process.platform !== 'linux') return
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+      if (`\0${environment}`.includes(`\0${mark}\0`)) process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // Not ours to read, or gone already.
+    }
+  }
+}
+
 function quietly(command: string, args: string[]): string | null {
   try {
-    return (
-      execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
-    )
+    const env = { ...process.env, TZ: 'UTC', LC_ALL: 'C' } // a start time must read the same whoever asks
+    const output = execFileSync(command, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] })
+    return output.trim() || null
   } catch {
     return null
   }

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs'
 import type { LaunchPlan } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
-import { openFifo } from './fifo.ts'
 import { signalGroup } from './process.ts'
-import { runFiles, type Launched } from './wrapper.ts'
+import type { Launched } from './wrapper.ts'
 
 /** How long after a spare was taken the next one is started: the session that took it comes first. */
 const REFILL_MS = 1000
@@ -11,6 +10,7 @@ const REFILL_MS = 1000
 interface SparesDeps {
   /** null: no spares are wanted. */
   drivers: Catalog | null
+  /** Starts a process and tells it its greeting. */
   launch: (plan: LaunchPlan) => Promise<Launched>
   /** Where a spare waits until it knows its directory. */
   parkingDir: string
@@ -36,13 +36,10 @@ export function createSpares({ drivers, launch, parkingDir, newId, warn }: Spare
     if (!spare || waiting.has(agent) || ended) return
     const detection = await catalog.detect(agent)
     if (!detection.installed) return
-    const plan = spare.plan(detection, parkingDir, newId)
-    const launched = await launch(plan)
+    const launched = await launch(spare.plan(detection, parkingDir, newId))
     if (ended) return discard(launched)
     waiting.set(agent, launched)
     launched.child.once('exit', () => waiting.get(agent) === launched && drop(agent))
-    const fifo = openFifo(runFiles(launched.dir).input)
-    await fifo.write(plan.greeting).finally(() => fifo.close())
   }
 
   function drop(agent: string): void {
@@ -75,6 +72,7 @@ export function createSpares({ drivers, launch, parkingDir, newId, warn }: Spare
 /** Ends a process that never became a session's, and removes its files. */
 export function discard({ dir, child }: Launched): void {
   signalGroup(child.pid!, 'SIGTERM')
-  setTimeout(() => signalGroup(child.pid!, 'SIGKILL'), REFILL_MS).unref()
+  const killer = setTimeout(() => signalGroup(child.pid!, 'SIGKILL'), REFILL_MS)
+  child.once('exit', () => clearTimeout(killer))
   rmSync(dir, { recursive: true, force: true })
 }

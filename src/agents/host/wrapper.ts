@@ -1,7 +1,8 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
+import { CorralError } from '../../core/error.ts'
 import type { LaunchPlan } from '../agent.ts'
 
 /*
@@ -18,8 +19,12 @@ export const runFiles = (dir: string) => ({
   pid: join(dir, 'pid'),
 })
 
+/** In the environment of an agent and of all that it starts, wherever they go. */
+export const markOf = (runId: string): string => `CORRAL_RUN=${runId}`
+
 // The traps are handlers, not `ignore`, so that the agent starts with signals as they should be. A background shell
-// ignores SIGINT by itself: an interrupt of the group does not end the watch.
+// ignores SIGINT by itself: an interrupt of the group does not end the watch. The shell's own remarks ("Killed") are kept
+// out of the agent's stderr.
 const SCRIPT = `
 dir=$1 alive=$2 pause=$3
 shift 3
@@ -29,19 +34,25 @@ echo $$ > "$dir/pid"
   exec < /dev/null > /dev/null 2>&1
   trap - TERM HUP
   missed=0
-  while touch "$dir/seen" && sleep "$pause"; do
+  while touch "$dir/seen"; do
+    sleep "$pause" &
+    echo $! > "$dir/nap"
+    wait $! || exit
     if [ "$alive" -nt "$dir/seen" ]; then missed=0; continue; fi
     missed=$((missed + 1))
     if [ $missed -ge 2 ]; then
       trap '' TERM
       kill -TERM 0
+      kill -CONT 0
       tries=0
       while [ $tries -lt 10 ] && [ ! -e "$dir/exit" ]; do sleep 1; tries=$((tries + 1)); done
       kill -KILL 0
     fi
   done
 ) &
-"$@"
+echo $! > "$dir/watch"
+exec 3>&2 2> /dev/null
+(exec "$@" 2>&3 3>&-)
 code=$?
 echo $code > "$dir/exit.tmp" && mv "$dir/exit.tmp" "$dir/exit"
 trap '' TERM
@@ -68,19 +79,46 @@ export interface Launched {
 
 const makeFifo = promisify(execFile)
 
-export async function launch({ dir, plan, env, aliveFile, orphanMs }: LaunchOptions): Promise<ChildProcess> {
+export async function launch(options: LaunchOptions): Promise<ChildProcess> {
+  const { dir, plan } = options
+  if (!existsSync(plan.cwd)) {
+    throw new CorralError('path_not_found', `The session's directory is gone: ${plan.cwd}`, {
+      path: plan.cwd,
+    })
+  }
   mkdirSync(dir, { recursive: true, mode: 0o700 })
+  try {
+    return await start(options)
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** A group that is stopped has a watch that goes on: an agent that nobody wakes again must end some day, too. */
+export function wakeWatcher(dir: string): void {
+  for (const file of [join(dir, 'watch'), join(dir, 'nap')]) {
+    try {
+      process.kill(Number.parseInt(readFileSync(file, 'utf8'), 10), 'SIGCONT')
+    } catch {
+      // It is gone, and with it the need.
+    }
+  }
+}
+
+async function start({ dir, plan, env, aliveFile, orphanMs }: LaunchOptions): Promise<ChildProcess> {
   const files = runFiles(dir)
   await makeFifo('mkfifo', ['-m', '600', files.input])
   const append = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND
-  const stdio = [openSync(files.input, constants.O_RDWR), openSync(files.journal, append, 0o600)]
-  stdio.push(openSync(files.errors, append, 0o600))
+  const stdio: number[] = []
   try {
+    stdio.push(openSync(files.input, constants.O_RDWR))
+    for (const file of [files.journal, files.errors]) stdio.push(openSync(file, append, 0o600))
     const pause = String(Math.max(1, orphanMs / 2000))
     return await started(
       spawn('/bin/sh', ['-c', SCRIPT, 'corral-agent', dir, aliveFile, pause, plan.command, ...plan.args], {
         cwd: plan.cwd,
-        env: { ...env, ...plan.env },
+        env: { ...env, ...plan.env, ...Object.fromEntries([markOf(basename(dir)).split('=')]) },
         stdio,
         detached: true,
       }),

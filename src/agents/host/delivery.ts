@@ -1,0 +1,76 @@
+import type { Content } from '../../core/content.ts'
+import type { AgentSink } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import { untilCommitted } from './patience.ts'
+import type { Run } from './run.ts'
+
+interface DeliveryDeps {
+  sink: AgentSink
+  session: (id: string) => Session | null
+  ensure: (session: Session) => Promise<Run>
+  interrupt: (sessionId: string) => void
+  released: () => boolean
+  newId: () => string
+  warn: (message: string, error: unknown) => void
+}
+
+export interface Delivery {
+  prompt(sessionId: string, turnId: string, input: Content[], inDoubt: boolean): void
+}
+
+/** Brings messages to agents. Between two steps the world may have changed: what is wanted is asked again before each. */
+export function createDelivery(deps: DeliveryDeps): Delivery {
+  const { sink, warn, newId } = deps
+
+  /** The session, if it still wants this very message brought. */
+  function wanting(sessionId: string, turnId: string): Session | null {
+    const session = deps.session(sessionId)
+    return session?.turn?.id === turnId && !deps.released() ? session : null
+  }
+
+  /** True when the agent turned out to have the message already. */
+  async function hasIt(run: Run, turnId: string): Promise<boolean | 'gone'> {
+    if (run.acceptedTurn === turnId) return true
+    if (!(await run.barrier(newId()))) return 'gone'
+    return run.acceptedTurn === turnId
+  }
+
+  async function bring(sessionId: string, turnId: string, input: Content[], inDoubt: boolean): Promise<void> {
+    const before = wanting(sessionId, turnId)
+    if (!before) return
+    if (before.turn!.interrupting && !inDoubt) return sink.abandoned(sessionId, turnId)
+    const run = await deps.ensure(before)
+    run.usedAt = Date.now()
+    if (inDoubt) {
+      const answer = await hasIt(run, turnId)
+      if (answer === 'gone') return // its exit says what becomes of the turn
+      if (answer)
+        return wanting(sessionId, turnId)?.turn?.interrupting ? deps.interrupt(sessionId) : undefined
+    } else await run.tidy()
+    const session = wanting(sessionId, turnId)
+    if (!session) return
+    if (session.turn!.interrupting) return sink.abandoned(sessionId, turnId)
+    await write(run, turnId, input)
+    if (deps.session(sessionId)?.paused) run.signal('SIGSTOP')
+  }
+
+  async function write(run: Run, turnId: string, input: Content[]): Promise<void> {
+    try {
+      await run.write(run.driver.encode({ kind: 'prompt', turnId, input }))
+    } catch (error) {
+      // A process that died under a long message: its exit says what becomes of the turn.
+      if (run.alive() && !run.over) throw error
+    }
+  }
+
+  return {
+    prompt(sessionId, turnId, input, inDoubt) {
+      bring(sessionId, turnId, input, inDoubt).catch((error: unknown) =>
+        untilCommitted(() => sink.failedToStart(sessionId, turnId, error), {
+          stopped: deps.released,
+          failed: (problem) => warn(`noting that session ${sessionId} has no agent`, problem),
+        }),
+      )
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import type { AgentOutput } from '../../core/event.ts'
+import type { JournalPosition, RunRow } from '../../core/ports.ts'
+import type { AgentDriver } from '../agent.ts'
+import type { Journal } from './journal.ts'
+
+/** Lines that are no protocol are mentioned this often per turn; after that they are passed over in silence. */
+const MENTIONED = 3
+
+type Position = Omit<JournalPosition, 'runId'>
+
+/** An agent's journal through its translator: outputs, and the position that belongs to them. */
+export interface Reading {
+  next(): { outputs: AgentOutput[]; position: Position } | null
+  /** Brings translator and position back to what is committed, without saying anything twice. */
+  rewind(committed: RunRow): void
+  /** Empties the journal; the new position must be committed before the agent is asked anything. */
+  empty(): Position
+  readonly acceptedTurn: string | null
+  readonly refused: boolean
+}
+
+export function createReading(
+  journal: Journal,
+  driver: AgentDriver,
+  reached: (barrier: string) => void,
+): Reading {
+  const { translator } = driver
+  let state = translator.initial()
+  let turnOffset = journal.offset
+  let acceptedTurn: string | null = null
+  let refused = false
+  let garbage = 0
+
+  function translate(text: string | null, end: number): AgentOutput[] {
+    const parsed = parse(text)
+    if (parsed === undefined) return garbage++ < MENTIONED ? [strange(text)] : []
+    const outputs = step(parsed)
+    for (const output of outputs) {
+      if (output.type === 'turn.accepted') acceptedTurn = output.turnId
+      else if (output.type === 'barrier.reached') reached(output.id)
+      else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
+      else if (output.type === 'turn.ended') {
+        turnOffset = end
+        garbage = 0
+      }
+    }
+    return outputs
+  }
+
+  /** A translator that stumbles over a line costs that line, not the daemon. */
+  function step(line: unknown): AgentOutput[] {
+    try {
+      const result = translator.step(state, line)
+      state = result.state
+      return result.outputs
+    } catch (error) {
+      const message = `A line of the agent could not be understood: ${String(error)}`
+      return [{ type: 'agent.notice', level: 'warning', code: 'agent_output', message, data: null }]
+    }
+  }
+
+  return {
+    get acceptedTurn() {
+      return acceptedTurn
+    },
+    get refused() {
+      return refused
+    },
+    next() {
+      const page = journal.read()
+      if (!page) return null
+      const outputs = page.lines.flatMap(({ text, end }) => translate(text, end))
+      return { outputs, position: { offset: page.offset, turnOffset } }
+    },
+    rewind(committed) {
+      state = translator.initial()
+      // A journal shorter than its committed position was emptied just before a crash.
+      const emptied = journal.size() < committed.offset
+      const { offset, turnOffset: from } = emptied ? { offset: 0, turnOffset: 0 } : committed
+      turnOffset = from
+      journal.seek(from)
+      while (journal.offset < offset) {
+        const page = journal.read()
+        if (!page) return
+        for (const { text, end } of page.lines) {
+          // Pages are read by size, so the last one may reach past the committed byte.
+          if (end > offset) return journal.seek(offset)
+          translate(text, end)
+        }
+      }
+    },
+    empty() {
+      journal.truncate()
+      turnOffset = 0
+      return { offset: 0, turnOffset: 0 }
+    },
+  }
+}
+
+function parse(text: string | null): unknown {
+  if (text === null) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function strange(text: string | null): AgentOutput {
+  const message =
+    text === null
+      ? 'The agent wrote a line that is too long to be read; it was passed over'
+      : 'The agent wrote something that is not its protocol'
+  const data = { start: text?.slice(0, 200) ?? '' }
+  return { type: 'agent.notice', level: 'warning', code: 'agent_output', message, data }
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import { CorralError } from '../../core/error.ts'
+import type { AgentSink, RunRow } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import type { AgentDriver, LaunchPlan } from '../agent.ts'
+import type { Catalog } from '../catalog.ts'
+import { openFifo } from './fifo.ts'
+import { untilCommitted } from './patience.ts'
+import { BOOT_ID, signalGroup, startTime } from './process.ts'
+import type { Run } from './run.ts'
+import { createSpares, discard, type Spares } from './spares.ts'
+import { launch, runFiles, type Launched } from './wrapper.ts'
+
+interface StarterDeps {
+  catalog: Catalog
+  sink: AgentSink
+  env: NodeJS.ProcessEnv
+  newId: () => string
+  options: { runsDir: string; aliveFile: string; orphanMs: number; spare: boolean }
+  warn: (message: string, error: unknown) => void
+  released: () => boolean
+  /** Makes a run of a process that is written down. */
+  adopt: (row: RunRow, driver: AgentDriver) => Run
+  /** Ends a run that turned out to be of no use. */
+  endRun: (run: Run) => Promise<void>
+}
+
+export interface Starter {
+  /** A process for this session, written down, followed and told all that it must know before its first message. */
+  start(session: Session): Promise<Run>
+  spares: Spares
+}
+
+export function createStarter(deps: StarterDeps): Starter {
+  const { catalog, sink, options, newId, warn } = deps
+  const spares = createSpares({
+    drivers: options.spare ? catalog : null,
+    launch: launchTold,
+    parkingDir: options.runsDir,
+    newId,
+    warn,
+  })
+
+  /** What it is told at once is written before anything is noted: a crash in between leaves a process that is swept. */
+  async function launchTold(plan: LaunchPlan): Promise<Launched> {
+    const id = newId()
+    const dir = join(options.runsDir, id)
+    const { aliveFile, orphanMs } = options
+    const launched = { id, dir, child: await launch({ dir, plan, env: deps.env, aliveFile, orphanMs }) }
+    await tell(launched, plan.greeting)
+    return launched
+  }
+
+  /** More than the FIFO holds takes as long as the agent takes to read it, or dies. */
+  async function tell({ dir, child }: Launched, lines: string[]): Promise<void> {
+    const fifo = openFifo(runFiles(dir).input)
+    const died = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    await Promise.race([fifo.write(lines), died]).finally(() => fifo.close())
+  }
+
+  /** Writes down that this process is the session's, then follows it. */
+  async function enlist(
+    session: Session,
+    driver: AgentDriver,
+    launched: Launched,
+    ending: boolean,
+  ): Promise<Run> {
+    const { id, child } = launched
+    const pid = child.pid!
+    const identity = { id, pid, startTime: startTime(pid) ?? '', bootId: BOOT_ID }
+    const row: RunRow = { ...identity, sessionId: session.id, offset: 0, turnOffset: 0 }
+    try {
+      await sink.started(session.id, row, session.nativeId !== null)
+    } catch (error) {
+      discard(launched)
+      throw error
+    }
+    try {
+      const run = deps.adopt(row, driver)
+      run.ending = ending
+      child.once('exit', () => run.check())
+      await run.follow()
+      return run
+    } catch (error) {
+      signalGroup(pid, 'SIGKILL')
+      const exit = { code: null, signal: null, stderr: String(error), expected: true }
+      await untilCommitted(() => sink.exited(session.id, id, exit), {
+        stopped: deps.released,
+        failed: (problem) => warn('noting that an agent could not be followed', problem),
+      })
+      throw error
+    }
+  }
+
+  /** The waiting spare as this session's process; null when there is none, or it will not do. */
+  async function claimSpare(session: Session, driver: AgentDriver): Promise<Run | null> {
+    const spare = driver.spare?.claimable(session) ? spares.take(driver.name) : null
+    if (!spare) return null
+    await tell(spare, driver.spare!.claim(session))
+    const run = await enlist(session, driver, spare, true)
+    if ((await run.barrier(newId())) && !run.refused) {
+      run.ending = false
+      return run
+    }
+    await deps.endRun(run)
+    return null
+  }
+
+  return {
+    spares,
+    async start(session) {
+      const driver = catalog.driver(session.agent)
+      const detection = await catalog.detect(session.agent)
+      if (!detection.installed) {
+        throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
+      }
+      const claimed = await claimSpare(session, driver)
+      if (claimed) return claimed
+      return enlist(session, driver, await launchTold(driver.plan(session, detection, newId)), false)
+    },
+  }
+}
