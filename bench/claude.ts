@@ -15,8 +15,8 @@ import { median, pause, percentile, spread } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
 const MODEL = new URL('../test/support/model/main.ts', import.meta.url).pathname
-/** Pairs; after every third one comes a new process. */
-const ROUNDS = 30
+/** Pairs; after every fifth one comes a new process. */
+const ROUNDS = 60
 /** Claude tidies up after a turn; nobody is measured while it does. */
 const REST_MS = 200
 const MESSAGE = '[[say hello]]'
@@ -45,7 +45,7 @@ export async function claude(shop: Workshop): Promise<Result[]> {
   for (let round = 0; round < ROUNDS; round++) {
     const pair = ['through', 'direct'] as const
     for (const kind of round % 2 === 0 ? pair : pair.toReversed()) await measure(kind)
-    if (round % 3 === 0) {
+    if (round % 5 === 0) {
       await measure('resumed')
       await pause(REST_MS)
     }

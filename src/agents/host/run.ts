@@ -94,6 +94,8 @@ export function createRun(deps: RunDeps): Run {
   function ingest(): boolean {
     const page = reading.next()
     if (!page) return false
+    // What says nothing is not worth a commit: read again after a crash, it says nothing again.
+    if (page.outputs.length === 0) return true
     inFlight++
     sink
       .output(row.sessionId, { runId: row.id, ...page.position }, page.outputs)
