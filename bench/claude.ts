@@ -15,8 +15,10 @@ import { median, pause, percentile, spread } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
 const MODEL = new URL('../test/support/model/main.ts', import.meta.url).pathname
-/** Pairs; after every fifth one comes a new process. */
-const ROUNDS = 60
+/** One process is not like another: each way has several, measured in turn. */
+const PROCESSES = 3
+/** Pairs for each of them; after every fifth round comes a new process per turn. */
+const ROUNDS = 24
 /** Claude tidies up after a turn; nobody is measured while it does. */
 const REST_MS = 200
 const MESSAGE = '[[say hello]]'
@@ -28,29 +30,33 @@ export async function claude(shop: Workshop): Promise<Result[]> {
   const model = await startProgram(shop, [MODEL])
   const env = environment(model.line)
   const daemon = await startDaemon(shop, { env })
-  const sessionId = await newSession(daemon.port, daemon.project, 'claude')
-  const bare = openBare(shop, env)
-  const through = () => firstToken(daemon.port, sessionId, MESSAGE)
-
-  for (const start of [through, bare.warm, bare.resumed]) {
+  const lanes = []
+  for (let i = 0; i < PROCESSES; i++) {
+    const sessionId = await newSession(daemon.port, daemon.project, 'claude')
+    const bare = openBare(shop, env)
+    lanes.push({ through: () => firstToken(daemon.port, sessionId, MESSAGE), direct: bare.warm, bare })
+  }
+  const { resumed } = lanes[0]!.bare
+  for (const start of [...lanes.flatMap(({ through, direct }) => [through, direct]), resumed]) {
     await start()
     await start()
   }
   const times = { through: [] as number[], direct: [] as number[], resumed: [] as number[] }
-  const kinds = { through, direct: bare.warm, resumed: bare.resumed }
-  const measure = async (kind: keyof typeof kinds): Promise<void> => {
+  const measure = async (kind: keyof typeof times, start: () => Promise<number>): Promise<void> => {
     await pause(REST_MS)
-    times[kind].push(await kinds[kind]())
+    times[kind].push(await start())
   }
   for (let round = 0; round < ROUNDS; round++) {
-    const pair = ['through', 'direct'] as const
-    for (const kind of round % 2 === 0 ? pair : pair.toReversed()) await measure(kind)
+    for (const lane of lanes) {
+      const pair = ['through', 'direct'] as const
+      for (const kind of round % 2 === 0 ? pair : pair.toReversed()) await measure(kind, lane[kind])
+    }
     if (round % 5 === 0) {
-      await measure('resumed')
+      for (let again = 0; again < 2; again++) await measure('resumed', resumed)
       await pause(REST_MS)
     }
   }
-  await bare.close()
+  await Promise.all(lanes.map(({ bare }) => bare.close()))
   await daemon.stop()
   await model.server.stop()
   return rowsOf(times)

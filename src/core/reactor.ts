@@ -29,7 +29,13 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   let host: AgentHost | null = null
   let held = false
 
-  function prompt(agents: AgentHost, sessionId: string, turnId: string, inDoubt: boolean, said?: Content[]): void {
+  function prompt(
+    agents: AgentHost,
+    sessionId: string,
+    turnId: string,
+    inDoubt: boolean,
+    said?: Content[],
+  ): void {
     const input = held ? undefined : (said ?? log.turn(turnId)?.input)
     if (input) agents.prompt(sessionId, turnId, input, inDoubt)
   }
@@ -144,6 +150,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
 
 /** A message that starts at once is still at hand; others are read from the log. */
 function inputOf(turnId: string, batch: LoggedEvent[]): Content[] | undefined {
-  for (const { event } of batch) if (event.type === 'turn.queued' && event.turnId === turnId) return event.input
+  for (const { event } of batch)
+    if (event.type === 'turn.queued' && event.turnId === turnId) return event.input
   return undefined
 }

@@ -76,7 +76,10 @@ type Query = (text: string, ...values: SQLInputValue[]) => Row[]
 /** Only a session that is doing something has deltas; the table has no index, so it is not asked about the others. */
 function mayHaveDeltas(all: Query, { whole, types, sessionId }: EventQuery): boolean {
   if (whole || (types && !types.includes('message.delta'))) return false
-  return sessionId === undefined || all('SELECT 1 FROM sessions WHERE id = ? AND unfinished = 1', sessionId).length > 0
+  return (
+    sessionId === undefined ||
+    all('SELECT 1 FROM sessions WHERE id = ? AND unfinished = 1', sessionId).length > 0
+  )
 }
 
 function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
