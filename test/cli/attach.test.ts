@@ -47,7 +47,7 @@ test('attach asks for approvals in place: yes, no with a comment, always', optio
   terminal.type('a\r')
   await terminal.expect('(pretend) ran: echo three')
   await terminal.expect('-- done')
-  const approvals = (await corral(daemon.env, ['history', id, '--json'])).json<Record<string, unknown>>()
+  const approvals = (await corral(daemon.env, ['history', id, '--json'])).json()
   const decisions = approvals.filter((item) => item['kind'] === 'decision').map((item) => item['decision'])
   assert.deepEqual(decisions, [
     { behavior: 'allow' },

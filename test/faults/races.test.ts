@@ -116,7 +116,7 @@ test('commits that fail now and then lose nothing of what an agent says, and say
     const id = await newSession(t)
     await t.turn(id, 'warm')
     const now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INT)"
-    const mend = sabotage(t, `BEFORE UPDATE ON runs WHEN (${now} % 97) < 3`)
+    const mend = sabotage(t, `BEFORE UPDATE ON runs WHEN (${now} % 40) < 6`)
     const seqs: number[] = []
     const texts: string[] = []
     const subscription = t.engine.subscribe({ after: t.engine.head, sessionId: id }, (events) => {

@@ -56,7 +56,7 @@ type EndTimes = Pick<HostOptions, 'termMs' | 'killMs'>
 const LAST_ORDERS: EndTimes = { termMs: 1000, killMs: 1500 }
 
 export function createHost(deps: HostDeps): Host {
-  const { catalog, sink, options, newId, warn } = deps
+  const { catalog, sink, options, warn } = deps
   const runs = new Map<string, Run>()
   const starting = new Map<string, Promise<Run>>()
   const ladder = createEscalation()
