@@ -57,7 +57,8 @@ test('what is appended is read back in order, by cursor, by session and backward
   const events = Array.from({ length: 20 }, (_, i) =>
     i % 3 === 2 ? delta(i + 1, 'a') : notice(i + 1, i % 2 ? 'a' : 'b'),
   )
-  await log.append({ events, writes: [] })
+  const busy = newSession('a', 1, { queue: ['t1'] })
+  await log.append({ events, writes: [{ op: 'session', session: busy }] })
   const seqs = (found: LoggedEvent[]): number[] => found.map((e) => e.seq)
   assert.equal(log.head, 20)
   assert.deepEqual(seqs(log.events({ after: 5, limit: 4 })), [6, 7, 8, 9])
