@@ -11,6 +11,8 @@ export interface Approval {
   kind: ApprovalKind
   tool: string
   input: unknown
+  /** The tool changes files and does nothing else. */
+  edits: boolean
   /** The tool call this is about, as in `tool.started`. */
   callId: string | null
   /** One line for people, if the agent gave one. */

@@ -1,6 +1,7 @@
 import type { Decision } from './approval.ts'
 import type { Content } from './content.ts'
 import type { Mode } from './mode.ts'
+import type { Rules } from './rule.ts'
 import type { SessionSettings } from './session.ts'
 
 export interface CreateSession {
@@ -38,6 +39,8 @@ export interface ConfigureSession {
   mode?: Mode
   model?: string | null
   title?: string | null
+  /** What is given replaces what was; the rest stays. */
+  rules?: Partial<Rules>
   /** Go on with this conversation of the agent's own; null starts a fresh one. */
   nativeId?: string | null
 }

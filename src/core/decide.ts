@@ -4,6 +4,7 @@ import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { ExitInfo } from './ports.ts'
+import { ruleDecision, ruleFor } from './rule.ts'
 import { openApprovals, type Session } from './session.ts'
 import type { Failure } from './turn.ts'
 import { NO_USAGE } from './usage.ts'
@@ -69,7 +70,7 @@ export function setPaused(state: Session, paused: boolean): EventBody[] {
   return state.paused === paused ? [] : [{ type: 'session.changed', paused }]
 }
 
-export function configure(state: Session, command: ConfigureSession): EventBody[] {
+export function configure(state: Session, command: ConfigureSession, now: number): EventBody[] {
   const patch: SessionPatch = {}
   if (command.mode !== undefined && command.mode !== state.mode) {
     patch.mode = command.mode
@@ -86,7 +87,9 @@ export function configure(state: Session, command: ConfigureSession): EventBody[
     }
     patch.nativeId = command.nativeId
   }
-  return Object.keys(patch).length > 0 ? [{ type: 'session.changed', ...patch }] : []
+  if (command.rules !== undefined) patch.rules = { ...state.rules, ...command.rules }
+  if (Object.keys(patch).length === 0) return []
+  return [{ type: 'session.changed', ...patch }, ...settle({ ...state, ...patch }, now)]
 }
 
 export function destroy(state: Session): EventBody[] {
@@ -100,11 +103,32 @@ export function decideApproval(
   approvalId: string,
   decision: Decision,
   by: string,
+  now: number,
 ): EventBody[] {
   const approval = state.approvals.find((a) => a.id === approvalId)
   if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
   if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
-  return [{ type: 'approval.resolved', approvalId, decision, by }]
+  const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by }]
+  if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
+  const rules = { ...state.rules, allow: [...new Set([...state.rules.allow, ruleFor(approval)])] }
+  const approvals = state.approvals.filter((other) => other.id !== approvalId)
+  return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, now)]
+}
+
+/** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
+function policy(state: Session, approval: Approval, now: number): { decision: Decision; by: string } | null {
+  const byRule = ruleDecision([state.rules], approval, now)
+  if (byRule && (byRule.behavior === 'deny' || state.mode !== 'plan')) return { decision: byRule, by: 'rule' }
+  const byMode = modePolicy(state.mode, approval)
+  return byMode && { decision: byMode, by: `mode:${state.mode}` }
+}
+
+/** Open approvals that mode and rules, as they are now, answer by themselves. */
+function settle(state: Session, now: number): EventBody[] {
+  return openApprovals(state).flatMap((approval): EventBody[] => {
+    const settled = policy(state, approval, now)
+    return settled ? [{ type: 'approval.resolved', approvalId: approval.id, ...settled }] : []
+  })
 }
 
 export function alreadyResolved(approvalId: string, decision: Decision): CorralError {
@@ -116,12 +140,12 @@ export function alreadyResolved(approvalId: string, decision: Decision): CorralE
 }
 
 /** What an agent said, in the light of what the session is doing. */
-export function absorb(state: Session, output: AgentOutput): EventBody[] {
+export function absorb(state: Session, output: AgentOutput, now: number): EventBody[] {
   switch (output.type) {
     case 'turn.accepted':
       return state.turn?.id === output.turnId && !state.turn.accepted ? [output] : []
     case 'approval.asked':
-      return ask(state, output.approval)
+      return ask(state, output.approval, now)
     case 'approval.withdrawn': {
       const open = openApprovals(state).find((a) => a.requestId === output.requestId)
       return open ? [cancelled(open.id, 'withdrawn by the agent', 'agent')] : []
@@ -145,7 +169,7 @@ function observeMode(state: Session, mode: Mode): EventBody[] {
   return [{ type: 'session.changed', mode: state.modeBeforePlan ?? mode, modeBeforePlan: null }]
 }
 
-function ask(state: Session, approval: Approval): EventBody[] {
+function ask(state: Session, approval: Approval, now: number): EventBody[] {
   if (state.approvals.some((a) => a.id === approval.id)) return []
   const requested: EventBody = { type: 'approval.requested', turnId: state.turn?.id ?? null, approval }
   const resolved = (decision: Decision, by: string): EventBody[] => [
@@ -155,8 +179,8 @@ function ask(state: Session, approval: Approval): EventBody[] {
   if (state.turn?.interrupting) {
     return resolved({ behavior: 'deny', comment: 'The user has interrupted this turn.' }, 'interrupt')
   }
-  const decision = modePolicy(state.mode, approval)
-  return decision ? resolved(decision, `mode:${state.mode}`) : [requested]
+  const settled = policy(state, approval, now)
+  return settled ? resolved(settled.decision, settled.by) : [requested]
 }
 
 function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'turn.ended' }): EventBody[] {

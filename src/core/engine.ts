@@ -182,7 +182,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
       if (command.mode !== undefined) needs(catalog, agent, 'setMode')
-      const events = await change(command.sessionId, (state) => decide.configure(state, command))
+      const events = await change(command.sessionId, (state) => decide.configure(state, command, clock.now()))
       const session = existing(command.sessionId)
       if (events.length > 0) reactor.configured(session, command)
       return session
@@ -224,7 +224,9 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const row = log.approval(approvalId)
       if (!row) throw new CorralError('approval_not_found', `No approval ${approvalId}`, { approvalId })
       if (row.decision) throw decide.alreadyResolved(approvalId, row.decision)
-      await change(row.sessionId, (state) => decide.decideApproval(state, approvalId, decision, by))
+      await change(row.sessionId, (state) =>
+        decide.decideApproval(state, approvalId, decision, by, clock.now()),
+      )
       return log.approval(approvalId)!
     },
 
@@ -256,7 +258,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
   return {
     engine,
-    sink: createSink({ drafts, commit, catalog }),
+    sink: createSink({ drafts, commit, catalog, clock }),
     peek: drafts.peek,
     start: (host) => reactor.start(host),
     stopping() {

@@ -1,6 +1,7 @@
 import type { Approval, Decision } from './approval.ts'
 import type { Content } from './content.ts'
 import type { Mode } from './mode.ts'
+import type { Rules } from './rule.ts'
 import type { SessionSettings, SessionStatus } from './session.ts'
 import type { Failure } from './turn.ts'
 import type { Usage } from './usage.ts'
@@ -84,6 +85,7 @@ export interface SessionPatch {
   /** The mode to go back to when a plan has been agreed to. */
   modeBeforePlan?: Mode | null
   settings?: SessionSettings
+  rules?: Rules
 }
 
 export type EventBody =

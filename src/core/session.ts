@@ -1,6 +1,7 @@
 import type { PendingApproval } from './approval.ts'
 import type { Event, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
+import { NO_RULES, type Rules } from './rule.ts'
 import type { Failure, RunningTurn } from './turn.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
@@ -29,6 +30,7 @@ export interface Session {
   modeBeforePlan: Mode | null
   model: string | null
   settings: SessionSettings
+  rules: Rules
   /** The agent's own id of the conversation, once it has one; the next process resumes it. */
   nativeId: string | null
   /** The native conversation that the first process branches off. */
@@ -162,6 +164,7 @@ function created(event: Event & { type: 'session.created' }): Session {
     modeBeforePlan: null,
     model: event.model,
     settings: event.settings,
+    rules: NO_RULES,
     nativeId: event.nativeId,
     forkFrom: event.forkFrom,
     parentId: event.parentId,

@@ -2,17 +2,18 @@ import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, LoggedEvent } from './event.ts'
-import type { AgentCatalog, AgentSink } from './ports.ts'
+import type { AgentCatalog, AgentSink, Clock } from './ports.ts'
 import { NO_USAGE } from './usage.ts'
 
 interface SinkDeps {
   drafts: Drafts
   catalog: AgentCatalog
+  clock: Clock
   commit: (draft: Draft) => Promise<LoggedEvent[]>
 }
 
 /** Where agents' words become events: committed together with how far their journal has been read. */
-export function createSink({ drafts, commit, catalog }: SinkDeps): AgentSink {
+export function createSink({ drafts, commit, catalog, clock }: SinkDeps): AgentSink {
   /** The end of a turn, whatever it was; then the next one starts. */
   function close(draft: Draft, end: () => EventBody[]): void {
     if (draft.state.turn) draft.abortOpenMessages()
@@ -37,8 +38,8 @@ export function createSink({ drafts, commit, catalog }: SinkDeps): AgentSink {
     async output(sessionId, position, outputs) {
       const draft = drafts.of(sessionId)
       for (const output of draft.state.destroyed ? [] : outputs) {
-        if (output.type === 'turn.ended') close(draft, () => decide.absorb(draft.state, output))
-        else draft.add(...decide.absorb(draft.state, output))
+        if (output.type === 'turn.ended') close(draft, () => decide.absorb(draft.state, output, clock.now()))
+        else draft.add(...decide.absorb(draft.state, output, clock.now()))
       }
       draft.write({ op: 'run.position', position })
       await commit(draft)

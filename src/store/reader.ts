@@ -11,6 +11,7 @@ import type {
   RunRow,
   SessionQuery,
 } from '../core/ports.ts'
+import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
@@ -18,6 +19,9 @@ import type { Usage } from '../core/usage.ts'
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
 type Row = Record<string, SQLInputValue>
+
+/** What sessions did not have when they were first written down. */
+const LATER_FIELDS = { rules: NO_RULES }
 
 /** Every read of the log, on a connection of its own that never writes. */
 export function createReader(db: DatabaseSync): Reader {
@@ -37,7 +41,8 @@ export function createReader(db: DatabaseSync): Reader {
       db.exec('COMMIT')
     }
   }
-  const state = (row: Row | undefined): Session | null => (row ? parse<Session>(row['state']) : null)
+  const state = (row: Row | undefined): Session | null =>
+    row ? { ...LATER_FIELDS, ...parse<Session>(row['state']) } : null
 
   return {
     // Events and deltas are two tables and one log: both are read from the same snapshot.

@@ -114,6 +114,7 @@ const APPROVAL: Approval = {
   kind: 'tool',
   tool: 'Bash',
   input: { command: 'ls' },
+  edits: false,
   callId: 't1',
   summary: null,
   suggestions: null,

@@ -165,6 +165,7 @@ test('a question for permission carries what is needed to show and to answer it'
     kind: 'tool',
     tool: 'Bash',
     input: { command: 'touch made.txt', description: 'fake command' },
+    edits: false,
     callId: 'toolu_fake0009',
     summary: 'fake command',
     suggestions: [

@@ -4,6 +4,7 @@ import type { Approval } from '../../src/core/approval.ts'
 import * as decide from '../../src/core/decide.ts'
 import { CorralError } from '../../src/core/error.ts'
 import type { AgentOutput, Event, EventBody } from '../../src/core/event.ts'
+import { NO_RULES } from '../../src/core/rule.ts'
 import { apply, openApprovals, statusOf, tierOf, type Session } from '../../src/core/session.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import { aSession } from '../support/session.ts'
@@ -32,6 +33,7 @@ const question = (id: string, kind: Approval['kind'] = 'tool'): Approval => ({
   kind,
   tool: 'Bash',
   input: {},
+  edits: false,
   callId: null,
   summary: null,
   suggestions: null,
@@ -68,30 +70,30 @@ test('a message behind a waiting one never overtakes it, also when nothing runs'
 test('status follows from facts: two open approvals, one answered, and it still waits', () => {
   let state = running({ mode: 'ask' })
   for (const id of ['a', 'b'])
-    state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question(id) }))
+    state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question(id) }, 0))
   assert.equal(statusOf(state), 'waiting')
-  state = after(state, decide.decideApproval(state, 'a', { behavior: 'allow' }, 'me'))
+  state = after(state, decide.decideApproval(state, 'a', { behavior: 'allow' }, 'me', 0))
   assert.equal(statusOf(state), 'waiting')
-  state = after(state, decide.decideApproval(state, 'b', { behavior: 'deny', comment: 'no' }, 'me'))
+  state = after(state, decide.decideApproval(state, 'b', { behavior: 'deny', comment: 'no' }, 'me', 0))
   assert.equal(statusOf(state), 'running')
-  assert.throws(() => decide.decideApproval(state, 'b', { behavior: 'allow' }, 'me'), {
+  assert.throws(() => decide.decideApproval(state, 'b', { behavior: 'allow' }, 'me', 0), {
     code: 'approval_resolved',
   })
 })
 
 test('the same request read twice is one approval', () => {
   const state = running({ mode: 'ask' })
-  const asked = after(state, decide.absorb(state, { type: 'approval.asked', approval: question('a') }))
-  assert.deepEqual(decide.absorb(asked, { type: 'approval.asked', approval: question('a') }), [])
+  const asked = after(state, decide.absorb(state, { type: 'approval.asked', approval: question('a') }, 0))
+  assert.deepEqual(decide.absorb(asked, { type: 'approval.asked', approval: question('a') }, 0), [])
 })
 
 test('what is asked after an interrupt is refused, what was open before is cancelled', () => {
   let state = running({ mode: 'ask' })
-  state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question('a') }))
+  state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question('a') }, 0))
   const events = decide.interrupt(state, false)
   assert.deepEqual(types(events), ['approval.resolved', 'turn.interrupting'])
   state = after(state, events)
-  const late = decide.absorb(state, { type: 'approval.asked', approval: question('b') })
+  const late = decide.absorb(state, { type: 'approval.asked', approval: question('b') }, 0)
   assert.equal(late[1]?.type === 'approval.resolved' && late[1].decision.behavior, 'deny')
   assert.deepEqual(decide.interrupt(state, false), [], 'a second interrupt changes nothing')
 })
@@ -118,12 +120,12 @@ test('a process that dies in the middle of a turn ends it: failed, or interrupte
 
 test('plan mode that the agent enters and leaves by itself gives the old mode back', () => {
   let state = running({ mode: 'auto' })
-  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'plan' }))
+  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'plan' }, 0))
   assert.equal(state.mode, 'plan')
-  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'ask' }))
+  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'ask' }, 0))
   assert.equal(state.mode, 'auto')
   assert.deepEqual(
-    decide.absorb(state, { type: 'mode.observed', mode: 'ask' }),
+    decide.absorb(state, { type: 'mode.observed', mode: 'ask' }, 0),
     [],
     'auto looks like ask to an agent',
   )
@@ -171,10 +173,10 @@ function possible(state: Session, next: (below: number) => number, id: string): 
         return decide.send(state, id, message, 5)
       case 3:
         return state.turn
-          ? decide.absorb(state, ended((['completed', 'failed', 'interrupted'] as const)[next(3)]!))
+          ? decide.absorb(state, ended((['completed', 'failed', 'interrupted'] as const)[next(3)]!), 0)
           : []
       case 4:
-        return state.turn ? decide.absorb(state, { type: 'approval.asked', approval: question(id) }) : []
+        return state.turn ? decide.absorb(state, { type: 'approval.asked', approval: question(id) }, 0) : []
       case 5:
         return decide.interrupt(state, next(2) === 0)
       case 6:
@@ -183,7 +185,7 @@ function possible(state: Session, next: (below: number) => number, id: string): 
         return decide.exited(state, 'r1', { ...exit, expected: next(3) === 0 }, 'Agent')
       case 8: {
         const open = openApprovals(state)[0]
-        return open ? decide.decideApproval(state, open.id, { behavior: 'allow' }, 'me') : []
+        return open ? decide.decideApproval(state, open.id, { behavior: 'allow' }, 'me', 0) : []
       }
       default:
         return next(20) === 0 ? decide.destroy(state) : []
@@ -193,3 +195,53 @@ function possible(state: Session, next: (below: number) => number, id: string): 
     return []
   }
 }
+
+test('rules: a denial wins, edits and patterns pass, a time ends, and plan mode stays read-only', () => {
+  const ask = (
+    rules: Partial<Session['rules']>,
+    approval: Partial<Approval>,
+    mode: Session['mode'] = 'ask',
+    now = 0,
+  ) => {
+    const state = running({ mode, rules: { ...NO_RULES, ...rules } })
+    const [, resolved] = decide.absorb(
+      state,
+      { type: 'approval.asked', approval: { ...question('a'), ...approval } },
+      now,
+    )
+    return resolved?.type === 'approval.resolved' ? resolved.decision.behavior : 'asked'
+  }
+  const git = { tool: 'Bash', input: { command: 'git status' } }
+  assert.equal(ask({ allow: ['Bash(git *)'] }, git), 'allow')
+  assert.equal(ask({ allow: ['Bash(git *)'] }, { tool: 'Bash', input: { command: 'rm git ' } }), 'asked')
+  assert.equal(
+    ask({ allow: ['Bash'], deny: ['Bash(git push*)'] }, { ...git, input: { command: 'git push -f' } }),
+    'deny',
+  )
+  assert.equal(ask({ deny: ['Bash'] }, git, 'auto'), 'deny')
+  assert.equal(ask({ acceptEdits: true }, { tool: 'Write', edits: true }), 'allow')
+  assert.equal(ask({ acceptEdits: true }, git), 'asked')
+  assert.equal(ask({ skipUntil: 100 }, git, 'ask', 99), 'allow')
+  assert.equal(ask({ skipUntil: 100 }, git, 'ask', 100), 'asked')
+  assert.equal(ask({ allow: ['*'] }, git, 'plan'), 'deny')
+  assert.equal(ask({ allow: ['mcp__*__read'] }, { tool: 'mcp__files__read' }), 'allow')
+  assert.equal(ask({ skipUntil: 100 }, { kind: 'question' }), 'asked', 'a question is for the human')
+})
+
+test('allowing for the session makes a rule, which answers what else is open and matches', () => {
+  let state = running({ mode: 'ask' })
+  for (const id of ['a', 'b', 'c']) {
+    const approval = { ...question(id), input: { command: id === 'c' ? 'rm x' : 'ls' } }
+    state = after(state, decide.absorb(state, { type: 'approval.asked', approval }, 0))
+  }
+  const events = decide.decideApproval(state, 'a', { behavior: 'allow', forSession: true }, 'me', 0)
+  assert.deepEqual(types(events), ['approval.resolved', 'session.changed', 'approval.resolved'])
+  state = after(state, events)
+  assert.deepEqual(state.rules.allow, ['Bash(ls)'])
+  assert.deepEqual(
+    openApprovals(state).map((a) => a.id),
+    ['c'],
+  )
+  state = after(state, decide.configure(state, { sessionId: 's1', rules: { skipUntil: 5 } }, 1))
+  assert.deepEqual(openApprovals(state), [])
+})

@@ -7,6 +7,8 @@ const KINDS: ReadonlyMap<unknown, ApprovalKind> = new Map([
   ['ExitPlanMode', 'plan'],
 ])
 
+const EDITS: ReadonlySet<unknown> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit'])
+
 /** A request of Claude's; of the many kinds only the question for permission is ours to answer. */
 export function asked(state: ClaudeState, line: JsonObject): Step {
   const request = asObject(line.request)
@@ -21,6 +23,7 @@ export function asked(state: ClaudeState, line: JsonObject): Step {
     kind: KINDS.get(request.tool_name) ?? 'tool',
     tool: asString(request.tool_name) ?? 'unknown',
     input: request.input ?? {},
+    edits: EDITS.has(request.tool_name),
     callId: asString(request.tool_use_id),
     summary: asString(request.description),
     suggestions: request.permission_suggestions ?? null,

@@ -38,6 +38,7 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
       kind,
       tool,
       input,
+      edits: tool === 'Write' || tool === 'Edit',
       callId,
       summary,
       suggestions: null,

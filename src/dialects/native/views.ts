@@ -27,6 +27,7 @@ export function viewSession(session: Session): SessionView {
     usage: session.usage,
     lastError: session.lastError,
     pid: session.run?.pid ?? null,
+    rules: session.rules,
     settings,
   }
 }

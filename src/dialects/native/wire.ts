@@ -53,7 +53,27 @@ export const createParams = z.strictObject({
   origin: origin.exactOptional(),
 })
 
+const ruleList = z.array(z.string().min(1).max(1000)).max(1000)
+
+const ruleFields = {
+  allow: ruleList.describe('tools that pass: `Edit`, `mcp__files__*`, `Bash(git *)`'),
+  deny: ruleList.describe('tools that are refused; wins over everything else'),
+  acceptEdits: z.boolean().describe('edits of files pass'),
+  skipUntil: z.int().min(0).nullable().describe('everything passes until this time (ms since 1970)'),
+}
+
+/** What is allowed or refused without asking again. */
+const rules = z.strictObject(ruleFields)
+
+const someRules = z.strictObject({
+  allow: ruleFields.allow.exactOptional(),
+  deny: ruleFields.deny.exactOptional(),
+  acceptEdits: ruleFields.acceptEdits.exactOptional(),
+  skipUntil: ruleFields.skipUntil.exactOptional(),
+})
+
 export const configureParams = z.strictObject({
+  rules: someRules.exactOptional().describe('what is given replaces what was'),
   sessionId,
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
@@ -130,6 +150,7 @@ export const sessionView = z.object({
   usage,
   lastError: failure.nullable(),
   pid: z.number().nullable().describe("the agent's process"),
+  rules,
   settings: settings.omit({ mcpConfig: true }).describe('without mcpConfig, which may hold secrets'),
 })
 export type SessionView = z.output<typeof sessionView>

@@ -31,6 +31,7 @@ const approval = {
   kind: 'tool' as const,
   tool: 'Bash',
   input: { command: 'ls' },
+  edits: false,
   callId: null,
   summary: 'Bash: ls',
   suggestions: null,

@@ -50,7 +50,7 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.configure',
-    summary: 'Changes mode, model, title or the conversation that goes on. A running agent is told.',
+    summary: 'Changes mode, model, title, rules or the conversation that goes on. A running agent is told.',
     params: wire.configureParams,
     result: wire.sessionView,
     handler: async (params, { engine }) => viewSession(await engine.configure(params)),
