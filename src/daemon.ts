@@ -221,7 +221,9 @@ async function openListeners(
           startedAt: control.startedAt,
         })
         dialect.routes(app)
-        const { url } = await dialect.start(app)
+        const { url, port } = await dialect.start(app)
+        const wanted = config.codecast.port ?? settings.port
+        if (wanted !== 0 && wanted !== port) print(`codecast: port ${wanted} is taken, using ${port}`)
         closers.push(() => dialect.stop())
         return url
       }),

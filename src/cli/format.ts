@@ -8,7 +8,11 @@ export function clean(text: string): string {
 
 /** Ids are shown by their end: those made in the same minute begin alike. */
 export function shortId(id: string): string {
-  return id.length > 12 ? id.slice(-8) : id
+  return clean(id.length > 12 ? id.slice(-8) : id)
+}
+
+export function sessionName({ title, cwd }: { title: string | null; cwd: string }): string {
+  return clean(title ?? '').trim() || `(untitled) ${clean(cwd)}`
 }
 
 export function table(rows: readonly (readonly string[])[]): string {

@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Event } from '../core/event.ts'
 import { uuid } from '../core/ids.ts'
 import type { EventStream, NativeClient } from '../dialects/native/client.ts'
 import type { TurnView } from '../dialects/native/wire.ts'
 import { answering, type Answering } from './answer.ts'
 import type { Cli } from './cli.ts'
-import { shortId } from './format.ts'
+import { clean, shortId } from './format.ts'
 import { isAutomatic } from './render.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { createStreamer } from './streamer.ts'
@@ -17,6 +18,8 @@ export interface LiveOptions {
   log: string
   /** Turns that were queued before that. */
   waiting?: readonly TurnView[]
+  /** It stands still. */
+  paused?: boolean
   /** Leave when this turn is over. */
   turnId?: string
   /** Typed lines are messages. */
@@ -25,15 +28,22 @@ export interface LiveOptions {
 
 export type Ending = 'completed' | 'failed' | 'interrupted' | 'cancelled' | 'destroyed' | 'left'
 
+/** How long somebody who leaves waits for what they typed before. */
+const LEAVE_MS = 1000
+
 const HELP = '/interrupt stops the running turn, /detach leaves; everything else is sent as a message'
 
 /** Shows a session as it goes on, until its turn is over, it is gone, or the user leaves. */
 export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   const { client, sessionId, after, log } = options
-  const stream = client.events({ after, log, sessionId })
-  const streamer = createStreamer(cli.paint, options.waiting)
+  const stream = client.events({ after, log, sessionId, onLink })
+  const keys = new Set<string>()
+  const isOwn = (key: string): boolean => cli.interactive && keys.has(key)
+  const { waiting = [], paused = false } = options
+  const streamer = createStreamer(cli.paint, { waiting, paused, isOwn })
   const open = new Map<string, Answering>()
-  const session = { client, sessionId, open, writes: options.writes }
+  const session = { client, sessionId, open, keys, writes: options.writes }
+  const { promise: leaving, resolve: leaves } = Promise.withResolvers<void>()
   let left = false
   let busy = Promise.resolve()
   const screen: Screen = openScreen(cli, {
@@ -46,7 +56,14 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
 
   function leave(): void {
     left = true
+    leaves()
     stream.close()
+  }
+
+  function onLink(state: 'away' | 'back'): void {
+    const text = state === 'away' ? 'the daemon is away; waiting' : 'back'
+    if (cli.interactive) screen.write(streamer.remark(text))
+    else if (!cli.json) cli.note(`-- ${text}`)
   }
 
   function show(event: Event): void {
@@ -68,6 +85,7 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   } finally {
     shown.flush()
     stream.close()
+    await Promise.race([busy, leaving.then(() => delay(LEAVE_MS, undefined, { ref: false }))])
     screen.close()
   }
 }
@@ -131,6 +149,8 @@ interface Talk {
   client: NativeClient
   sessionId: string
   open: Map<string, Answering>
+  /** Of the messages that were sent from here. */
+  keys: Set<string>
   writes: boolean
 }
 
@@ -143,13 +163,15 @@ async function heard(text: string, talk: Talk, screen: Screen): Promise<void> {
     if (text === '/help') return screen.write(`${HELP}\n`)
     if (current) {
       const reply = current.line(text)
-      if ('again' in reply) return screen.write(`${reply.again}\n`)
+      if ('again' in reply) return screen.write(`${clean(reply.again)}\n`)
       open.delete(current.asked.id)
       return void (await client.call('approval.decide', reply.decide))
     }
     if (text.trim() === '' || !talk.writes) return
-    await client.call('session.send', { sessionId, content: text, key: uuid(), origin: 'cli' })
+    const key = uuid()
+    talk.keys.add(key)
+    await client.call('session.send', { sessionId, content: text, key, origin: 'cli' })
   } catch (error) {
-    screen.write(`! ${error instanceof Error ? error.message : String(error)}\n`)
+    screen.write(`! ${clean(error instanceof Error ? error.message : String(error))}\n`)
   }
 }

@@ -6,7 +6,7 @@ export interface CommandSpec {
   /** In commander's notation: `<session> [message...]`. */
   args: string
   summary: string
-  options: readonly (readonly [flags: string, description: string])[]
+  options: readonly (readonly [flags: string, description: string, repeatable?: true])[]
   load(): Promise<Action>
 }
 
@@ -68,7 +68,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'agents',
     args: '',
     summary: 'which agents are installed and what they can do',
-    options: [],
+    options: [['-q, --quiet', 'names only, of those that are installed']],
     load: async () => (await daemon()).agents,
   },
   {
@@ -119,7 +119,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'approvals',
     args: '',
     summary: 'list what waits for an answer',
-    options: [],
+    options: [['-q, --quiet', 'ids only']],
     load: async () => (await approval()).approvals,
   },
   {
@@ -128,7 +128,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'allow what an agent asks for',
     options: [
       ['--input <json>', 'run the tool with this input instead'],
-      ['--answer <text...>', 'answers to its questions, in order'],
+      ['--answer <text>', 'the answer to its question; once for each, in order', true],
       ['--session', 'and do not ask again in this session'],
     ],
     load: async () => (await approval()).approve,

@@ -10,10 +10,10 @@ const RESULT_LINES = 6
 type Paint = Cli['paint']
 
 export function isAutomatic(by: string): boolean {
-  return by.startsWith('mode:')
+  return by.startsWith('mode:') || by === 'rule'
 }
 
-/** A conversation as text; questions that the mode itself answered are left out. */
+/** A conversation as text; questions that the mode or a rule answered are left out. */
 export function renderItems(items: readonly HistoryItem[], paint: Paint): string {
   const automatic = new Set(
     items.flatMap((item) => (item.kind === 'decision' && isAutomatic(item.by) ? [item.approvalId] : [])),
@@ -40,6 +40,7 @@ export function renderItem(item: HistoryItem, paint: Paint): string {
     case 'thinking':
       return `${paint('dim', indented(clean(item.text), item.parent))}\n`
     case 'tool':
+      if (asksQuestions(item.input)) return '' // its approval shows them
       return `${paint('yellow', indented(`* ${clean(item.tool)}`, item.parent))} ${oneLine(summary(item.input), 160)}\n`
     case 'result':
       return `${paint(item.isError ? 'red' : 'dim', indented(resultText(item.output), item.parent))}\n`
@@ -97,14 +98,24 @@ export interface Question {
   options: { label: string; description?: string }[]
 }
 
+function asksQuestions(input: unknown): input is { questions: { question: string; options?: unknown }[] } {
+  const list = typeof input === 'object' && input !== null && 'questions' in input ? input.questions : null
+  if (!Array.isArray(list) || list.length === 0) return false
+  return list.every((entry: { question?: unknown } | null) => typeof entry?.question === 'string')
+}
+
 /** The questions in an agent's request; one without a known shape is shown whole. */
 export function questionsOf(input: unknown): Question[] {
-  const list = typeof input === 'object' && input !== null && 'questions' in input ? input.questions : null
-  if (!Array.isArray(list) || list.length === 0) return [{ question: describeInput(input), options: [] }]
-  return list.map((entry: { question?: unknown; options?: unknown }) => ({
-    question: String(entry.question ?? ''),
-    options: Array.isArray(entry.options) ? (entry.options as Question['options']) : [],
+  if (!asksQuestions(input)) return [{ question: describeInput(input), options: [] }]
+  return input.questions.map(({ question, options }) => ({
+    question,
+    options: Array.isArray(options) ? options.filter(isOption) : [],
   }))
+}
+
+function isOption(option: unknown): option is Question['options'][number] {
+  const { label, description = '' } = (option ?? {}) as { label?: unknown; description?: unknown }
+  return typeof label === 'string' && typeof description === 'string'
 }
 
 function questionText({ question, options }: Question): string {
@@ -124,7 +135,7 @@ function endText(item: Extract<HistoryItem, { kind: 'end' }>, paint: Paint): str
   if (item.outcome === 'failed') {
     return paint(
       'red',
-      `failed: ${clean(item.error?.message ?? 'for no known reason')} (${item.error?.code ?? '?'})`,
+      `failed: ${clean(item.error?.message ?? 'for no known reason')} (${clean(item.error?.code ?? '?')})`,
     )
   }
   return paint('dim', `-- ${item.outcome === 'completed' ? 'done' : 'interrupted'}, ${usageText(item.usage)}`)
@@ -136,11 +147,15 @@ function usageText(usage: Usage): string {
   return parts.join(', ')
 }
 
+export function queuedText(position: number, paused: boolean): string {
+  return paused ? 'queued; the session is paused' : `queued, ${position} before it`
+}
+
 /** What of an event is worth a line of its own, beyond the conversation's items. */
-export function renderRemark(event: Event, paint: Paint): string {
+export function renderRemark(event: Event, paint: Paint, paused = false): string {
   switch (event.type) {
     case 'turn.queued':
-      return event.position > 0 ? `${paint('dim', `-- queued, ${event.position} before it`)}\n` : ''
+      return event.position > 0 ? `${paint('dim', `-- ${queuedText(event.position, paused)}`)}\n` : ''
     case 'turn.retried':
       return `${paint('dim', `-- trying again: ${clean(event.reason)}`)}\n`
     case 'turn.interrupting':
@@ -149,7 +164,7 @@ export function renderRemark(event: Event, paint: Paint): string {
       return `${paint('dim', `-- taken out of the queue: ${clean(event.reason)}`)}\n`
     case 'session.changed':
       return event.mode || event.model
-        ? `${paint('dim', `-- now ${[event.mode, event.model].filter(Boolean).join(', ')}`)}\n`
+        ? `${paint('dim', `-- now ${clean([event.mode, event.model].filter(Boolean).join(', '))}`)}\n`
         : ''
     case 'session.status':
       return event.status === 'paused' ? `${paint('dim', '-- paused')}\n` : ''

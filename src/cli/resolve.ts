@@ -10,14 +10,18 @@ type SessionPage = Api['session.list']['result']
 /** The one id that begins or ends with the fragment. */
 export function pickId(what: string, fragment: string, ids: readonly string[]): string {
   if (ids.includes(fragment)) return fragment
-  const wanted = fragment.toLowerCase()
-  const found = ids.filter((id) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted))
+  const found = fitting(fragment, ids)
   if (found.length === 1) return found[0]!
   if (found.length === 0) throw new CliError(`no ${what} whose id begins or ends with ${fragment}`)
   const some = found.slice(0, 5).map(shortId).join(', ')
   throw new CliError(
     `${fragment} fits ${found.length} ${what}s (${some}${found.length > 5 ? ', …' : ''}): give more of the id`,
   )
+}
+
+function fitting(fragment: string, ids: readonly string[]): string[] {
+  const wanted = fragment.toLowerCase()
+  return ids.filter((id) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted))
 }
 
 export async function resolveSession(client: NativeClient, fragment: string): Promise<string> {
@@ -36,14 +40,18 @@ export async function resolveSession(client: NativeClient, fragment: string): Pr
   return pickId('session', fragment, ids)
 }
 
+/** An open one, else one that was decided: about that, the daemon says how. */
 export async function resolveApproval(client: NativeClient, fragment: string): Promise<string> {
-  const { approvals } = await client.call('approval.list', { limit: 500 })
-  const ids = approvals.map((approval) => approval.id)
-  try {
-    return pickId('approval', fragment, ids)
-  } catch (error) {
-    // A whole id of a decided one gets the daemon's own, better answer.
-    if (ids.length === 0 || fragment.length > 12) return fragment
-    throw error
-  }
+  const ids = await approvalIds(client, true)
+  if (fitting(fragment, ids).length > 0) return pickId('approval', fragment, ids)
+  const all = await approvalIds(client, false)
+  // A whole id may be older than the list reaches.
+  return fragment.length > 12 && fitting(fragment, all).length === 0
+    ? fragment
+    : pickId('approval', fragment, all)
+}
+
+async function approvalIds(client: NativeClient, open: boolean): Promise<string[]> {
+  const { approvals } = await client.call('approval.list', { open, limit: 500 })
+  return approvals.map((approval) => approval.id)
 }

@@ -1,22 +1,42 @@
 import { Command, CommanderError } from 'commander'
 import { version } from './version.ts'
 import { createCli, type Options } from './cli.ts'
-import { EXIT } from './exit.ts'
+import { CliError, EXIT } from './exit.ts'
+import { clean } from './format.ts'
 import { COMMANDS, COMMON, type CommandSpec } from './program.ts'
 
 /** Runs one command line; resolves with the exit code. */
 export async function run(argv: string[]): Promise<number> {
   const outcome = { code: EXIT.ok as number }
-  const program = build(outcome)
-  const wrong = unknownCommand(argv)
+  const words = commandFirst(argv)
   try {
-    if (wrong) program.error(wrong, { exitCode: EXIT.usage })
-    await program.parseAsync(argv, { from: 'user' })
+    refuseUnknownCommand(words)
+    await build(outcome).parseAsync(words, { from: 'user' })
     return outcome.code
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    return report(error, argv.includes('--json'))
+    if (!(error instanceof CommanderError)) return report(error, wantsJson(argv))
+    if (error.exitCode === 0) return EXIT.ok
+    return report(new CliError(error.message.replace(/^error: /, ''), EXIT.usage), wantsJson(argv))
   }
+}
+
+function wantsJson(argv: string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json')
+}
+
+/** Options that every command knows may also stand before its name. */
+function commandFirst(argv: string[]): string[] {
+  let at = 0
+  while (at < argv.length) {
+    const [name] = argv[at]!.split('=', 1)
+    const known = COMMON.find(([flags]) => flags.split(' ')[0] === name)
+    if (!known) break
+    at += known[0].includes('<') && name === argv[at] ? 2 : 1
+  }
+  const [command, ...rest] = argv.slice(at)
+  if (command === undefined || command.startsWith('-')) return argv
+  return [command, ...argv.slice(0, at), ...rest]
 }
 
 function build(outcome: { code: number }): Command {
@@ -25,8 +45,12 @@ function build(outcome: { code: number }): Command {
     .version(version, '-V, --version')
     .showSuggestionAfterError()
     .exitOverride()
+    .configureOutput({ outputError() {} }) // `run` reports it
   for (const spec of COMMANDS) addCommand(program, spec, outcome)
-  program.addHelpText('after', '\nExit codes: 0 fine, 1 an error, 2 wrong usage, 3 no daemon is running.')
+  program.addHelpText(
+    'after',
+    '\nExit codes: 0 fine, 1 an error, 2 wrong usage, 3 no daemon is running, 130 left early.',
+  )
   return program
 }
 
@@ -36,7 +60,10 @@ function addCommand(program: Command, spec: CommandSpec, outcome: { code: number
     .description(spec.summary)
     .allowExcessArguments(false)
     .exitOverride()
-  for (const [flags, description] of [...spec.options, ...COMMON]) command.option(flags, description)
+  for (const [flags, description, repeatable] of [...spec.options, ...COMMON]) {
+    if (repeatable) command.option(flags, description, collect)
+    else command.option(flags, description)
+  }
   command.action(async () => {
     // Whoever read the output has had enough; a daemon goes on without being read.
     process.stdout.on('error', () => spec.name !== 'start' && process.exit(EXIT.ok))
@@ -46,15 +73,18 @@ function addCommand(program: Command, spec: CommandSpec, outcome: { code: number
   })
 }
 
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value]
+}
+
 /** With a default command, commander would take a misspelt one for its argument. */
-function unknownCommand(argv: string[]): string | null {
-  const first = argv[0]
-  if (first === undefined || first.startsWith('-') || first === 'help') return null
+function refuseUnknownCommand([first]: string[]): void {
+  if (first === undefined || first.startsWith('-') || first === 'help') return
   const names = COMMANDS.map((spec) => spec.name)
-  if (names.includes(first)) return null
+  if (names.includes(first)) return
   const near = names.filter((name) => name.startsWith(first.slice(0, 2)))
   const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
-  return `error: unknown command '${first}'${hint}; see corral --help`
+  throw new CliError(`unknown command '${first}'${hint}; see corral --help`, EXIT.usage)
 }
 
 function report(error: unknown, json: boolean): number {
@@ -65,7 +95,7 @@ function report(error: unknown, json: boolean): number {
   const name = 'code' in problem ? { code: problem.code } : {}
   const line = json
     ? JSON.stringify({ error: { message: problem.message, ...name, ...data } })
-    : `corral: ${problem.message}`
+    : `corral: ${clean(problem.message)}`
   process.stderr.write(`${line}\n`)
   if (process.env['CORRAL_DEBUG']) process.stderr.write(`${problem.stack}\n`)
   return code

@@ -85,7 +85,9 @@ function terminal({ stdin, stdout }: Cli, events: ScreenEvents): Screen {
     stdout.write(held)
     lineStart = held.endsWith('\n')
     held = ''
-    if (lineStart) scheduled ??= setImmediate(show)
+    if (lineStart) return void (scheduled ??= setImmediate(show))
+    if (scheduled) clearImmediate(scheduled)
+    scheduled = null
   }
 
   const typed = (): void => show()

@@ -70,10 +70,7 @@ export const configSchema = z
       .prefault({}),
     log: z
       .strictObject({
-        level: z
-          .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
-          .default('info')
-          .describe('what goes to the log'),
+        level: z.enum(['info', 'warn', 'error', 'silent']).default('info').describe('what goes to the log'),
       })
       .prefault({}),
   })

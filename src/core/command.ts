@@ -62,7 +62,7 @@ export interface DecideApproval {
 /** What became of a message at the moment it was committed. */
 export interface Sent {
   turnId: string
-  /** 0: running now; n: n messages are before it. */
+  /** 0: running now; n: the n-th in the queue. */
   position: number
   /** `seq` of its `turn.queued` event: read the turn from just before here. */
   seq: number

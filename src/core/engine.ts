@@ -6,6 +6,7 @@ import { CorralError } from './error.ts'
 import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { createFeed } from './feed.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
+import { createQueries, existing as existingIn } from './queries.ts'
 import { createReactor } from './reactor.ts'
 import type { Session } from './session.ts'
 import { createSink } from './sink.ts'
@@ -38,6 +39,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const { log, catalog, clock, newId } = deps
   const feed = createFeed(log, deps.warn)
   const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
+  const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
@@ -49,13 +51,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     return events
   }
 
-  function existing(sessionId: string): Session {
-    const session = drafts.peek(sessionId)
-    if (!session || session.destroyed) {
-      throw new CorralError('session_not_found', `Session not found: ${sessionId}`, { sessionId })
-    }
-    return session
-  }
+  const existing = (sessionId: string): Session => existingIn(drafts, sessionId)
 
   /** Decides on the newest state and commits what comes of it. */
   async function change(sessionId: string, rule: (state: Session) => EventBody[]): Promise<LoggedEvent[]> {
@@ -73,6 +69,16 @@ export function createEngine(deps: EngineDeps): EngineParts {
     const started = work().finally(() => inFlight.delete(key))
     inFlight.set(key, started)
     return started
+  }
+
+  /** A new session, or the one that this key has made before. */
+  function newOnce(key: string | undefined, work: () => Promise<Session>): Promise<Session> {
+    return once(key && `create ${key}`, async () => {
+      const known = key === undefined ? null : log.sessionByKey(key)
+      if (known) return known
+      refuseWhenClosing()
+      return work()
+    })
   }
 
   function refuseWhenClosing(): void {
@@ -122,12 +128,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     get oldest() {
       return log.oldest
     },
+    ...queries,
 
     create: (command) =>
-      once(command.key && `create ${command.key}`, async () => {
-        const known = command.key === undefined ? null : log.sessionByKey(command.key)
-        if (known) return known
-        refuseWhenClosing()
+      newOnce(command.key, async () => {
         if (command.nativeId) needs(catalog, command.agent, 'resume')
         await catalog.require(command.agent)
         if (!(await deps.isDirectory(command.cwd))) {
@@ -188,10 +192,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return session
     },
     fork: (command) =>
-      once(command.key && `create ${command.key}`, async () => {
-        const known = command.key === undefined ? null : log.sessionByKey(command.key)
-        if (known) return known
-        refuseWhenClosing()
+      newOnce(command.key, async () => {
         const parent = existing(command.sessionId)
         needs(catalog, parent.agent, 'fork')
         const { agent, cwd, mode, model, settings } = parent
@@ -230,28 +231,13 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return log.approval(approvalId)!
     },
 
-    session(id) {
-      existing(id)
-      return log.session(id) ?? existing(id)
-    },
-    sessions: (query) => log.sessions(query),
-    countSessions: () => log.countSessions(),
-    turn(id) {
-      const turn = log.turn(id)
-      if (!turn) throw new CorralError('turn_not_found', `No message ${id}`, { turnId: id })
-      return turn
-    },
-    turns: (sessionId, limit) => log.turns(sessionId, limit),
-    approval(id) {
-      const approval = log.approval(id)
-      if (!approval) throw new CorralError('approval_not_found', `No approval ${id}`, { approvalId: id })
-      return approval
-    },
-    approvals: (query) => log.approvals(query),
-    events: (query) => log.events(query),
     subscribe: (options, deliver) => feed.subscribe(options, deliver),
-    bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
-    setBookmark: (bookmark) => log.append({ events: [], writes: [{ op: 'bookmark', bookmark }] }),
+    async setBookmark(bookmark) {
+      const { sessionId } = queries.turn(bookmark.turnId)
+      if (sessionId !== bookmark.sessionId)
+        throw new CorralError('turn_not_found', 'That message is of another session')
+      await log.append({ events: [], writes: [{ op: 'bookmark', bookmark }] })
+    },
     deleteBookmark: (owner, turnId) =>
       log.append({ events: [], writes: [{ op: 'bookmark.delete', owner, turnId }] }),
   }

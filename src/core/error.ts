@@ -11,7 +11,6 @@ export type ErrorCode =
   | 'path_not_found' // data.path, data.resolved
   | 'agent_unknown' // no driver of that name; data.known lists them
   | 'agent_missing' // a driver, but its program is not installed
-  | 'agent_failed' // the agent program died or answered with an error
   | 'unsupported' // this agent cannot do that
   | 'conversation_busy' // another session holds the same native conversation
   | 'queue_full'

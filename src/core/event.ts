@@ -84,7 +84,6 @@ export interface SessionPatch {
   paused?: boolean
   /** The mode to go back to when a plan has been agreed to. */
   modeBeforePlan?: Mode | null
-  settings?: SessionSettings
   rules?: Rules
 }
 
@@ -114,7 +113,7 @@ export type EventBody =
       input: Content[]
       key: string | null
       origin: string | null
-      /** 0: starts at once; n: n messages are before it. */
+      /** 0: starts at once; n: the n-th in the queue. */
       position: number
     }
   | { type: 'turn.started'; turnId: string }

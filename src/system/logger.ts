@@ -1,6 +1,6 @@
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+const LEVELS = ['info', 'warn', 'error', 'silent'] as const
 const ROTATE_ABOVE = 10 * 1024 * 1024
 
 type Write = (data: object, message: string) => void

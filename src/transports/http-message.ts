@@ -1,6 +1,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
 /** An answer other than success: the text goes out as text/plain. */
+/** Emitted on a connection when a request arrives on it: whatever was answered before has been read. */
+export const NEXT_REQUEST = Symbol('next request')
+
 export class HttpError extends Error {
   readonly status: number
   readonly headers: OutgoingHttpHeaders

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { HttpError, sendError } from './http-message.ts'
+import { HttpError, NEXT_REQUEST, sendError } from './http-message.ts'
 import { createRouter } from './router.ts'
 
 // Not imported: that would also evaluate what these modules load only on demand (a whole HTTP client, 4 MB and 30 ms).
@@ -76,6 +76,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
 
   function handler(guard: Guard | undefined): RequestListener {
     return (req, res) => {
+      req.socket.emit(NEXT_REQUEST)
       serve(req, res, guard).catch((error: unknown) => {
         if (!(error instanceof HttpError)) options.onError?.(error)
         if (res.headersSent) res.destroy()

@@ -1,4 +1,7 @@
+import type { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { NEXT_REQUEST } from './http-message.ts'
 
 export interface SseOptions {
   /** Unsent bytes beyond which `send` says stop. */
@@ -8,7 +11,12 @@ export interface SseOptions {
   /** The reader has caught up after `send` said stop. */
   onDrain?(): void
   /** The response is over, in whatever way. Called once. */
-  onClose?(complete: boolean): void
+  onClose?(): void
+  /**
+   * Whether the client has all of it, as far as that can be known: it asked for something else on the same connection, or
+   * closed it in order. A client that goes with bytes unread resets the connection. Called once, after `onClose`.
+   */
+  onSettled?(received: boolean): void
 }
 
 export interface SseWriter {
@@ -41,10 +49,11 @@ export function createSseWriter(res: ServerResponse, options: SseOptions = {}): 
   let scheduled = false
   let stopped = false
   let open = !res.destroyed
+  const socket: (Socket & EventEmitter) | null = res.socket
 
   if (open) {
     res.writeHead(200, SSE_HEADERS)
-    res.socket?.setKeepAlive(true, KEEP_ALIVE_MS)
+    socket?.setKeepAlive(true, KEEP_ALIVE_MS)
   }
 
   function drained(): void {
@@ -90,9 +99,26 @@ export function createSseWriter(res: ServerResponse, options: SseOptions = {}): 
     open = false
     clearInterval(timer)
     pending = []
-    options.onClose?.(res.writableFinished)
+    options.onClose?.()
     resolve(res.writableFinished)
+    settle()
   }
+
+  /** Handed to the system is not received: the connection's next sign of life tells. */
+  function settle(): void {
+    const settled = (received: boolean): void => {
+      socket?.off('close', onSocketClose)
+      socket?.off(NEXT_REQUEST, onNextRequest)
+      options.onSettled?.(received)
+    }
+    const onSocketClose = (failed: boolean): void => settled(!failed)
+    const onNextRequest = (): void => settled(true)
+    if (!res.writableFinished || !socket) return settled(false)
+    if (socket.destroyed) return settled(socket.errored === null)
+    socket.once('close', onSocketClose)
+    socket.once(NEXT_REQUEST, onNextRequest)
+  }
+
   // The client may have gone before this writer was made: its `close` is over then.
   if (res.destroyed) setImmediate(closed)
   else res.once('close', closed)

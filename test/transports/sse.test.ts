@@ -66,7 +66,7 @@ test('pings come by themselves until the end', { timeout: 10_000 }, async () => 
 
 test('a client that leaves is noticed and is not complete', { timeout: 10_000 }, async () => {
   const closed = Promise.withResolvers<boolean>()
-  const { writer, res } = await open({ onClose: closed.resolve })
+  const { writer, res } = await open({ onSettled: closed.resolve })
   res.destroy()
   assert.equal(await closed.promise, false)
   assert.equal(await writer.finished, false)

@@ -49,6 +49,8 @@ echo $$ > "$dir/pid"
       kill -KILL 0
     fi
   done
+  trap '' TERM
+  kill -TERM 0
 ) &
 echo $! > "$dir/watch"
 exec 3>&2 2> /dev/null

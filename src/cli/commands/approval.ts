@@ -1,7 +1,8 @@
 import { byQuestion } from '../answer.ts'
 import type { Cli, Command } from '../cli.ts'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
-import { shortId } from '../format.ts'
+import { clean, shortId } from '../format.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { json } from '../options.ts'
 import { approvalText, questionsOf } from '../render.ts'
 import { resolveApproval } from '../resolve.ts'
@@ -12,6 +13,7 @@ export const approvals: Command = (cli) =>
   cli.withDaemon(async (client) => {
     const found = await client.call('approval.list')
     if (cli.json) return found.approvals.forEach(cli.printJson)
+    if (cli.options['quiet']) return found.approvals.forEach((approval) => cli.print(clean(approval.id)))
     if (found.approvals.length === 0) return cli.note('nothing waits for an answer')
     for (const approval of found.approvals) {
       cli.stdout.write(
@@ -28,7 +30,7 @@ export const approve: Command = (cli, [fragment]) =>
       approvalId,
       behavior: 'allow',
       ...(input !== undefined && { input }),
-      ...(await answersFor(cli, client, approvalId)),
+      ...(input === undefined && (await answersFor(cli, client, approvalId))),
       ...(cli.options['session'] === true && { forSession: true }),
       by: 'cli',
     })
@@ -50,10 +52,20 @@ async function answersFor(
   client: NativeClient,
   approvalId: string,
 ): Promise<{ answers?: Record<string, string> }> {
-  const given = cli.options['answer']
-  if (!Array.isArray(given)) return {}
-  const { input } = await client.call('approval.get', { approvalId })
-  return { answers: byQuestion(questionsOf(input), given as string[]) }
+  const given = (cli.options['answer'] ?? []) as string[]
+  const { kind, input, decision } = await client.call('approval.get', { approvalId })
+  if (decision !== null) return {} // the daemon refuses
+  if (kind !== 'question') {
+    if (given.length === 0) return {}
+    throw new CliError('it asks no question: leave out --answer', EXIT.usage)
+  }
+  const questions = questionsOf(input)
+  if (given.length === questions.length) return { answers: byQuestion(questions, given) }
+  const asked = questions.length === 1 ? 'a question' : `${questions.length} questions`
+  throw new CliError(
+    `it asks ${asked}: give ${questions.map(() => '--answer …').join(' ')}, or refuse with: corral deny`,
+    EXIT.usage,
+  )
 }
 
 async function decide(cli: Cli, client: NativeClient, decision: Decide): Promise<void> {
@@ -61,6 +73,6 @@ async function decide(cli: Cli, client: NativeClient, decision: Decide): Promise
   if (cli.json) cli.printJson(approval)
   else
     cli.print(
-      `${decision.behavior === 'allow' ? 'allowed' : 'denied'} ${approval.tool} (${shortId(approval.id)})`,
+      `${decision.behavior === 'allow' ? 'allowed' : 'denied'} ${clean(approval.tool)} (${shortId(approval.id)})`,
     )
 }

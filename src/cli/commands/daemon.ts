@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { NativeClient } from '../../dialects/native/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { startDetached } from '../detach.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { bytes, duration, table } from '../format.ts'
+import { bytes, clean, duration, table } from '../format.ts'
 
 const GONE_MS = 120_000
 const POLL_MS = 25
@@ -28,12 +29,29 @@ export const restart: Command = async (cli) => {
 
 /** Resolves when the process is gone. */
 async function stopDaemon(cli: Cli, agents: 'end' | 'keep', now: boolean): Promise<number> {
-  const { pid } = await cli.withDaemon((client) => client.call('daemon.stop', { agents, now }))
+  const { pid } = await cli.withDaemon(async (client) => {
+    if (agents === 'end' && !now && !cli.json) await sayWaiting(cli, client)
+    return client.call('daemon.stop', { agents, now })
+  })
   for (const deadline = Date.now() + GONE_MS; alive(pid); await delay(POLL_MS)) {
     if (Date.now() > deadline)
       throw new CliError(`the daemon (pid ${pid}) is still stopping after ${GONE_MS / 1000} s`)
   }
   return pid
+}
+
+async function sayWaiting(cli: Cli, client: NativeClient): Promise<void> {
+  const { running } = (await client.call('daemon.status')).agents
+  if (running === 0) return
+  const { loadConfig } = await import('../../config/config.ts')
+  const config = await loadConfig({ env: cli.env, flags: { home: cli.home } }).catch(() => null)
+  if (config?.stop.graceMs === 0) return
+  const limit = config ? ` up to ${config.stop.graceMs / 1000} s` : ''
+  const turns =
+    running === 1
+      ? '1 running turn (--now interrupts it)'
+      : `${running} running turns (--now interrupts them)`
+  cli.note(`waiting${limit} for ${turns}`)
 }
 
 /** A zombie, which in a container may stay for a while, has ended. */
@@ -73,12 +91,14 @@ export const status: Command = (cli) =>
 export const agents: Command = (cli) =>
   cli.withDaemon(async (client) => {
     const found = await client.call('agents.list')
-    if (cli.json) return cli.printJson(found.agents)
+    if (cli.json) return found.agents.forEach(cli.printJson)
+    const installed = found.agents.filter((agent) => agent.installed)
+    if (cli.options['quiet']) return installed.forEach((agent) => cli.print(agent.name))
     const rows = found.agents.map((agent) => [
       agent.installed ? cli.paint('green', 'yes') : cli.paint('dim', 'no'),
       cli.paint('bold', agent.name),
-      agent.version ?? '',
-      agent.problem ?? agent.path ?? '',
+      clean(agent.version ?? ''),
+      clean(agent.problem ?? agent.path ?? ''),
     ])
     cli.print(table(rows))
   })

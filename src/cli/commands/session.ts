@@ -1,30 +1,31 @@
 import { uuid } from '../../core/ids.ts'
 import { textOf } from '../../core/content.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
-import type { HistoryItem, SessionView } from '../../dialects/native/wire.ts'
+import type { SessionView } from '../../dialects/native/wire.ts'
 import { given, text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { duration, oneLine, shortId, table } from '../format.ts'
-import { wholeNumber } from '../options.ts'
+import { clean, duration, oneLine, sessionName, shortId, table } from '../format.ts'
+import { setup, wholeNumber } from '../options.ts'
+import { PAGE, readPast } from '../past.ts'
 import { renderItems } from '../render.ts'
 import { pickId, resolveSession } from '../resolve.ts'
-
-const PAGE = 500
 
 export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
     const wanted = wholeNumber(cli.options, 'limit', 50)
-    const sessions = await collect(client, wanted, text(cli.options['agent']))
+    const agent = text(cli.options['agent'])
+    const sessions = await collect(client, wanted, agent)
     if (cli.json) return sessions.forEach(cli.printJson)
     if (cli.options['quiet']) return sessions.forEach((session) => cli.print(session.id))
+    if (sessions.length === 0 && agent !== undefined) return cli.note(`no sessions of the agent ${agent}`)
     if (sessions.length === 0) return cli.note('no sessions yet; begin one with: corral new "…"')
     const rows = sessions.map((session) => [
       cli.paint('bold', shortId(session.id)),
       statusWord(cli, session),
-      session.agent,
+      clean(session.agent),
       session.mode,
       `${duration(Date.now() - session.activeAt)} ago`,
-      oneLine(session.title ?? session.cwd, 60),
+      oneLine(sessionName(session), 60),
     ])
     cli.print(table(rows))
   })
@@ -66,19 +67,7 @@ export const history: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const wanted = wholeNumber(cli.options, 'limit', 100)
     const sessionId = await resolveSession(client, String(fragment))
-    let items: HistoryItem[] = []
-    let before: number | null = null
-    while (items.length < wanted) {
-      const limit = Math.min(PAGE, wanted - items.length)
-      const page: { items: HistoryItem[]; next: number | null } = await client.call('history.read', {
-        sessionId,
-        limit,
-        ...(before !== null && { before }),
-      })
-      items = [...page.items, ...items]
-      before = page.next
-      if (before === null) break
-    }
+    const { items } = await readPast(client, sessionId, wanted)
     if (cli.json) items.forEach(cli.printJson)
     else cli.stdout.write(renderItems(items, cli.paint))
   })
@@ -116,10 +105,10 @@ export const fork = changing('forked:', (client, sessionId, cli) =>
 )
 
 export const set = changing('changed', (client, sessionId, cli) => {
-  const changes = given(cli.options, 'mode', 'model', 'title')
+  const changes = setup(cli.options)
   if (Object.keys(changes).length === 0)
     throw new CliError('nothing to change: give --mode, --model or --title', EXIT.usage)
-  return client.call('session.configure', { sessionId, ...(changes as { mode?: 'auto' }) })
+  return client.call('session.configure', { sessionId, ...changes })
 })
 
 export const remove: Command = (cli, [fragments]) =>

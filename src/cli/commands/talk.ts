@@ -1,31 +1,35 @@
 import { resolve } from 'node:path'
 import { uuid } from '../../core/ids.ts'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
-import { given, text, type Cli, type Command } from '../cli.ts'
+import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { shortId } from '../format.ts'
-import { live, type Ending } from '../live.ts'
-import { wholeNumber } from '../options.ts'
-import { renderItems } from '../render.ts'
+import { oneLine, sessionName, shortId } from '../format.ts'
+import { live } from '../live.ts'
+import { setup, wholeNumber } from '../options.ts'
+import { readPast } from '../past.ts'
+import { queuedText, renderItems } from '../render.ts'
 import { resolveSession } from '../resolve.ts'
 
 const RECONNECT = { reconnect: true }
 
 export const create: Command = (cli, [words]) =>
   cli.withDaemon(async (client) => {
+    const wanted = setup(cli.options)
     const message = await messageFrom(cli, words)
     const agent = text(cli.options['agent']) ?? (await defaultAgent(cli, client))
     const session = await client.call('session.create', {
       agent,
       cwd: resolve(text(cli.options['cwd']) ?? '.'),
-      ...(given(cli.options, 'mode', 'model', 'title') as { mode?: 'auto' }),
+      ...wanted,
       key: uuid(),
       origin: 'cli',
     })
     if (cli.json) cli.printJson(session)
-    else if (message === null) cli.print(session.id)
+    else if (message === null || cli.options['wait'] === false) cli.print(session.id)
     else cli.note(`session ${shortId(session.id)}`)
-    if (message !== null) return deliver(cli, client, session.id, message)
+    if (message === null) return EXIT.ok
+    const sent = await submit(cli, client, session.id, message)
+    return cli.options['wait'] === false ? EXIT.ok : answerTo(cli, client, session.id, sent)
   }, RECONNECT)
 
 export const send: Command = (cli, [fragment, words]) =>
@@ -33,7 +37,11 @@ export const send: Command = (cli, [fragment, words]) =>
     const message = await messageFrom(cli, words)
     if (message === null) throw new CliError('no message given; use - to read it from stdin', EXIT.usage)
     const sessionId = await resolveSession(client, String(fragment))
-    return deliver(cli, client, sessionId, message)
+    const sent = await submit(cli, client, sessionId, message)
+    const paused = sent.position > 0 && (await client.call('session.get', { sessionId })).status === 'paused'
+    if (cli.options['wait'] !== false) return answerTo(cli, client, sessionId, sent, paused)
+    if (!cli.json) cli.print(sent.position > 0 ? queuedText(sent.position, paused) : 'sent')
+    return EXIT.ok
   }, RECONNECT)
 
 export const attach: Command = (cli, [fragment]) =>
@@ -42,14 +50,10 @@ export const attach: Command = (cli, [fragment]) =>
     const sessionId = await resolveSession(client, String(fragment))
     const session = await client.call('session.get', { sessionId })
     const started = session.turn?.startedSeq
-    const past = await client.call('history.read', {
-      sessionId,
-      limit: Math.max(limit, 1),
-      ...(started !== undefined && { before: started }),
-    })
+    const past = await readPast(client, sessionId, limit, started)
     if (!cli.json) {
-      if (limit > 0) cli.stdout.write(renderItems(past.items, cli.paint))
-      const name = session.title ?? session.cwd
+      cli.stdout.write(renderItems(past.items, cli.paint))
+      const name = oneLine(sessionName(session), 80)
       cli.note(
         cli.paint(
           'dim',
@@ -59,31 +63,33 @@ export const attach: Command = (cli, [fragment]) =>
     }
     const { turns } = await client.call('turn.list', { sessionId, limit: session.queued + 5 })
     const after = started === undefined ? past.head : started - 1
-    const ending = await live(cli, { client, sessionId, after, log: past.log, waiting: turns, writes: true })
+    const paused = session.status === 'paused'
+    const from = { after, log: past.log, waiting: turns, paused }
+    const ending = await live(cli, { client, sessionId, ...from, writes: true })
     if (ending === 'left' && !cli.json) sayGoodbye(cli, sessionId)
   }, RECONNECT)
 
-async function deliver(cli: Cli, client: NativeClient, sessionId: string, content: string): Promise<number> {
+type Sent = Api['session.send']['result']
+
+async function submit(cli: Cli, client: NativeClient, sessionId: string, content: string): Promise<Sent> {
   const key = text(cli.options['key']) ?? uuid()
   const sent = await client.call('session.send', { sessionId, content, key, origin: 'cli' })
   if (cli.json) cli.printJson({ sessionId, ...sent })
-  if (cli.options['wait'] === false) {
-    if (!cli.json) cli.print(sent.position > 0 ? `queued, ${sent.position} before it` : 'sent')
-    return EXIT.ok
-  }
-  return exitOf(cli, sessionId, await answerTo(cli, client, sessionId, sent))
+  return sent
 }
 
-type Sent = Api['session.send']['result']
-
-function answerTo(cli: Cli, client: NativeClient, sessionId: string, sent: Sent): Promise<Ending> {
-  const { turnId, log } = sent
-  return live(cli, { client, sessionId, after: sent.seq - 1, log, turnId, writes: false })
-}
-
-function exitOf(cli: Cli, sessionId: string, ending: Ending): number {
-  if (ending === 'left' && !cli.json) sayGoodbye(cli, sessionId)
-  return ending === 'completed' || ending === 'left' ? EXIT.ok : EXIT.error
+async function answerTo(
+  cli: Cli,
+  client: NativeClient,
+  sessionId: string,
+  sent: Sent,
+  paused = false,
+): Promise<number> {
+  const { turnId, log, seq } = sent
+  const ending = await live(cli, { client, sessionId, after: seq - 1, log, turnId, paused, writes: false })
+  if (ending !== 'left') return ending === 'completed' ? EXIT.ok : EXIT.error
+  if (!cli.json) sayGoodbye(cli, sessionId)
+  return EXIT.left
 }
 
 function sayGoodbye(cli: Cli, sessionId: string): void {
@@ -97,7 +103,7 @@ async function defaultAgent(cli: Cli, client: NativeClient): Promise<string> {
   const { agents } = await client.call('agents.list')
   const claude = agents.find((agent) => agent.name === 'claude')
   const name = claude?.installed ? 'claude' : 'demo'
-  cli.note(name === 'claude' ? 'agent: claude' : 'agent: demo (claude is not installed here)')
+  if (!cli.json) cli.note(name === 'claude' ? 'agent: claude' : 'agent: demo (claude is not installed here)')
   return name
 }
 

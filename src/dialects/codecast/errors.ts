@@ -16,7 +16,6 @@ const CODES: Record<ErrorCode, number> = {
   path_not_found: APPLICATION_ERROR,
   agent_unknown: APPLICATION_ERROR,
   agent_missing: APPLICATION_ERROR,
-  agent_failed: APPLICATION_ERROR,
   unsupported: APPLICATION_ERROR,
   conversation_busy: APPLICATION_ERROR,
   queue_full: APPLICATION_ERROR,

@@ -66,7 +66,9 @@ export function codecastDialect(engine: Engine, options: CodecastOptions): Codec
     async start(app) {
       for (const warning of settings.warnings) log.warn({}, `Codecast: ${warning}`)
       listener = await openListener(app, settings, log)
-      await writePortFile(portFile, listener.port)
+      if (!(await writePortFile(portFile, listener.port))) {
+        log.warn({ portFile }, 'Another Codecast daemon lives: the port file stays with it')
+      }
       log.info({ url: listener.url }, 'Listening for Codecast clients')
       return listener
     },

@@ -128,6 +128,8 @@ async function reconnect(
   call: Call,
 ): Promise<RawJson> {
   if (!(await ifThere(() => engine.session(sessionId)))) return new RawJson('{"bufferedEvents":[]}')
+  // A connection that was reset just before this request is heard of first.
+  for (let turns = 0; turns < 2; turns++) await new Promise((resolve) => setImmediate(resolve))
   const { lines, more, lastSeq, acknowledge } = replay(engine, bookmarks, sessionId, after)
   bookmarks.welcome(sessionId)
   call.onDelivered(acknowledge)

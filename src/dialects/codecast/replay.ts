@@ -1,6 +1,6 @@
 import type { Engine } from '../../core/api.ts'
 import type { Bookmark } from '../../core/ports.ts'
-import type { Bookmarks } from './bookmarks.ts'
+import { OWNER, type Bookmarks } from './bookmarks.ts'
 import { fitEvent } from './fit.ts'
 import { isOver, turnMapper } from './turns.ts'
 
@@ -11,6 +11,7 @@ export interface ReplayLimits {
 
 const LIMITS: ReplayLimits = { events: 10_000, bytes: 16 * 1024 * 1024 }
 const PAGE = 500
+const TURNS_LOOKED_AT = 200
 
 export interface Replayed {
   /** Codecast events, each as JSON. */
@@ -31,20 +32,25 @@ interface Part {
   more: boolean
 }
 
-/** What the client of a session has missed, read from the log. */
+/**
+ * What the client of a session has missed, read from the log: since its bookmarks, or, when it can say so itself, since the last
+ * event it has seen.
+ */
 export function replay(
   engine: Engine,
   bookmarks: Bookmarks,
   sessionId: string,
-  after = 0,
+  since?: number,
   limits: ReplayLimits = LIMITS,
 ): Replayed {
+  const after = since ?? 0
+  const missed = since === undefined ? bookmarks.waiting(sessionId) : turnsSince(engine, sessionId, since)
   const lines: string[] = []
   const parts: { bookmark: Bookmark; part: Part }[] = []
   let bytes = 0
   let lastSeq = after
   let more = false
-  for (const bookmark of bookmarks.waiting(sessionId)) {
+  for (const bookmark of missed) {
     const left = { events: limits.events - lines.length, bytes: limits.bytes - bytes }
     if (left.events <= 0 || left.bytes <= 0) {
       more = true
@@ -69,6 +75,15 @@ export function replay(
       }
     },
   }
+}
+
+/** The client's word counts, not what is known of its streams: every turn of its own that may have gone on since. */
+function turnsSince(engine: Engine, sessionId: string, since: number): Bookmark[] {
+  return engine
+    .turns(sessionId, TURNS_LOOKED_AT)
+    .filter(({ origin }) => origin === OWNER)
+    .map(({ id }) => ({ owner: OWNER, sessionId, turnId: id, seq: since }))
+    .toReversed()
 }
 
 function readTurn(

@@ -53,11 +53,11 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
     const writer = createSseWriter(res, {
       ping: { data: PING, everyMs: pingMs },
       onDrain: () => subscription.resume(),
-      onClose(complete) {
+      onClose() {
         streams.delete(writer)
         subscription.close()
-        bookmarks.closed(turnId, complete && mapper.ended)
       },
+      onSettled: (received) => bookmarks.closed(turnId, received && mapper.ended),
     })
     streams.add(writer)
     if (sent.position > 0) tell(writer, { type: 'queued', position: sent.position })

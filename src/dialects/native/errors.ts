@@ -12,7 +12,6 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   path_not_found: -32005,
   agent_unknown: -32006,
   agent_missing: -32007,
-  agent_failed: -32008,
   unsupported: -32009,
   conversation_busy: -32010,
   queue_full: -32011,

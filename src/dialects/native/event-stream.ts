@@ -22,6 +22,8 @@ export interface StreamOptions {
    * away: reading goes on with what is left. Without it, the iteration ends with the error `cursor_reset`.
    */
   onReset?(range: LogRange): number | 'now'
+  /** The connection was lost and is tried again; or it stands again. */
+  onLink?(state: 'away' | 'back'): void
 }
 
 /** Events in order, each once, also across restarts of the daemon. Iterate it once. */
@@ -50,7 +52,7 @@ export interface StreamParts {
 export function openStream({ path, options, again, giveUpMs, signal }: StreamParts): EventStream {
   const closing = new AbortController()
   const stop = AbortSignal.any([signal, closing.signal])
-  const { onReset, ...wanted } = options
+  const { onReset, onLink, ...wanted } = options
   let cursor: { after: number | 'now'; log?: string } = { after: wanted.after ?? 'now', ...pick(wanted.log) }
   let buffer: Event[] = []
   let wake: () => void = () => {}
@@ -104,13 +106,17 @@ export function openStream({ path, options, again, giveUpMs, signal }: StreamPar
   ready.catch(() => {})
 
   async function* iterate(): AsyncGenerator<Event, void, undefined> {
+    let away = false
     try {
       for (;;) {
         const link = await standing()
+        if (link && away) onLink?.('back')
         if (link) yield* drain(link)
         if (stop.aborted) return
         if (!again) throw new ConnectionLost()
         opened = null
+        if (link || !away) onLink?.('away')
+        away = true
       }
     } catch (error) {
       if (!stop.aborted) throw error

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startDaemon } from '../../support/daemon.ts'
@@ -78,4 +79,36 @@ test('when the daemon is told to stop, open streams end properly', async (t) => 
   assert.equal(types(events).at(-1), '[DONE]')
   assert.ok(['interrupted', 'error'].includes(types(events).at(-2) ?? ''))
   assert.equal(await ended, 0)
+})
+
+test('a client that goes with most of a burst unread gets all of it from reconnect, although it was all sent', async (t) => {
+  const daemon = await startDaemon()
+  t.after(() => daemon.stop())
+  const sessionId = await create(daemon.codecast, daemon.project)
+  const { hostname, port } = new URL(daemon.codecast)
+  const socket = connect(Number(port), hostname)
+  const body = JSON.stringify({
+    method: 'session.send',
+    params: { sessionId, message: '[[burst 20000 20]]' },
+  })
+  socket.write(
+    `POST /rpc HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  await once(socket, 'data')
+  socket.pause()
+  await eventually(
+    () => result<{ sessions: { status: string }[] }>(daemon.codecast, 'session.list'),
+    ({ sessions }) => sessions[0]?.status === 'idle',
+  )
+  socket.resetAndDestroy()
+  const { bufferedEvents } = await eventually(
+    () =>
+      result<{ bufferedEvents: { type: string; content?: string }[] }>(daemon.codecast, 'session.reconnect', {
+        sessionId,
+      }),
+    (answer) => answer.bufferedEvents.length > 0,
+  )
+  assert.equal(bufferedEvents.at(-1)?.type, 'result')
+  const text = bufferedEvents.flatMap((event) => (event.type === 'text' ? [event.content] : [])).join('')
+  assert.equal(text.length, 20_000 * 20)
 })

@@ -223,10 +223,11 @@ test('a session is configured, paused, resumed, forked and destroyed', async () 
 
 test('bookmarks are kept, listed and dropped', async () => {
   const { id: sessionId } = await demoSession(client, daemon)
-  const bookmark = { owner: 'me', sessionId, turnId: 'a-turn', seq: 3 }
+  const { turnId } = await call('session.send', { sessionId, content: 'hi' })
+  const bookmark = { owner: 'me', sessionId, turnId, seq: 3 }
   await call('bookmark.set', bookmark)
   assert.deepEqual((await call('bookmark.list', { owner: 'me', sessionId })).bookmarks, [bookmark])
-  await call('bookmark.delete', { owner: 'me', turnId: 'a-turn' })
+  await call('bookmark.delete', { owner: 'me', turnId })
   assert.deepEqual((await call('bookmark.list', { owner: 'me', sessionId })).bookmarks, [])
 })
 

@@ -3,7 +3,7 @@ import type { Engine } from '../../../core/api.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { LoggedEvent } from '../../../core/event.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
-import { HISTORY_TYPES, historyItem } from '../history.ts'
+import { HISTORY_TYPES, historyItem, type InputOf } from '../history.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -84,7 +84,7 @@ export const eventMethods = [
         limit,
       })
       const events = fitting(found, true)
-      const items = events.map(({ event }) => historyItem(event, (id) => engine.turn(id)))
+      const items = events.map(({ event }) => historyItem(event, turnOf(engine)))
       const more = found.length === limit || events.length < found.length
       return {
         ...range,
@@ -159,3 +159,14 @@ export const eventMethods = [
     },
   }),
 ]
+
+/** What was said; of a message that retention has already removed, nothing is left to say. */
+function turnOf(engine: Engine): InputOf {
+  return (id) => {
+    try {
+      return engine.turn(id)
+    } catch {
+      return { input: [], origin: null }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { Engine } from './api.ts'
+import type { Drafts } from './draft.ts'
+import { CorralError } from './error.ts'
+import type { Log } from './ports.ts'
+import type { Session } from './session.ts'
+
+type Queries = Pick<
+  Engine,
+  | 'session'
+  | 'sessions'
+  | 'countSessions'
+  | 'turn'
+  | 'turns'
+  | 'approval'
+  | 'approvals'
+  | 'events'
+  | 'bookmarks'
+>
+
+/** The newest state of a session that is there. */
+export function existing(drafts: Drafts, sessionId: string): Session {
+  const session = drafts.peek(sessionId)
+  if (!session || session.destroyed) throw sessionNotFound(sessionId)
+  return session
+}
+
+function sessionNotFound(sessionId: string): CorralError {
+  return new CorralError('session_not_found', `Session not found: ${sessionId}`, { sessionId })
+}
+
+/** The reading half of the engine: committed state only. What a destroyed session has left in the log can still be read. */
+export function createQueries(log: Log, drafts: Drafts): Queries {
+  function known(sessionId: string | undefined): void {
+    if (sessionId !== undefined && !drafts.peek(sessionId)) throw sessionNotFound(sessionId)
+  }
+
+  function found<T>(
+    row: T | null,
+    code: 'turn_not_found' | 'approval_not_found',
+    what: string,
+    id: string,
+  ): T {
+    if (row === null) throw new CorralError(code, `No ${what} ${id}`, { id })
+    return row
+  }
+
+  return {
+    session(id) {
+      const newest = existing(drafts, id)
+      return log.session(id) ?? newest
+    },
+    sessions: (query) => log.sessions(query),
+    countSessions: () => log.countSessions(),
+    turn: (id) => found(log.turn(id), 'turn_not_found', 'message', id),
+    turns(sessionId, limit) {
+      known(sessionId)
+      return log.turns(sessionId, limit)
+    },
+    approval: (id) => found(log.approval(id), 'approval_not_found', 'approval', id),
+    approvals(query) {
+      known(query.sessionId)
+      return log.approvals(query)
+    },
+    events(query) {
+      known(query.sessionId)
+      return log.events(query)
+    },
+    bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
+  }
+}
