@@ -16,7 +16,10 @@ export async function run(argv: string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) return report(error, wantsJson(argv))
     if (error.exitCode === 0) return EXIT.ok
-    return report(new CliError(error.message.replace(/^error: /, ''), EXIT.usage), wantsJson(argv))
+    return report(
+      new CliError(error.message.replace(/^error: /, '').replaceAll('\n', ' '), EXIT.usage),
+      wantsJson(argv),
+    )
   }
 }
 

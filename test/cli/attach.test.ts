@@ -9,10 +9,10 @@ test('attach sends typed lines and shows the answers', options, async (t) => {
   const id = await newSession(daemon)
   const terminal = inTerminal(t, daemon.env, ['attach', id])
   await terminal.expect('Ctrl-C detaches')
+  await terminal.expect('> \u001b[3G') // before that, the terminal itself echoes
   terminal.type('[[say good morning]]\r')
   await terminal.expect('good morning]]')
-  await terminal.expect('good morning')
-  await terminal.expect('-- done')
+  assert.doesNotMatch(await terminal.expect('-- done'), /\[\[say/)
   terminal.type('[[words 3]]\r')
   await terminal.expect('w1 w2 w3')
   await terminal.expect('-- done')
@@ -97,13 +97,35 @@ test(
     const terminal = inTerminal(t, daemon.env, ['attach', id])
     await terminal.expect('w1 w2 w3')
     await daemon.kill9()
+    await terminal.expect('-- the daemon is away; waiting')
     await daemon.restart()
+    await terminal.expect('-- back')
     await terminal.expect('w80')
     await terminal.expect('-- done')
     await sender.expect('w80')
     assert.equal(await sender.exited, 0)
   },
 )
+
+test('an answer at the end of a turn is waited for', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const args = ['new', '--agent', 'demo', '--cwd', daemon.project, '--mode', 'ask', '[[shell x]]']
+  const terminal = inTerminal(t, daemon.env, args)
+  await terminal.expect('allow? [y/n/a] ')
+  terminal.type('n\r')
+  assert.doesNotMatch(await terminal.expect('-- done'), /! /)
+  assert.equal(await terminal.exited, 0)
+  assert.doesNotMatch(terminal.rest(), /! /)
+})
+
+test('who leaves send before the turn is over gets 130', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const terminal = inTerminal(t, daemon.env, ['send', await newSession(daemon), '[[drip 400 25]]'])
+  await terminal.expect('w1 w2')
+  terminal.type('\u0003')
+  await terminal.expect('detached')
+  assert.equal(await terminal.exited, 130)
+})
 
 test('/interrupt stops the running turn', options, async (t) => {
   const daemon = await daemonFor(t)

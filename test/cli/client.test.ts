@@ -59,6 +59,29 @@ test('with --json a sent message gives the events of its turn, one per line', as
   assert.equal(lines.at(-1)?.['type'], 'turn.completed')
 })
 
+test('new --no-wait prints the id of the session', async () => {
+  const { stdout } = await corral(['new', '--no-wait', '[[say hi]]'], { cwd: daemon.project })
+  assert.match(stdout, /^[0-9a-f-]{36}\n$/)
+  const json = await corral(['new', '--json', '--no-wait', '[[say hi]]'], { cwd: daemon.project })
+  assert.equal(json.stderr, '')
+  const [session, sent] = json.json()
+  assert.equal(sent?.['sessionId'], session?.['id'])
+})
+
+test('common options may stand before the command', async () => {
+  const id = await newSession(daemon)
+  const { stdout } = await corral(['--home', daemon.corralHome, '--json', 'ls'])
+  assert.ok(stdout.split('\n').some((line) => line.includes(`"id":"${id}"`)))
+})
+
+test('with --json wrong usage is reported as JSON too', async () => {
+  for (const args of [['foo'], ['send'], ['ls', '--nope']]) {
+    const { code, stderr } = await corral([...args, '--json'])
+    assert.equal(code, 2)
+    assert.ok((JSON.parse(stderr) as { error: { message: string } }).error.message)
+  }
+})
+
 test('a message is read from stdin, whole', async () => {
   const id = await newSession(daemon)
   const { stdout } = await corral(['send', id, '-'], { input: 'first line\n[[say second]]\n' })
@@ -71,6 +94,25 @@ test('send --no-wait returns at once, and says how many are before it', async ()
   assert.equal((await ok('send', '--no-wait', id, 'next')).stdout, 'queued, 1 before it\n')
   const { stdout } = await ok('interrupt', '--clear', id)
   assert.equal(stdout, 'interrupting\n1 taken out of the queue\n')
+})
+
+test('send to a paused session says that it is paused', async () => {
+  const id = await newSession(daemon)
+  await ok('pause', id)
+  assert.equal((await ok('send', '--no-wait', id, 'hi')).stdout, 'queued; the session is paused\n')
+})
+
+test('a mode that does not exist is a usage error', async () => {
+  const id = await newSession(daemon)
+  for (const args of [['set', id], ['new']]) {
+    const { code, stderr } = await corral([...args, '--mode', 'nope'])
+    assert.equal(code, 2)
+    assert.match(stderr, /--mode must be one of auto, code, plan, ask, not nope/)
+  }
+})
+
+test('a list that an agent has no part in says so', async () => {
+  assert.match((await ok('ls', '--agent', 'nope')).stderr, /no sessions of the agent nope/)
 })
 
 test('send ends with 1 when the turn fails', async () => {
@@ -119,9 +161,9 @@ test('the history shows the conversation', async () => {
   assert.equal(kinds.at(-1), 'end')
 })
 
-async function asking(): Promise<{ session: string; approval: string }> {
+async function asking(message = '[[shell make a mess]]'): Promise<{ session: string; approval: string }> {
   const session = await newSession(daemon, '--mode', 'ask')
-  await ok('send', '--no-wait', session, '[[shell make a mess]]')
+  await ok('send', '--no-wait', session, message)
   for (let tries = 0; tries < 100; tries++) {
     const found = (await ok('approvals', '--json')).json<{ id: string; sessionId: string }>()
     const mine = found.find((approval) => approval.sessionId === session)
@@ -144,8 +186,24 @@ test('an approval is denied with a comment, and only once', async () => {
   assert.match((await ok('deny', approval, 'please', 'do not')).stdout, /^denied Shell/)
   await ok('send', session, '[[say after]]')
   assert.match((await ok('history', session)).stdout, /denied \(cli\): please do not/)
-  const again = await corral(['approve', approval])
-  assert.equal(again.code, 1)
+  for (const id of [approval, approval.slice(-8)]) {
+    const again = await corral(['approve', id])
+    assert.equal(again.code, 1)
+    assert.match(again.stderr, /was resolved before: deny/)
+  }
+})
+
+test('a question needs its answer', async () => {
+  const { session, approval } = await asking('[[ask Which colour?]]')
+  assert.ok((await ok('approvals', '-q')).stdout.split('\n').includes(approval))
+  const without = await corral(['approve', approval])
+  assert.equal(without.code, 2)
+  assert.match(without.stderr, /it asks a question: give --answer/)
+  await ok('approve', '--answer', 'blue', approval)
+  await ok('send', session, '[[say after]]')
+  const { stdout } = await ok('history', session)
+  assert.match(stdout, /tool said: blue/)
+  assert.doesNotMatch(stdout, /\* Ask/)
 })
 
 test('input that is not JSON is a usage error', async () => {
@@ -184,6 +242,9 @@ test('status and agents tell what the daemon has', async () => {
   const [status] = (await ok('status', '--json')).json()
   assert.equal(status?.['pid'], daemon.pid)
   assert.match((await ok('agents')).stdout, /yes +demo/)
+  assert.equal((await ok('agents', '-q')).stdout, 'demo\n')
+  const names = (await ok('agents', '--json')).json().map((agent) => agent['name'])
+  assert.ok(names.includes('demo'))
 })
 
 test('nothing is coloured when stdout is not a terminal', async () => {
@@ -210,15 +271,16 @@ test('start loads no client code', async () => {
 })
 
 test('attach without a terminal shows what happens and sends the lines of its stdin', async () => {
-  const id = await newSession(daemon)
-  const attached = corral(['attach', id], { input: '[[say from a pipe]]\n' })
+  const id = await newSession(daemon, '--title', 'red \u001b[31mtitle')
+  const attached = corral(['attach', '--history', '600', id], { input: '[[say from a pipe]]\n' })
   for (let tries = 0; tries < 100; tries++) {
     const items = (await ok('history', '--json', id)).json()
     if (items.some((item) => item['kind'] === 'end')) break
   }
   await ok('rm', id)
-  const { stdout, code } = await attached
+  const { stdout, stderr, code } = await attached
   assert.equal(code, 0)
+  assert.match(stderr, /red title: idle/)
   assert.match(stdout, /> \[\[say from a pipe\]\]\nfrom a pipe\n-- done/)
   assert.match(stdout, /the session was removed/)
 })

@@ -102,6 +102,21 @@ test('start --detach answers when the daemon is ready, and stop when it is gone'
   assert.equal((await corral(env, ['status'])).code, 3)
 })
 
+test('stop says at once that it waits for running turns', async (t) => {
+  const { env, project } = stranger(t)
+  env['CORRAL_STOP_GRACE_MS'] = '500'
+  await corral(env, ['start', '--detach'])
+  const sent = await corral(env, ['new', '--agent', 'demo', '--cwd', project, '--no-wait', '[[hang]]'])
+  assert.equal(sent.code, 0, sent.stderr)
+  for (let tries = 0; tries < 100; tries++) {
+    const [session] = (await corral(env, ['ls', '--json'])).json<{ turn: { accepted: boolean } | null }>()
+    if (session?.turn?.accepted) break
+  }
+  const { stderr, code } = await corral(env, ['stop'])
+  assert.equal(code, 0)
+  assert.equal(stderr, 'waiting up to 0.5 s for 1 running turn (--now interrupts it)\n')
+})
+
 test('a daemon that cannot start in the background says why', async (t) => {
   const { env, home } = stranger(t)
   mkdirSync(home)
@@ -143,6 +158,23 @@ test('the completion scripts are valid and know every command', async (t) => {
     const check = spawnSync(shell, ['-n'], { input: stdout })
     if (!check.error) assert.equal(check.status, 0, `${shell}: ${check.stderr.toString()}`)
   }
+})
+
+/** What bash offers after these words. */
+function offered(script: string, ...words: string[]): string[] {
+  const line = `COMP_WORDS=(corral ${words.join(' ')} ""); COMP_CWORD=${words.length + 1}; _corral`
+  const { stdout } = spawnSync('bash', ['-c', `${script}\n${line}; echo "\${COMPREPLY[@]}"`])
+  return stdout.toString().trim().split(' ')
+}
+
+test('bash completes commands, options and their values', async (t) => {
+  if (spawnSync('bash', ['--version']).error) return t.skip('needs bash')
+  const { env } = stranger(t)
+  const script = (await corral(env, ['completion', 'bash'])).stdout
+  assert.ok(offered(script).includes('attach'))
+  assert.ok(offered(script, 'approve').includes('--answer'))
+  assert.deepEqual(offered(script, 'new', '--mode'), ['auto', 'code', 'plan', 'ask'])
+  assert.deepEqual(offered(script, 'completion').slice(-3), ['bash', 'zsh', 'fish'])
 })
 
 test('the command in bin runs', async (t) => {

@@ -61,6 +61,8 @@ export interface Terminal {
   /** Waits until what was printed since the last wait contains this. */
   expect(text: string): Promise<string>
   type(text: string): void
+  /** What nobody has waited for yet. */
+  rest(): string
   exited: Promise<number | null>
 }
 
@@ -81,6 +83,7 @@ export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[
   void exited.then(() => wake())
   return {
     exited,
+    rest: () => unseen,
     type: (text) => void child.stdin!.write(text),
     async expect(text) {
       const deadline = Date.now() + WAIT_MS

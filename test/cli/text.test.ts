@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event } from '../../src/core/event.ts'
 import { answering } from '../../src/cli/answer.ts'
-import { clean, describeInput, duration, oneLine, table } from '../../src/cli/format.ts'
+import { clean, describeInput, duration, oneLine, sessionName, table } from '../../src/cli/format.ts'
+import { questionsOf } from '../../src/cli/render.ts'
 import { pickId } from '../../src/cli/resolve.ts'
-import { createStreamer } from '../../src/cli/streamer.ts'
+import { createStreamer, type StreamerOptions } from '../../src/cli/streamer.ts'
 
 const plain = (_: unknown, text: string): string => text
 
@@ -51,8 +52,8 @@ function event(body: Record<string, unknown>): Event {
   return { seq: 1, at: 0, sessionId: 's', turnId: 't', ...body } as unknown as Event
 }
 
-function shown(events: Record<string, unknown>[]): string {
-  const streamer = createStreamer(plain)
+function shown(events: Record<string, unknown>[], options: StreamerOptions = {}): string {
+  const streamer = createStreamer(plain, options)
   return events.map((body) => streamer.step(event(body))).join('')
 }
 
@@ -91,6 +92,58 @@ test('pieces of a sub-agent are left out, its messages are indented', () => {
 test('something else in the middle of a message begins a new line', () => {
   const tool = { type: 'tool.started', callId: 'c', tool: 'Shell', input: { command: 'ls' }, parent: null }
   assert.equal(shown([delta('m', 'hel'), tool]), 'hel\n* Shell command: ls\n')
+})
+
+test('of a message that something else has cut in two only the rest is added', () => {
+  const stopping = { type: 'turn.interrupting' }
+  assert.equal(shown([delta('m', 'hello'), stopping, whole('m', 'hello')]), 'hello\n-- stopping\n')
+  assert.equal(shown([delta('m', 'hel'), stopping, whole('m', 'hello')]), 'hel\n-- stopping\nlo\n')
+})
+
+test('a remark in the middle of a message begins a new line', () => {
+  const streamer = createStreamer(plain)
+  const pieces = [streamer.step(event(delta('m', 'hel'))), streamer.remark('away')]
+  assert.equal(pieces.join(''), 'hel\n-- away\n')
+})
+
+const queued = (key: string, position: number) => ({
+  type: 'turn.queued',
+  input: [{ type: 'text', text: 'hi' }],
+  key,
+  origin: 'cli',
+  position,
+})
+
+test('a message that was typed here is not shown again, unless it had to wait', () => {
+  const isOwn = (key: string): boolean => key === 'mine'
+  const start = { type: 'turn.started' }
+  assert.equal(shown([queued('mine', 0), start], { isOwn }), '')
+  assert.equal(shown([queued('other', 0), start], { isOwn }), '\n> hi\n')
+  assert.equal(shown([queued('mine', 1), start], { isOwn }), '-- queued, 1 before it\n\n> hi\n')
+})
+
+test('a message to a paused session says why it waits', () => {
+  const paused = { type: 'session.status', status: 'paused', previous: 'idle' }
+  const says = '-- queued; the session is paused\n'
+  assert.equal(shown([queued('k', 1)], { paused: true }), says)
+  assert.equal(shown([paused, queued('k', 1)]), `-- paused\n${says}`)
+})
+
+test('the tool call of a question is not shown, its approval does that', () => {
+  const input = { questions: [{ question: 'Which?' }] }
+  assert.equal(shown([{ type: 'tool.started', callId: 'c', tool: 'Ask', input, parent: null }]), '')
+})
+
+test('questions of an unknown shape are shown whole', () => {
+  assert.match(questionsOf({ questions: [null] })[0]!.question, /^questions:/)
+  const options = [null, { label: 3 }, { label: 'ok' }]
+  assert.deepEqual(questionsOf({ questions: [{ question: 'q', options }] })[0]?.options, [{ label: 'ok' }])
+})
+
+test('a session without a title is named by its directory', () => {
+  assert.equal(sessionName({ title: 'a\u001b[31mb', cwd: '/x' }), 'ab')
+  assert.equal(sessionName({ title: '', cwd: '/x' }), '(untitled) /x')
+  assert.equal(sessionName({ title: null, cwd: '/x' }), '(untitled) /x')
 })
 
 const asked = { id: 'a1', kind: 'tool', tool: 'Shell', input: {}, summary: null } as const

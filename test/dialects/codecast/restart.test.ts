@@ -112,3 +112,14 @@ test('a client that goes with most of a burst unread gets all of it from reconne
   const text = bufferedEvents.flatMap((event) => (event.type === 'text' ? [event.content] : [])).join('')
   assert.equal(text.length, 20_000 * 20)
 })
+
+test('a second daemon leaves the port file to the first one, and takes nothing away when it stops', async (t) => {
+  const first = await startDaemon()
+  t.after(() => first.stop())
+  const path = join(first.home, '.codecast/daemon.port')
+  const before = readFileSync(path, 'utf8')
+  const second = await startDaemon({ env: { HOME: first.home } })
+  assert.equal(readFileSync(path, 'utf8'), before)
+  await second.stop()
+  assert.equal(readFileSync(path, 'utf8'), before)
+})
