@@ -106,6 +106,10 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     listeners: addresses,
   })
   const stopTidying = keepLogTidy(log, config.retention, warn)
+  // A promise that nobody watched is a fault to be mended, not a reason to drop everybody's sessions.
+  process.on('unhandledRejection', (error) =>
+    logger.error({ error }, 'a fault of ours: nobody watched this promise'),
+  )
   logger.info({ listeners: addresses, version }, 'ready')
 
   let finished!: () => void

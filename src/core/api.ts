@@ -51,7 +51,15 @@ export interface Engine {
    * Events after a cursor, first from the log, then live, without a gap or a repeat. `deliver` gets batches in order; when
    * it returns false the subscription leaves the live feed until `resume()` is called, and then catches up from the log.
    */
-  subscribe(options: SubscribeOptions, deliver: (events: LoggedEvent[]) => boolean | void): Subscription
+  subscribe(
+    options: SubscribeOptions,
+    deliver: (events: LoggedEvent[]) => boolean | void,
+    /** The log could not be read, or `deliver` threw: nothing more comes. */
+    failed?: (error: unknown) => void,
+  ): Subscription
+
+  /** How many events a query would find, counted up to its limit. */
+  countEvents(query: EventQuery): number
 
   bookmarks(owner: string, sessionId: string): Bookmark[]
   setBookmark(bookmark: Bookmark): Promise<void>

@@ -1,3 +1,4 @@
+import { CorralError } from './error.ts'
 import { LoggedEvent, type Event, type EventBody } from './event.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
 import { project } from './project.ts'
@@ -23,6 +24,8 @@ export interface Draft {
   readonly state: Session
   /** Returns the `seq` of the first. */
   add(...bodies: EventBody[]): number
+  /** For what an agent says: false when it cannot be written down; what was added before stays. */
+  tryAdd(...bodies: EventBody[]): boolean
   write(...writes: Write[]): void
   /** Completes what was being streamed when it was cut off. */
   abortOpenMessages(): void
@@ -71,13 +74,25 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
 
     function record(body: EventBody): Event {
       const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
-      const event = { seq: ++seq, at: clock.now(), sessionId, turnId, ...body } as Event
+      const event = { seq: seq + 1, at: clock.now(), sessionId, turnId, ...body } as Event
+      // What cannot be written down has not happened: nothing changes before this has gone well.
+      const logged = serialised(withoutSecrets(event))
+      seq++
       entry.state = apply(entry.state, event)
-      batch.events.push(LoggedEvent.of(withoutSecrets(event)))
+      batch.events.push(logged)
       if (event.type === 'message.delta') stream(event)
       else if (event.type === 'message.completed') complete(event.messageId)
       else batch.writes.push(...project(event))
       return event
+    }
+
+    /** Nobody has seen any of it: the session is as it was. */
+    function discard(): void {
+      entry.state = before
+      entry.open = null
+      batch.events.length = 0
+      batch.writes.length = 0
+      release(sessionId, entry)
     }
 
     function stream(delta: Event & { type: 'message.delta' }): void {
@@ -107,8 +122,21 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       },
       add(...bodies) {
         const first = seq + 1
-        for (const body of bodies) record(body)
+        try {
+          for (const body of bodies) record(body)
+        } catch (error) {
+          discard()
+          throw error
+        }
         return first
+      },
+      tryAdd(...bodies) {
+        try {
+          for (const body of bodies) record(body)
+          return true
+        } catch {
+          return false
+        }
       },
       write(...writes) {
         batch.writes.push(...writes)
@@ -166,6 +194,15 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       entries.clear()
       seq = log.head
     },
+  }
+}
+
+/** JSON has no limit on nesting, but the stack has. */
+function serialised(event: Event): LoggedEvent {
+  try {
+    return LoggedEvent.of(event)
+  } catch (error) {
+    throw new CorralError('invalid', 'Nested too deeply to be written down', { type: event.type }, error)
   }
 }
 

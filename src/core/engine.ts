@@ -133,6 +133,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     create: (command) =>
       newOnce(command.key, async () => {
         if (command.nativeId) needs(catalog, command.agent, 'resume')
+        mustBeWritable(command.settings)
         await catalog.require(command.agent)
         if (!(await deps.isDirectory(command.cwd))) {
           throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
@@ -231,7 +232,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return log.approval(approvalId)!
     },
 
-    subscribe: (options, deliver) => feed.subscribe(options, deliver),
+    subscribe: (options, deliver, failed) => feed.subscribe(options, deliver, failed),
     async setBookmark(bookmark) {
       const { sessionId } = queries.turn(bookmark.turnId)
       if (sessionId !== bookmark.sessionId)
@@ -260,4 +261,12 @@ function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilit
     agent,
     capability,
   })
+}
+
+function mustBeWritable(settings: unknown): void {
+  try {
+    JSON.stringify(settings)
+  } catch (error) {
+    throw new CorralError('invalid', 'settings: nested too deeply', { field: 'settings' }, error)
+  }
 }

@@ -6,6 +6,7 @@ import type { Log } from './ports.ts'
 const PAGE = 500
 
 type Deliver = (events: LoggedEvent[]) => boolean | void
+type Failed = (error: unknown) => void
 
 interface Subscriber {
   cursor: number
@@ -14,12 +15,13 @@ interface Subscriber {
   sessionId: string | undefined
   types: ReadonlySet<EventType> | null
   deliver: Deliver
+  failed: Failed | undefined
 }
 
 export interface Feed {
   /** Hands committed events, in order, to everybody who is up to date. */
   publish(events: LoggedEvent[]): void
-  subscribe(options: SubscribeOptions, deliver: Deliver): Subscription
+  subscribe(options: SubscribeOptions, deliver: Deliver, failed?: Failed): Subscription
 }
 
 /**
@@ -50,9 +52,18 @@ export function createFeed(
     try {
       return subscriber.deliver(events) !== false
     } catch (error) {
-      subscriber.closed = true
-      warn('a reader of the log broke and was closed', error)
+      giveUp(subscriber, error)
       return false
+    }
+  }
+
+  function giveUp(subscriber: Subscriber, error: unknown): void {
+    subscriber.closed = true
+    warn('a reader of the log broke and was closed', error)
+    try {
+      subscriber.failed?.(error)
+    } catch (again) {
+      warn('telling a reader that it was closed', again)
     }
   }
 
@@ -60,12 +71,17 @@ export function createFeed(
     if (subscriber.closed || subscriber.live) return
     const { cursor, sessionId, types } = subscriber
     const head = log.head
-    const page = log.events({
-      after: cursor,
-      limit: PAGE,
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(types === null ? {} : { types: [...types] }),
-    })
+    let page: LoggedEvent[]
+    try {
+      page = log.events({
+        after: cursor,
+        limit: PAGE,
+        ...(sessionId === undefined ? {} : { sessionId }),
+        ...(types === null ? {} : { types: [...types] }),
+      })
+    } catch (error) {
+      return giveUp(subscriber, error) // a damaged page, say: others may well read theirs
+    }
     const last = page.at(-1)
     const complete = page.length < PAGE
     subscriber.cursor = Math.max(last?.seq ?? 0, complete ? head : cursor)
@@ -86,7 +102,7 @@ export function createFeed(
         for (const subscriber of bySession.get(sessionId) ?? []) hand(subscriber, group)
       }
     },
-    subscribe({ after, sessionId, types }, deliver) {
+    subscribe({ after, sessionId, types }, deliver, failed) {
       const subscriber: Subscriber = {
         cursor: after,
         live: false,
@@ -94,6 +110,7 @@ export function createFeed(
         sessionId,
         types: types ? new Set(types) : null,
         deliver,
+        failed,
       }
       let home = ofAll
       if (sessionId !== undefined) {

@@ -14,6 +14,7 @@ type Queries = Pick<
   | 'approval'
   | 'approvals'
   | 'events'
+  | 'countEvents'
   | 'bookmarks'
 >
 
@@ -65,6 +66,7 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       known(query.sessionId)
       return log.events(query)
     },
+    countEvents: (query) => log.countEvents(query),
     bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
   }
 }

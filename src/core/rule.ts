@@ -15,9 +15,6 @@ export interface Rules {
 
 export const NO_RULES: Rules = Object.freeze({ allow: [], deny: [], acceptEdits: false, skipUntil: null })
 
-/** Skipping with no end in sight. */
-export const FOREVER = Number.MAX_SAFE_INTEGER
-
 /** What the rules say about a request; null when they say nothing. A denial wins over everything that allows. */
 export function ruleDecision(rules: readonly Rules[], approval: Approval, now: number): Decision | null {
   if (approval.kind !== 'tool') return null

@@ -1,7 +1,7 @@
 import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
-import type { EventBody, LoggedEvent } from './event.ts'
+import type { AgentOutput, EventBody, LoggedEvent } from './event.ts'
 import type { AgentCatalog, AgentSink, Clock } from './ports.ts'
 import { NO_USAGE } from './usage.ts'
 
@@ -39,7 +39,8 @@ export function createSink({ drafts, commit, catalog, clock }: SinkDeps): AgentS
       const draft = drafts.of(sessionId)
       for (const output of draft.state.destroyed ? [] : outputs) {
         if (output.type === 'turn.ended') close(draft, () => decide.absorb(draft.state, output, clock.now()))
-        else draft.add(...decide.absorb(draft.state, output, clock.now()))
+        else if (!draft.tryAdd(...decide.absorb(draft.state, output, clock.now())))
+          draft.add(...unspeakable(output))
       }
       draft.write({ op: 'run.position', position })
       await commit(draft)
@@ -62,4 +63,28 @@ export function createSink({ drafts, commit, catalog, clock }: SinkDeps): AgentS
     abandoned: (sessionId, turnId) =>
       closeTurn(sessionId, turnId, { type: 'turn.interrupted', turnId, usage: NO_USAGE }),
   }
+}
+
+/** In place of something that cannot be written down; a question like that is refused, so that the agent does not wait for ever. */
+function unspeakable(output: AgentOutput): EventBody[] {
+  const message = 'The agent said something that is nested too deeply to be written down'
+  const notice: EventBody = {
+    type: 'agent.notice',
+    level: 'warning',
+    code: 'agent_output',
+    message,
+    data: { type: output.type },
+  }
+  if (output.type !== 'approval.asked') return [notice]
+  const approval = { ...output.approval, input: null, suggestions: null }
+  return [
+    notice,
+    { type: 'approval.requested', turnId: null, approval },
+    {
+      type: 'approval.resolved',
+      approvalId: approval.id,
+      decision: { behavior: 'deny', comment: message },
+      by: 'corral',
+    },
+  ]
 }

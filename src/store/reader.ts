@@ -47,6 +47,7 @@ export function createReader(db: DatabaseSync): Reader {
   return {
     // Events and deltas are two tables and one log: both are read from the same snapshot.
     events: (query) => snapshot(() => readEvents(all, query)),
+    countEvents: (query) => countEvents(all, query),
     session: (id) => state(one('SELECT state FROM sessions WHERE id = ?', id)),
     sessionByKey: (key) => state(one('SELECT state FROM sessions WHERE key = ?', key)),
     sessions: (query) => readSessions(all, query).map((row) => state(row)!),
@@ -87,8 +88,8 @@ function mayHaveDeltas(all: Query, { whole, types, sessionId }: EventQuery): boo
   )
 }
 
-function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
-  const backwards = query.before !== undefined && query.after === undefined
+/** The part of a query that both tables share. */
+function conditionOf(query: EventQuery): { text: string; values: SQLInputValue[] } {
   const where: string[] = []
   const values: SQLInputValue[] = []
   const add = (condition: string, value: SQLInputValue): void => {
@@ -99,26 +100,43 @@ function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
   if (query.before !== undefined) add('seq < ?', query.before)
   if (query.sessionId !== undefined) add('session = ?', query.sessionId)
   if (query.turnId !== undefined) add('turn = ?', query.turnId)
+  return { text: where.length > 0 ? where.join(' AND ') : '1 = 1', values }
+}
+
+function ofTypes({ types }: EventQuery): string {
+  return types ? `AND type IN (${types.map(() => '?').join()})` : ''
+}
+
+function countEvents(all: Query, query: EventQuery): number {
+  const { text, values } = conditionOf(query)
+  const count = (table: string, more: string, ...types: SQLInputValue[]): number => {
+    const inner = `SELECT 1 FROM ${table} WHERE ${text} ${more} LIMIT ?`
+    return all(`SELECT count(*) AS n FROM (${inner})`, ...values, ...types, query.limit)[0]!['n'] as number
+  }
+  const events = count('events', ofTypes(query), ...(query.types ?? []))
+  const deltas = mayHaveDeltas(all, query) ? count('deltas', '') : 0
+  return Math.min(events + deltas, query.limit)
+}
+
+function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
+  const backwards = query.before !== undefined && query.after === undefined
+  const { text, values } = conditionOf(query)
   const order = `ORDER BY seq ${backwards ? 'DESC' : 'ASC'} LIMIT ?`
-  const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''
-  const types = query.types
-    ? `${where.length > 0 ? 'AND' : 'WHERE'} type IN (${query.types.map(() => '?').join()})`
-    : ''
   const rows = all(
-    `SELECT seq, session, type, body FROM events ${condition} ${types} ${order}`,
+    `SELECT seq, session, type, body FROM events WHERE ${text} ${ofTypes(query)} ${order}`,
     ...values,
     ...(query.types ?? []),
     query.limit,
   )
   if (mayHaveDeltas(all, query)) {
     const deltas = all(
-      `SELECT seq, session, 'message.delta' AS type, body FROM deltas ${condition} ${order}`,
+      `SELECT seq, session, 'message.delta' AS type, body FROM deltas WHERE ${text} ${order}`,
       ...values,
       query.limit,
     )
     if (deltas.length > 0) {
-      rows.push(...deltas)
       const sign = backwards ? -1 : 1
+      rows.push(...deltas)
       rows.sort((a, b) => sign * ((a['seq'] as number) - (b['seq'] as number)))
       rows.length = Math.min(rows.length, query.limit)
     }

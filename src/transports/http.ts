@@ -120,6 +120,8 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
 }
 
 function split(url: string): [path: string, query: string] {
+  // A request may name the whole address, as it would to a proxy.
+  if (url.startsWith('http')) return split(url.replace(/^https?:\/\/[^/]*/, '') || '/')
   const mark = url.indexOf('?')
   return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
 }

@@ -170,7 +170,11 @@ function response(id: Id, member: string): string {
 }
 
 function errorMember(error: RpcError): string {
-  return `"error":${JSON.stringify(error)}`
+  try {
+    return `"error":${JSON.stringify(error)}`
+  } catch {
+    return `"error":${JSON.stringify({ code: error.code, message: error.message })}`
+  }
 }
 
 function resultMember(value: unknown): string {

@@ -87,11 +87,7 @@ const wrongFiles: [yaml: string, key: string, says: RegExp][] = [
   ],
   ['agent:\n  maxWarm: 2\n', 'agent', /agent is not a section; there are codecast, http, agents/],
   ['agents:\n  maxWarm: many\n', 'agents.maxWarm', /must be a whole number from 0 to 1000, not "many"/],
-  [
-    'log:\n  level: loud\n',
-    'log.level',
-    /must be one of info, warn, error, silent, not "loud"/,
-  ],
+  ['log:\n  level: loud\n', 'log.level', /must be one of info, warn, error, silent, not "loud"/],
   ['codecast:\n  port: 70000\n', 'codecast.port', /a whole number from 0 to 65535 or null, not 70000/],
   ['agents: 3\n', 'agents', /must hold settings/],
   ['- a\n', '', /must hold settings by section/],

@@ -137,7 +137,7 @@ export function createHost(deps: HostDeps): Host {
 
   async function endRun(run: Run, { termMs, killMs }: EndTimes = options): Promise<void> {
     run.signal('SIGCONT')
-    if (isBusy(run.sessionId)) {
+    if (isBusy(run.sessionId) || deps.session(run.sessionId)?.destroyed) {
       run.signal('SIGTERM')
       ladder.start(run, [['SIGKILL', killMs]])
     } else if (!run.ending || run.refused) {

@@ -1,4 +1,5 @@
 import { existsSync, rmSync, statSync, truncateSync, watch, type FSWatcher } from 'node:fs'
+import { CorralError } from '../../core/error.ts'
 import type { AgentOutput } from '../../core/event.ts'
 import type { AgentSink, ExitInfo, RunRow } from '../../core/ports.ts'
 import type { AgentDriver } from '../agent.ts'
@@ -101,7 +102,8 @@ export function createRun(deps: RunDeps): Run {
       .output(row.sessionId, { runId: row.id, ...page.position }, page.outputs)
       .then(() => deps.onOutput(page.outputs))
       .catch((error: unknown) => {
-        failed = true
+        // What the log cannot take now it takes later; anything else would fail again in the same way.
+        failed ||= error instanceof CorralError && error.code === 'storage'
         warn(`reading agent ${row.pid}`, error)
       })
       .finally(() => {

@@ -54,26 +54,29 @@ function cutStrings<T extends object>(value: T, budget: number): T {
 /** Pieces whose JSON form is at most `budget` bytes each, cut between characters; joined they are the text. */
 export function splitText(text: string, budget: number): string[] {
   const pieces: string[] = []
-  let start = 0
-  let size = 0
-  for (let at = 0; at < text.length;) {
-    const pair = isPair(text, at)
-    const cost = pair ? 4 : escapedBytes(text.charCodeAt(at))
-    if (size + cost > budget && at > start) {
-      pieces.push(text.slice(start, at))
-      start = at
-      size = 0
-    }
-    size += cost
-    at += pair ? 2 : 1
+  for (let start = 0; start < text.length || pieces.length === 0;) {
+    const piece = fitting(text, start, budget)
+    pieces.push(piece)
+    start += piece.length || 1
   }
-  pieces.push(text.slice(start))
   return pieces
+}
+
+/** As much from `start` as fits; measured on whole slices, which is much quicker than character by character. */
+function fitting(text: string, start: number, budget: number): string {
+  for (let length = budget; ;) {
+    let end = Math.min(start + length, text.length)
+    if (end < text.length && end - start > 1 && isPair(text, end - 1)) end--
+    const piece = text.slice(start, end)
+    const size = Buffer.byteLength(JSON.stringify(piece)) - 2
+    if (size <= budget || piece.length <= 2) return piece
+    length = Math.max(2, Math.floor((piece.length * budget * 0.98) / size))
+  }
 }
 
 /** The beginning of a text, with a mark that says how much is gone. */
 export function cutText(text: string, budget: number): string {
-  const first = splitText(text, budget)[0] ?? ''
+  const first = fitting(text, 0, budget)
   if (first.length === text.length) return text
   return `${first}\n… [cut: ${Buffer.byteLength(text) - Buffer.byteLength(first)} bytes]`
 }
@@ -124,15 +127,4 @@ function isPair(text: string, at: number): boolean {
   if (high < 0xd800 || high > 0xdbff) return false
   const low = text.charCodeAt(at + 1)
   return low >= 0xdc00 && low <= 0xdfff
-}
-
-const SHORT_ESCAPES = new Set([0x22, 0x5c, 0x08, 0x09, 0x0a, 0x0c, 0x0d])
-
-/** Bytes of one code unit in a JSON string; a surrogate counted here is a lone one, which JSON.stringify escapes. */
-function escapedBytes(code: number): number {
-  if (SHORT_ESCAPES.has(code)) return 2
-  if (code < 0x20) return 6
-  if (code < 0x80) return 1
-  if (code < 0x800) return 2
-  return code >= 0xd800 && code <= 0xdfff ? 6 : 3
 }

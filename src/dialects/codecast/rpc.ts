@@ -33,7 +33,10 @@ export function createRpcHandler({ methods, bodyLimit, log }: RpcDeps): HttpHand
   async function answer(res: ServerResponse, envelope: Envelope): Promise<void> {
     const method = table.get(envelope.method)
     if (!method) {
-      return fail(res, envelope, { code: METHOD_NOT_FOUND, message: `Method not found: ${envelope.method}` })
+      return fail(res, envelope, {
+        code: METHOD_NOT_FOUND,
+        message: `Method not found: ${envelope.method.slice(0, 100)}`,
+      })
     }
     const given = envelope.params ?? {}
     if (!isObject(given)) {

@@ -24,6 +24,7 @@ export interface Sender {
 }
 
 const PING = JSON.stringify({ type: 'ping' } satisfies WireEvent)
+const UNREADABLE = 'The log could not be read. The turn goes on; reconnect to read the rest of it.'
 const STOPPING = 'The daemon is stopping. The turn goes on; reconnect to read the rest of it.'
 
 export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender {
@@ -76,7 +77,10 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
       writer.end(DONE)
       return false
     }
-    const subscription = engine.subscribe({ after: sent.seq - 1, sessionId }, deliver)
+    const subscription = engine.subscribe({ after: sent.seq - 1, sessionId }, deliver, () => {
+      tell(writer, { type: 'error', message: UNREADABLE })
+      writer.end(DONE)
+    })
   }
 
   return {

@@ -42,7 +42,19 @@ export function createFeed(engine: Engine, send: (line: string) => boolean): Fee
         id,
         start() {
           if (!subscriptions.has(id)) return
-          const subscription = engine.subscribe(options, (events) => deliver(id, events))
+          const subscription = engine.subscribe(
+            options,
+            (events) => deliver(id, events),
+            () => {
+              subscriptions.delete(id)
+              send(
+                notification(
+                  'events.closed',
+                  `{"subscriptionId":"${id}","reason":"the log could not be read"}`,
+                ),
+              )
+            },
+          )
           subscriptions.set(id, subscription)
         },
       }
