@@ -208,3 +208,59 @@ function stateOf(pid: number): string | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[0]
 }
+
+function nested(depth: number): unknown {
+  let value: unknown = 'deep'
+  for (let i = 0; i < depth; i++) value = [value]
+  return value
+}
+
+test('what an agent nests too deeply to be written down costs a notice, not the turn', () => {
+  const { translator } = demoDriver
+  const driver: AgentDriver = {
+    ...demoDriver,
+    translator: {
+      initial: translator.initial,
+      step(state, line) {
+        const step = translator.step(state, line)
+        const deep = {
+          type: 'tool.started',
+          callId: 'c',
+          tool: 'T',
+          input: nested(50_000),
+          parent: null,
+        } as const
+        const accepted = step.outputs.some((output) => output.type === 'turn.accepted')
+        return accepted ? { ...step, outputs: [...step.outputs, deep] } : step
+      },
+    },
+  }
+  return withEngine({ drivers: [driver] }, async (t) => {
+    const events = await t.turn(await newSession(t), '[[say fine]]')
+    assert.equal(events.at(-1)?.type, 'turn.completed')
+    assert.ok(events.some((event) => event.type === 'agent.notice' && event.code === 'agent_output'))
+  })
+})
+
+test('a decision that is nested too deeply is refused and leaves the question open', () =>
+  withEngine({}, async (t) => {
+    const { id } = await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'ask' })
+    const { seq } = await say(t, id, '[[shell ls]]')
+    const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
+    const decide = (input?: unknown) =>
+      t.engine.decide({ approvalId: approval.id, by: 'test', decision: { behavior: 'allow', input } })
+    await assert.rejects(decide(nested(50_000)), { code: 'invalid' })
+    assert.equal(t.engine.approvals({ sessionId: id, open: true, limit: 9 }).length, 1)
+    await decide({ command: 'pwd' })
+    await t.event('turn.completed', { sessionId: id, after: seq })
+  }))
+
+test('destroying a session in the middle of a turn ends its agent by signal, at once', () =>
+  withEngine({}, async (t) => {
+    const id = await newSession(t)
+    const { seq } = await say(t, id, '[[hang]]')
+    await t.event('turn.accepted', { sessionId: id, after: seq })
+    await t.engine.destroy(id)
+    const exit = await t.event('agent.exited', { sessionId: id, after: seq })
+    assert.equal(exit.signal, 'SIGTERM')
+  }))
