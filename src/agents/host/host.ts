@@ -225,12 +225,12 @@ export function createHost(deps: HostDeps): Host {
     running: () =>
       [...runs.values()].map(({ sessionId, pid }) => ({ sessionId, pid, busy: isBusy(sessionId) })),
     async endAll() {
-      starter.spares.end()
-      await Promise.all([...new Set([...runs.keys(), ...starting.keys()])].map((id) => end(id, LAST_ORDERS)))
+      const sessions = new Set([...runs.keys(), ...starting.keys()])
+      await Promise.all([starter.spares.end(), ...[...sessions].map((id) => end(id, LAST_ORDERS))])
     },
     release() {
       released = true
-      starter.spares.end()
+      void starter.spares.end()
       clearInterval(heartbeat)
       clearInterval(housekeeping)
       ladder.stopAll()

@@ -180,7 +180,7 @@ export function createRun(deps: RunDeps): Run {
     })
     if (detached) return
     run.detach()
-    rmSync(dir, { recursive: true, force: true })
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
     deps.onExit()
     isGone()
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import type { LaunchPlan } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
@@ -6,6 +7,7 @@ import type { Launched } from './wrapper.ts'
 
 /** How long after a spare was taken the next one is started: the session that took it comes first. */
 const REFILL_MS = 1000
+const KILL_MS = 1000
 
 interface SparesDeps {
   /** null: no spares are wanted. */
@@ -24,7 +26,8 @@ interface SparesDeps {
 export interface Spares {
   take(agent: string): Launched | null
   fill(): void
-  end(): void
+  /** Resolves when they are gone. */
+  end(): Promise<void>
 }
 
 export function createSpares({ drivers, launch, parkingDir, newId, warn }: SparesDeps): Spares {
@@ -37,15 +40,17 @@ export function createSpares({ drivers, launch, parkingDir, newId, warn }: Spare
     const detection = await catalog.detect(agent)
     if (!detection.installed) return
     const launched = await launch(spare.plan(detection, parkingDir, newId))
-    if (ended) return discard(launched)
+    if (ended) return drop(launched)
     waiting.set(agent, launched)
-    launched.child.once('exit', () => waiting.get(agent) === launched && drop(agent))
+    launched.child.once('exit', () => {
+      if (waiting.get(agent) !== launched) return
+      waiting.delete(agent)
+      void drop(launched)
+    })
   }
 
-  function drop(agent: string): void {
-    const launched = waiting.get(agent)
-    waiting.delete(agent)
-    if (launched) discard(launched)
+  function drop(launched: Launched): Promise<void> {
+    return discard(launched).catch((error) => warn('ending a spare', error))
   }
 
   function fill(): void {
@@ -62,17 +67,22 @@ export function createSpares({ drivers, launch, parkingDir, newId, warn }: Spare
       return launched
     },
     fill,
-    end() {
+    async end() {
       ended = true
-      for (const agent of waiting.keys()) drop(agent)
+      const last = [...waiting.values()]
+      waiting.clear()
+      await Promise.all(last.map(drop))
     },
   }
 }
 
-/** Ends a process that never became a session's, and removes its files. */
-export function discard({ dir, child }: Launched): void {
+/** Ends a process that never became a session's; resolves when it is gone and its files are removed. */
+export async function discard({ dir, child }: Launched): Promise<void> {
+  const gone = child.exitCode !== null || child.signalCode !== null ? null : once(child, 'exit')
   signalGroup(child.pid!, 'SIGTERM')
-  const killer = setTimeout(() => signalGroup(child.pid!, 'SIGKILL'), REFILL_MS)
-  child.once('exit', () => clearTimeout(killer))
-  rmSync(dir, { recursive: true, force: true })
+  const killer = setTimeout(() => signalGroup(child.pid!, 'SIGKILL'), KILL_MS)
+  await gone
+  clearTimeout(killer)
+  signalGroup(child.pid!, 'SIGKILL')
+  rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
 }

@@ -72,7 +72,7 @@ export function createStarter(deps: StarterDeps): Starter {
     try {
       await sink.started(session.id, row, session.nativeId !== null)
     } catch (error) {
-      discard(launched)
+      await discard(launched)
       throw error
     }
     try {

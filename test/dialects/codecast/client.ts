@@ -18,7 +18,7 @@ export interface Stream {
   until(type: string): Promise<StreamEvent[]>
   /** All that is left. */
   rest(): Promise<StreamEvent[]>
-  /** `id:` lines so far. */
+  /** The ids of the events that were taken so far. */
   ids: number[]
   /** The longest line so far, in bytes. */
   longest(): number
@@ -98,8 +98,9 @@ export async function send(
 }
 
 function streamOf(res: IncomingMessage): Stream {
-  const events: StreamEvent[] = []
+  const events: { event: StreamEvent; id: number | null }[] = []
   const ids: number[] = []
+  let id: number | null = null
   let longest = 0
   let ended = false
   let wake = (): void => undefined
@@ -107,10 +108,11 @@ function streamOf(res: IncomingMessage): Stream {
     onLine(bytes) {
       longest = Math.max(longest, bytes.length)
       const line = bytes.toString('utf8')
-      if (line.startsWith('id: ')) ids.push(Number(line.slice(4)))
+      if (line.startsWith('id: ')) id = Number(line.slice(4))
       if (!line.startsWith('data: ')) return
       const data = line.slice('data: '.length)
-      events.push(data === '[DONE]' ? { type: data } : (JSON.parse(data) as StreamEvent))
+      events.push({ event: data === '[DONE]' ? { type: data } : (JSON.parse(data) as StreamEvent), id })
+      id = null
     },
   })
   res.on('data', (chunk: Buffer) => {
@@ -130,7 +132,9 @@ function streamOf(res: IncomingMessage): Stream {
       const timer = setTimeout(() => reject(new Error('no event in time')), WAIT_MS)
       await promise.finally(() => clearTimeout(timer))
     }
-    return events.shift() ?? null
+    const taken = events.shift()
+    if (typeof taken?.id === 'number') ids.push(taken.id)
+    return taken?.event ?? null
   }
 
   async function collect(last: string | null): Promise<StreamEvent[]> {
