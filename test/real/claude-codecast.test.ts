@@ -223,16 +223,15 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
     assert.equal((await rig.view(sessionId)).mode, 'auto')
   })
 
-  test('mode auto set while a command waits lets later ones pass, and the one that waits still wants its answer', async () => {
+  test('mode auto set while a command waits lets it pass, and later ones too', async () => {
     const { sessionId, cwd } = await create({ mode: 'ask' })
     const stream = await send(sessionId, '[[shell touch first.txt]]')
-    const { approvals } = await eventually(
+    await eventually(
       () => rig.client.call('approval.list', { sessionId }),
       (found) => found.approvals.length === 1,
       'an approval',
     )
     await rpc('session.set_mode', { sessionId, mode: 'auto' })
-    await rig.client.call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
     assert.deepEqual(lastTwo(await stream.rest()), ['result', '[DONE]'])
     await ask(sessionId, '[[shell touch second.txt]]')
     assert.ok(existsSync(join(cwd, 'first.txt')) && existsSync(join(cwd, 'second.txt')))
