@@ -4,6 +4,7 @@ import { BOOT_ID } from '../../src/agents/host/process.ts'
 import { type Event, type EventBody, LoggedEvent } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Batch, Log } from '../../src/core/ports.ts'
+import { NO_RULES } from '../../src/core/rule.ts'
 import { apply, type Session } from '../../src/core/session.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import { openLog } from '../../src/store/log.ts'
@@ -64,6 +65,7 @@ function createFiller(log: Log, cwd: string) {
       cwd,
       mode: 'auto',
       settings: {},
+      rules: NO_RULES,
       origin: 'native',
     } as const
     return add(null, id, null, { ...body, ...unset })
@@ -90,12 +92,20 @@ function createFiller(log: Log, cwd: string) {
     writes.push(
       {
         op: 'turn',
-        turn: { ...row, state: 'queued', startedAt: null, endedAt: null, usage: null, error: null },
+        turn: {
+          ...row,
+          state: 'queued',
+          startedAt: null,
+          endedAt: null,
+          usage: null,
+          error: null,
+          text: null,
+        },
       },
       {
         op: 'turn.update',
         id: turnId,
-        patch: { state: 'completed', startedAt: at, endedAt: at, usage: NO_USAGE },
+        patch: { state: 'completed', startedAt: at, endedAt: at, usage: NO_USAGE, text: WORDS },
       },
       { op: 'session', session: state },
     )
@@ -126,13 +136,13 @@ function bodiesOf(turnId: string): EventBody[] {
       position: 0,
     },
     { type: 'turn.started', turnId },
-    { type: 'session.status', status: 'running', previous: 'idle' },
+    { type: 'session.status', status: 'running', previous: 'idle', outcome: null },
     { type: 'turn.accepted', turnId },
     { ...message, messageId: `${turnId}-0`, kind: 'thinking', text: WORDS },
     { type: 'tool.started', callId, tool: 'Read', input: { file_path: '/a/file.ts' }, parent: null },
     { type: 'tool.completed', callId, output: WORDS, isError: false, parent: null, cut: 0 },
     { ...message, messageId: `${turnId}-1`, kind: 'text', text: WORDS },
     { type: 'turn.completed', turnId, usage: NO_USAGE, text: WORDS },
-    { type: 'session.status', status: 'idle', previous: 'running' },
+    { type: 'session.status', status: 'idle', previous: 'running', outcome: 'completed' },
   ]
 }

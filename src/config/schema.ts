@@ -59,6 +59,33 @@ export const configSchema = z
         max: whole(1, 100_000).default(100).describe('messages that may wait in one session'),
       })
       .prefault({}),
+    approvals: z
+      .strictObject({
+        timeoutMs: whole(1, 365 * DAY)
+          .nullable()
+          .default(null)
+          .describe('a question that nobody answers is refused after this long; null waits for ever'),
+      })
+      .prefault({}),
+    humanlayer: z
+      .strictObject({
+        enabled: z.boolean().default(true).describe('listen for HumanLayer clients'),
+        socket: z
+          .string()
+          .min(1)
+          .nullable()
+          .default(null)
+          .describe("instead of the path in HumanLayer's own configuration"),
+        agent: z.string().min(1).default('claude').describe('what HumanLayer clients launch'),
+        askAlways: z
+          .boolean()
+          .default(true)
+          .describe('false: launched without permission_prompt_tool, what needs a human is refused at once'),
+        lineLimit: whole(1024, 1024 ** 3)
+          .default(10 * 1024 ** 2)
+          .describe('longest request line, in bytes'),
+      })
+      .prefault({}),
     retention: z
       .strictObject({
         days: whole(1, 36_500)

@@ -1,4 +1,5 @@
 import type {
+  AskHuman,
   ConfigureSession,
   CreateSession,
   DecideApproval,
@@ -8,7 +9,16 @@ import type {
   Sent,
 } from './command.ts'
 import type { EventType, LoggedEvent } from './event.ts'
-import type { ApprovalQuery, ApprovalRow, Bookmark, EventQuery, SessionQuery } from './ports.ts'
+import type {
+  ApprovalQuery,
+  ApprovalRow,
+  Bookmark,
+  EventQuery,
+  Project,
+  RecentPath,
+  SessionQuery,
+} from './ports.ts'
+import type { Rules } from './rule.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
 
@@ -35,10 +45,21 @@ export interface Engine {
   /** Resolves when the process is gone too. */
   destroy(sessionId: string): Promise<void>
   decide(command: DecideApproval): Promise<ApprovalRow>
+  /** A question from outside. Mode and rules may have answered it when this resolves. */
+  ask(command: AskHuman): Promise<ApprovalRow>
+  /** Whoever asked has given up; what was decided before stays. */
+  withdraw(approvalId: string, by: string): Promise<ApprovalRow>
+  /** Rules for every session that works in this directory or below; what is given replaces what was. */
+  configureProject(path: string, rules: Partial<Rules>): Promise<Project>
+  projects(): Project[]
 
   /** Throws `session_not_found`, also for destroyed ones. */
   session(id: string): Session
+  /** The session that goes on with this conversation of an agent's own; null when none does. */
+  sessionByNativeId(nativeId: string): Session | null
   sessions(query: SessionQuery): Session[]
+  /** Directories that sessions have worked in, the last used first. */
+  recentPaths(limit: number): RecentPath[]
   countSessions(): Record<'idle' | 'running' | 'waiting' | 'paused', number>
   turn(id: string): Turn
   /** The newest first. */

@@ -24,12 +24,30 @@ export interface Approval {
 }
 
 export type Decision =
-  | { behavior: 'allow'; input?: unknown; forSession?: boolean; answers?: Record<string, string> }
+  | {
+      behavior: 'allow'
+      /** Run the tool with this input instead. */
+      input?: unknown
+      /** And let the same thing pass the next time, in this session or in every session of the project. */
+      forSession?: boolean
+      forProject?: boolean
+      answers?: Record<string, string>
+    }
   | { behavior: 'deny'; comment: string }
+  /** A human's own words, where yes or no is not the answer. */
+  | { behavior: 'respond'; text: string }
   | { behavior: 'cancelled'; reason: string }
 
+/** How a question came, and how long it waits. */
+export interface Asking {
+  /** Asked from outside: whoever asked looks for the answer, no process of ours waits for it. */
+  external: boolean
+  /** When it is refused because nobody answered; null: it waits for ever. */
+  timeoutAt: number | null
+}
+
 /** An approval that the session still has to do with: open, or answered and not yet handed to the agent. */
-export interface PendingApproval extends Approval {
+export interface PendingApproval extends Approval, Asking {
   turnId: string | null
   requestedAt: number
   decision: Decision | null

@@ -1,4 +1,4 @@
-import type { Decision } from './approval.ts'
+import type { Approval, Decision } from './approval.ts'
 import type { Content } from './content.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
@@ -13,6 +13,9 @@ export interface CreateSession {
   settings?: SessionSettings
   /** Continue this conversation of the agent's own. */
   nativeId?: string | null
+  rules?: Rules
+  /** Its id, when the caller had to know it before. */
+  id?: string
   /** The same key twice is one session. */
   key?: string
   origin?: string
@@ -41,22 +44,42 @@ export interface ConfigureSession {
   title?: string | null
   /** What is given replaces what was; the rest stays. */
   rules?: Partial<Rules>
+  archived?: boolean
   /** Go on with this conversation of the agent's own; null starts a fresh one. */
   nativeId?: string | null
 }
 
+/** What is not given is as in the session that it branches off. */
 export interface ForkSession {
   sessionId: string
   title?: string | null
+  model?: string | null
+  settings?: SessionSettings
+  id?: string
   key?: string
   origin?: string
 }
 
 export interface DecideApproval {
   approvalId: string
-  decision: Extract<Decision, { behavior: 'allow' | 'deny' }>
+  decision: Exclude<Decision, { behavior: 'cancelled' }>
   /** Who decided, for the log: a dialect, a device, a rule. */
   by: string
+}
+
+/** A question that comes from outside and not from an agent's process. */
+export interface AskHuman {
+  sessionId: string
+  kind: Approval['kind']
+  tool: string
+  input: unknown
+  edits?: boolean
+  callId?: string | null
+  summary?: string | null
+  /** How long it waits; null for ever; as the session says if not given. */
+  timeoutMs?: number | null
+  /** The same id twice is one question. */
+  id?: string
 }
 
 /** What became of a message at the moment it was committed. */

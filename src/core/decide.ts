@@ -1,10 +1,9 @@
-import { modePolicy, type Approval, type Decision } from './approval.ts'
+import { ask, cancelApprovals, settle, withdraw, type Surroundings } from './approving.ts'
 import type { ConfigureSession, SendMessage } from './command.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { ExitInfo } from './ports.ts'
-import { ruleDecision, ruleFor } from './rule.ts'
 import { openApprovals, type Session } from './session.ts'
 import type { Failure } from './turn.ts'
 import { NO_USAGE } from './usage.ts'
@@ -50,13 +49,11 @@ export function advance(state: Session): EventBody[] {
 
 export function interrupt(state: Session, clearQueue: boolean): EventBody[] {
   const events = clearQueue ? cancelQueue(state, 'interrupted') : []
-  if (!state.turn || state.turn.interrupting) return events
+  if (state.turn?.interrupting) return events
+  events.push(...cancelApprovals(state, 'interrupted'))
+  if (!state.turn) return events
   if (state.paused) events.push({ type: 'session.changed', paused: false })
-  return [
-    ...events,
-    ...cancelApprovals(state, 'interrupted'),
-    { type: 'turn.interrupting', turnId: state.turn.id },
-  ]
+  return [...events, { type: 'turn.interrupting', turnId: state.turn.id }]
 }
 
 export function cancelTurn(state: Session, turnId: string): EventBody[] {
@@ -70,7 +67,7 @@ export function setPaused(state: Session, paused: boolean): EventBody[] {
   return state.paused === paused ? [] : [{ type: 'session.changed', paused }]
 }
 
-export function configure(state: Session, command: ConfigureSession, now: number): EventBody[] {
+export function configure(state: Session, command: ConfigureSession, around: Surroundings): EventBody[] {
   const patch: SessionPatch = {}
   if (command.mode !== undefined && command.mode !== state.mode) {
     patch.mode = command.mode
@@ -87,9 +84,10 @@ export function configure(state: Session, command: ConfigureSession, now: number
     }
     patch.nativeId = command.nativeId
   }
+  if (command.archived !== undefined && command.archived !== state.archived) patch.archived = command.archived
   if (command.rules !== undefined) patch.rules = { ...state.rules, ...command.rules }
   if (Object.keys(patch).length === 0) return []
-  return [{ type: 'session.changed', ...patch }, ...settle({ ...state, ...patch }, now)]
+  return [{ type: 'session.changed', ...patch }, ...settle({ ...state, ...patch }, around)]
 }
 
 export function destroy(state: Session): EventBody[] {
@@ -98,57 +96,16 @@ export function destroy(state: Session): EventBody[] {
   return [...events, { type: 'session.destroyed' }]
 }
 
-export function decideApproval(
-  state: Session,
-  approvalId: string,
-  decision: Decision,
-  by: string,
-  now: number,
-): EventBody[] {
-  const approval = state.approvals.find((a) => a.id === approvalId)
-  if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
-  if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
-  const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by }]
-  if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
-  const rules = { ...state.rules, allow: [...new Set([...state.rules.allow, ruleFor(approval)])] }
-  const approvals = state.approvals.filter((other) => other.id !== approvalId)
-  return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, now)]
-}
-
-/** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
-function policy(state: Session, approval: Approval, now: number): { decision: Decision; by: string } | null {
-  const byRule = ruleDecision([state.rules], approval, now)
-  if (byRule && (byRule.behavior === 'deny' || state.mode !== 'plan')) return { decision: byRule, by: 'rule' }
-  const byMode = modePolicy(state.mode, approval)
-  return byMode && { decision: byMode, by: `mode:${state.mode}` }
-}
-
-/** Open approvals that mode and rules, as they are now, answer by themselves. */
-function settle(state: Session, now: number): EventBody[] {
-  return openApprovals(state).flatMap((approval): EventBody[] => {
-    const settled = policy(state, approval, now)
-    return settled ? [{ type: 'approval.resolved', approvalId: approval.id, ...settled }] : []
-  })
-}
-
-export function alreadyResolved(approvalId: string, decision: Decision): CorralError {
-  return new CorralError(
-    'approval_resolved',
-    `Approval ${approvalId} was resolved before: ${decision.behavior}`,
-    { decision },
-  )
-}
-
 /** What an agent said, in the light of what the session is doing. */
-export function absorb(state: Session, output: AgentOutput, now: number): EventBody[] {
+export function absorb(state: Session, output: AgentOutput, around: Surroundings): EventBody[] {
   switch (output.type) {
     case 'turn.accepted':
       return state.turn?.id === output.turnId && !state.turn.accepted ? [output] : []
     case 'approval.asked':
-      return ask(state, output.approval, now)
+      return ask(state, output.approval, around)
     case 'approval.withdrawn': {
       const open = openApprovals(state).find((a) => a.requestId === output.requestId)
-      return open ? [cancelled(open.id, 'withdrawn by the agent', 'agent')] : []
+      return open ? withdraw(state, open.id, 'withdrawn by the agent', 'agent') : []
     }
     case 'mode.observed':
       return observeMode(state, output.mode)
@@ -169,22 +126,8 @@ function observeMode(state: Session, mode: Mode): EventBody[] {
   return [{ type: 'session.changed', mode: state.modeBeforePlan ?? mode, modeBeforePlan: null }]
 }
 
-function ask(state: Session, approval: Approval, now: number): EventBody[] {
-  if (state.approvals.some((a) => a.id === approval.id)) return []
-  const requested: EventBody = { type: 'approval.requested', turnId: state.turn?.id ?? null, approval }
-  const resolved = (decision: Decision, by: string): EventBody[] => [
-    requested,
-    { type: 'approval.resolved', approvalId: approval.id, decision, by },
-  ]
-  if (state.turn?.interrupting) {
-    return resolved({ behavior: 'deny', comment: 'The user has interrupted this turn.' }, 'interrupt')
-  }
-  const settled = policy(state, approval, now)
-  return settled ? resolved(settled.decision, settled.by) : [requested]
-}
-
 function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'turn.ended' }): EventBody[] {
-  const closing = cancelApprovals(state, 'the turn is over')
+  const closing = cancelApprovals(state, 'the turn is over', turnId)
   if (end.outcome === 'completed')
     return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text }]
   if (end.outcome === 'interrupted')
@@ -218,7 +161,7 @@ export function exited(state: Session, runId: string, exit: ExitInfo, agentTitle
       stderr: exit.stderr,
       expected: exit.expected,
     },
-    ...cancelApprovals(state, 'the agent is gone'),
+    ...cancelApprovals(state, 'the agent is gone', state.turn?.id ?? runId),
   ]
   const { turn } = state
   // A process that Corral itself ended before it had the message makes room for the one that will get it.
@@ -248,12 +191,4 @@ function exitFailure(exit: ExitInfo, agentTitle: string): Failure {
 
 function cancelQueue(state: Session, reason: string): EventBody[] {
   return state.queue.map((turnId) => ({ type: 'turn.cancelled', turnId, reason }))
-}
-
-function cancelApprovals(state: Session, reason: string): EventBody[] {
-  return openApprovals(state).map((approval) => cancelled(approval.id, reason, 'corral'))
-}
-
-function cancelled(approvalId: string, reason: string, by: string): EventBody {
-  return { type: 'approval.resolved', approvalId, decision: { behavior: 'cancelled', reason }, by }
 }

@@ -149,7 +149,9 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       async commit(key) {
         const previous = before ? statusOf(before) : 'idle'
         const status = entry.state ? statusOf(entry.state) : previous
-        if (status !== previous) record({ type: 'session.status', status, previous })
+        if (status !== previous) {
+          record({ type: 'session.status', status, previous, outcome: entry.state?.lastOutcome ?? null })
+        }
         if (entry.state && entry.state !== before)
           batch.writes.push({ op: 'session', session: entry.state, key })
         if (batch.events.length === 0 && batch.writes.length === 0) {

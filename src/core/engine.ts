@@ -1,13 +1,16 @@
 import type { Engine } from './api.ts'
 import type { SendMessage, Sent } from './command.ts'
+import { createApprovals } from './approvals.ts'
 import * as decide from './decide.ts'
 import { createDrafts, type Draft } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventOf, LoggedEvent } from './event.ts'
+import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createQueries, existing as existingIn } from './queries.ts'
 import { createReactor } from './reactor.ts'
+import { NO_RULES } from './rule.ts'
 import type { Session } from './session.ts'
 import { createSink } from './sink.ts'
 
@@ -18,6 +21,7 @@ export interface EngineDeps {
   newId: () => string
   isDirectory: (path: string) => Promise<boolean>
   maxQueue: number
+  approvalTimeoutMs: number | null
   /** Something that no client waits for went wrong. */
   warn: (message: string, error: unknown) => void
 }
@@ -41,6 +45,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
+  const approvals = createApprovals({ ...deps, drafts, commit })
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()
@@ -48,6 +53,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   async function commit(draft: Draft, key?: string): Promise<LoggedEvent[]> {
     const events = await draft.commit(key)
     reactor.react(events)
+    approvals.mind(events)
     return events
   }
 
@@ -86,10 +92,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
   }
 
   async function create(
-    body: Omit<EventBody & { type: 'session.created' }, 'type'>,
-    key?: string,
+    { id = newId(), key }: { id?: string; key?: string },
+    body: Omit<EventOf<'session.created'>, 'type'>,
   ): Promise<Session> {
-    const draft = drafts.of(newId())
+    if (drafts.peek(id)) throw new CorralError('invalid', `There is a session ${id} already`, { field: 'id' })
+    const draft = drafts.of(id)
     draft.add({ type: 'session.created', ...body })
     const { state } = draft
     await commit(draft, key)
@@ -110,6 +117,12 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return { turnId: known.id, position, seq: known.seq, repeated: true }
     }
     refuseWhenClosing()
+    if (state.agent === EXTERNAL_AGENT) {
+      throw new CorralError(
+        'unsupported',
+        'This agent runs outside of Corral: it is answered, not written to',
+      )
+    }
     if (command.input.some((part) => part.type === 'image')) needs(catalog, state.agent, 'images')
     const turnId = newId()
     const bodies = decide.send(existing(sessionId), turnId, command, deps.maxQueue)
@@ -134,7 +147,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       newOnce(command.key, async () => {
         if (command.nativeId) needs(catalog, command.agent, 'resume')
         mustBeWritable(command.settings)
-        await catalog.require(command.agent)
+        if (command.agent !== EXTERNAL_AGENT) await catalog.require(command.agent)
         if (!(await deps.isDirectory(command.cwd))) {
           throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
         }
@@ -146,21 +159,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
           title = null,
           settings = {},
           nativeId = null,
+          rules = NO_RULES,
+          origin = null,
         } = command
-        const origin = command.origin ?? null
-        const body = {
-          agent,
-          cwd,
-          mode,
-          model,
-          title,
-          settings,
-          nativeId,
-          parentId: null,
-          forkFrom: null,
-          origin,
-        }
-        return create(body, command.key)
+        const given = { agent, cwd, mode, model, title, settings, nativeId, rules, origin }
+        return create(command, { ...given, parentId: null, forkFrom: null })
       }),
     send: (command) => once(command.key && `send ${command.sessionId} ${command.key}`, () => send(command)),
     async interrupt({ sessionId, clearQueue = false }) {
@@ -186,8 +189,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     async configure(command) {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
-      if (command.mode !== undefined) needs(catalog, agent, 'setMode')
-      const events = await change(command.sessionId, (state) => decide.configure(state, command, clock.now()))
+      if (command.mode !== undefined && agent !== EXTERNAL_AGENT) needs(catalog, agent, 'setMode')
+      const events = await change(command.sessionId, (state) =>
+        decide.configure(state, command, approvals.around(state)),
+      )
       const session = existing(command.sessionId)
       if (events.length > 0) reactor.configured(session, command)
       return session
@@ -196,23 +201,17 @@ export function createEngine(deps: EngineDeps): EngineParts {
       newOnce(command.key, async () => {
         const parent = existing(command.sessionId)
         needs(catalog, parent.agent, 'fork')
-        const { agent, cwd, mode, model, settings } = parent
-        const title = command.title ?? parent.title
-        const origin = command.origin ?? null
+        mustBeWritable(command.settings)
+        const { agent, cwd, mode } = parent
+        const {
+          title = parent.title,
+          model = parent.model,
+          settings = parent.settings,
+          origin = null,
+        } = command
         const forkFrom = parent.nativeId ?? parent.forkFrom
-        const body = {
-          agent,
-          cwd,
-          mode,
-          model,
-          title,
-          settings,
-          nativeId: null,
-          parentId: parent.id,
-          forkFrom,
-          origin,
-        }
-        return create(body, command.key)
+        const given = { agent, cwd, mode, model, title, settings, rules: parent.rules, origin }
+        return create(command, { ...given, nativeId: null, parentId: parent.id, forkFrom })
       }),
     async destroy(sessionId) {
       existing(sessionId)
@@ -222,15 +221,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
       await commit(draft)
       await reactor.ended(sessionId)
     },
-    async decide({ approvalId, decision, by }) {
-      const row = log.approval(approvalId)
-      if (!row) throw new CorralError('approval_not_found', `No approval ${approvalId}`, { approvalId })
-      if (row.decision) throw decide.alreadyResolved(approvalId, row.decision)
-      await change(row.sessionId, (state) =>
-        decide.decideApproval(state, approvalId, decision, by, clock.now()),
-      )
-      return log.approval(approvalId)!
-    },
+    ask: approvals.ask,
+    decide: approvals.decide,
+    withdraw: approvals.withdraw,
+    projects: approvals.projects,
+    configureProject: approvals.configureProject,
 
     subscribe: (options, deliver, failed) => feed.subscribe(options, deliver, failed),
     async setBookmark(bookmark) {
@@ -245,18 +240,22 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
   return {
     engine,
-    sink: createSink({ drafts, commit, catalog, clock }),
+    sink: createSink({ drafts, commit, catalog, around: approvals.around }),
     peek: drafts.peek,
-    start: (host) => reactor.start(host),
+    async start(host) {
+      await reactor.start(host)
+      approvals.start()
+    },
     stopping() {
       closing = true
+      approvals.stop()
       reactor.hold()
     },
   }
 }
 
 function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilities): void {
-  if (catalog.capabilities(agent)[capability]) return
+  if (agent !== EXTERNAL_AGENT && catalog.capabilities(agent)[capability]) return
   throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, {
     agent,
     capability,

@@ -1,9 +1,9 @@
-import type { Approval, Decision } from './approval.ts'
+import type { Approval, Asking, Decision } from './approval.ts'
 import type { Content } from './content.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
 import type { SessionSettings, SessionStatus } from './session.ts'
-import type { Failure } from './turn.ts'
+import type { Failure, Outcome } from './turn.ts'
 import type { Usage } from './usage.ts'
 
 /** Which process an agent runs as. Identity is pid + start time + boot id: pids are used again. */
@@ -85,6 +85,7 @@ export interface SessionPatch {
   /** The mode to go back to when a plan has been agreed to. */
   modeBeforePlan?: Mode | null
   rules?: Rules
+  archived?: boolean
 }
 
 export type EventBody =
@@ -102,10 +103,12 @@ export type EventBody =
       parentId: string | null
       forkFrom: string | null
       origin: string | null
+      rules: Rules
     }
-  | ({ type: 'session.changed' } & SessionPatch)
-  /** Derived from the rest, published exactly once per change. */
-  | { type: 'session.status'; status: SessionStatus; previous: SessionStatus }
+  /** `reason`: it was not asked for; time has run out. */
+  | ({ type: 'session.changed'; reason?: 'expired' } & SessionPatch)
+  /** Derived from the rest, published exactly once per change; with how the last turn that is over ended. */
+  | { type: 'session.status'; status: SessionStatus; previous: SessionStatus; outcome: Outcome | null }
   | { type: 'session.destroyed' }
   | {
       type: 'turn.queued'
@@ -125,7 +128,13 @@ export type EventBody =
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
   /** Taken out of the queue before it ran. */
   | { type: 'turn.cancelled'; turnId: string; reason: string }
-  | { type: 'approval.requested'; turnId: string | null; approval: Approval }
+  | ({
+      type: 'approval.requested'
+      turnId: string | null
+      approval: Approval
+      /** False: mode or rules answer it at once, nobody is asked. */
+      open: boolean
+    } & Asking)
   | { type: 'approval.resolved'; approvalId: string; decision: Decision; by: string }
   /** The answer has been written to the agent. */
   | { type: 'approval.delivered'; approvalId: string }

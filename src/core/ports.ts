@@ -1,7 +1,8 @@
-import type { Approval, Decision } from './approval.ts'
+import type { Approval, Asking, Decision } from './approval.ts'
 import type { Content } from './content.ts'
 import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
+import type { Rules } from './rule.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Turn } from './turn.ts'
 
@@ -33,7 +34,7 @@ export type Write =
   | {
       op: 'turn.update'
       id: string
-      patch: Partial<Pick<Turn, 'state' | 'startedAt' | 'endedAt' | 'usage' | 'error'>>
+      patch: Partial<Pick<Turn, 'state' | 'startedAt' | 'endedAt' | 'usage' | 'error' | 'text'>>
     }
   | { op: 'approval'; approval: ApprovalRow }
   | { op: 'approval.update'; id: string; decision: Decision; by: string; at: number }
@@ -45,8 +46,22 @@ export type Write =
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
+  | { op: 'project'; project: Project }
 
-export interface ApprovalRow extends Approval {
+/** A directory, and what is allowed in it and below without asking. */
+export interface Project {
+  path: string
+  rules: Rules
+}
+
+/** A directory that sessions have worked in. */
+export interface RecentPath {
+  path: string
+  usedAt: number
+  sessions: number
+}
+
+export interface ApprovalRow extends Approval, Asking {
   sessionId: string
   turnId: string | null
   requestedAt: number
@@ -77,6 +92,9 @@ export interface SessionQuery {
   limit: number
   agent?: string
   includeDestroyed?: boolean
+  archived?: boolean
+  /** Only those that nothing branches off. */
+  leaves?: boolean
 }
 
 export interface ApprovalQuery {
@@ -101,7 +119,13 @@ export interface Log {
   countEvents(query: EventQuery): number
   session(id: string): Session | null
   sessionByKey(key: string): Session | null
+  /** The one that was active last, if several go on with the same conversation. */
+  sessionByNativeId(nativeId: string): Session | null
   sessions(query: SessionQuery): Session[]
+  /** Sessions for which something falls due by itself. */
+  due(): { sessionId: string; at: number }[]
+  recentPaths(limit: number): RecentPath[]
+  projects(): Project[]
   /** Sessions that need looking after at start: a process, a running turn, a queue. */
   unfinished(): Session[]
   countSessions(): Record<Exclude<SessionStatus, 'destroyed'>, number>

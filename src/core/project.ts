@@ -21,13 +21,16 @@ export function project(event: Event): Write[] {
             seq: event.seq,
             usage: null,
             error: null,
+            text: null,
           },
         },
       ]
     case 'turn.started':
       return [{ op: 'turn.update', id: event.turnId, patch: { state: 'running', startedAt: event.at } }]
     case 'turn.completed':
-      return [ended(event.turnId, { state: 'completed', endedAt: event.at, usage: event.usage })]
+      return [
+        ended(event.turnId, { state: 'completed', endedAt: event.at, usage: event.usage, text: event.text }),
+      ]
     case 'turn.interrupted':
       return [ended(event.turnId, { state: 'interrupted', endedAt: event.at, usage: event.usage })]
     case 'turn.failed':
@@ -42,6 +45,8 @@ export function project(event: Event): Write[] {
           op: 'approval',
           approval: {
             ...event.approval,
+            external: event.external,
+            timeoutAt: event.timeoutAt,
             sessionId: event.sessionId,
             turnId: event.turnId,
             requestedAt: event.at,

@@ -8,6 +8,8 @@ type Queries = Pick<
   Engine,
   | 'session'
   | 'sessions'
+  | 'sessionByNativeId'
+  | 'recentPaths'
   | 'countSessions'
   | 'turn'
   | 'turns'
@@ -51,6 +53,8 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       return log.session(id) ?? newest
     },
     sessions: (query) => log.sessions(query),
+    sessionByNativeId: (nativeId) => log.sessionByNativeId(nativeId),
+    recentPaths: (limit) => log.recentPaths(limit),
     countSessions: () => log.countSessions(),
     turn: (id) => found(log.turn(id), 'turn_not_found', 'message', id),
     turns(sessionId, limit) {

@@ -13,6 +13,9 @@ export interface Rules {
   skipUntil: number | null
 }
 
+/** The last moment that a date can name: how `skipUntil` says for ever. */
+export const FOR_EVER = 8_640_000_000_000_000
+
 export const NO_RULES: Rules = Object.freeze({ allow: [], deny: [], acceptEdits: false, skipUntil: null })
 
 /** What the rules say about a request; null when they say nothing. A denial wins over everything that allows. */

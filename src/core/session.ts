@@ -1,8 +1,8 @@
 import type { PendingApproval } from './approval.ts'
 import type { Event, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
-import { NO_RULES, type Rules } from './rule.ts'
-import type { Failure, RunningTurn } from './turn.ts'
+import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
+import type { Failure, Outcome, RunningTurn } from './turn.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
 /** What a client may ask of an agent beyond mode and model; a driver uses what it can and refuses the rest. */
@@ -14,6 +14,14 @@ export interface SessionSettings {
   maxTurns?: number
   mcpConfig?: unknown
   additionalDirectories?: string[]
+  /** Told to the agent beside its own prompt, and kept apart from `appendSystemPrompt` so that either can be replaced. */
+  customInstructions?: string
+  /** An MCP tool of the client's own that is asked for permission, instead of Corral. */
+  permissionPromptTool?: string
+  /** How long an approval waits for a human; for ever if not given here nor in the configuration. */
+  approvalTimeoutMs?: number
+  /** Show all that the agent says about itself. */
+  verbose?: boolean
 }
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'paused' | 'destroyed'
@@ -47,8 +55,12 @@ export interface Session {
   run: RunInfo | null
   paused: boolean
   destroyed: boolean
+  /** Out of sight, not gone. */
+  archived: boolean
   turnCount: number
   usage: Usage
+  /** How the last turn that is over ended. */
+  lastOutcome: Outcome | null
   lastError: Failure | null
 }
 
@@ -73,13 +85,27 @@ export function openApprovals(session: Session): PendingApproval[] {
   return session.approvals.filter((approval) => approval.decision === null)
 }
 
+/** The next moment at which something falls due by itself; null: never. */
+export function dueAt({ approvals, rules, destroyed }: Session): number | null {
+  if (destroyed) return null
+  const open = approvals.filter(({ decision }) => decision === null)
+  const moments = [...open.map(({ timeoutAt }) => timeoutAt), rules.skipUntil]
+  const next = Math.min(...moments.map((at) => at ?? FOR_EVER))
+  return next < FOR_EVER ? next : null
+}
+
+/** Asked from outside and not during this turn: the turn's end is nothing to it. */
+export function outlives({ external, turnId }: PendingApproval, turn: string): boolean {
+  return external && turnId !== turn
+}
+
 /** The next state. Never changes its argument; deltas and agent chatter leave the state as it is. */
 export function apply(state: Session | null, event: Event): Session {
   if (event.type === 'session.created') return created(event)
   if (!state) throw new TypeError(`event ${event.type} for a session that does not exist: ${event.sessionId}`)
   switch (event.type) {
     case 'session.changed': {
-      const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, ...patch } = event
+      const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
       return { ...state, ...patch }
     }
     case 'session.destroyed':
@@ -109,8 +135,9 @@ export function apply(state: Session | null, event: Event): Session {
       return {
         ...state,
         turn: null,
-        approvals: [],
+        approvals: state.approvals.filter((approval) => outlives(approval, event.turnId)),
         usage: addUsage(state.usage, event.usage),
+        lastOutcome: OUTCOMES[event.type],
         lastError: event.type === 'turn.failed' ? event.error : null,
         activeAt: event.at,
       }
@@ -119,24 +146,17 @@ export function apply(state: Session | null, event: Event): Session {
     case 'turn.retried':
       return {
         ...inTurn(state, { attempts: (state.turn?.attempts ?? 0) + 1, accepted: false }),
-        approvals: [],
+        approvals: state.approvals.filter((approval) => outlives(approval, event.turnId)),
       }
     case 'turn.interrupting':
       return inTurn(state, { interrupting: true })
     case 'approval.requested': {
-      const pending = { ...event.approval, turnId: event.turnId, requestedAt: event.at, decision: null }
+      const { approval, turnId, external, timeoutAt, at: requestedAt } = event
+      const pending = { ...approval, turnId, external, timeoutAt, requestedAt, decision: null }
       return { ...state, approvals: [...state.approvals, pending] }
     }
     case 'approval.resolved':
-      return {
-        ...state,
-        approvals:
-          event.decision.behavior === 'cancelled'
-            ? state.approvals.filter((a) => a.id !== event.approvalId)
-            : state.approvals.map((a) =>
-                a.id === event.approvalId ? { ...a, decision: event.decision } : a,
-              ),
-      }
+      return { ...state, approvals: state.approvals.flatMap((one) => resolved(one, event)) }
     case 'approval.delivered':
       return { ...state, approvals: state.approvals.filter((a) => a.id !== event.approvalId) }
     case 'agent.started':
@@ -148,6 +168,22 @@ export function apply(state: Session | null, event: Event): Session {
     default:
       return state
   }
+}
+
+const OUTCOMES = {
+  'turn.completed': 'completed',
+  'turn.failed': 'failed',
+  'turn.interrupted': 'interrupted',
+} as const
+
+/** A decision stays until the agent has it; what was cancelled, or asked from outside, is over at once. */
+function resolved(
+  approval: PendingApproval,
+  event: Event & { type: 'approval.resolved' },
+): PendingApproval[] {
+  if (approval.id !== event.approvalId) return [approval]
+  if (approval.external || event.decision.behavior === 'cancelled') return []
+  return [{ ...approval, decision: event.decision }]
 }
 
 function inTurn(state: Session, patch: Partial<RunningTurn>): Session {
@@ -164,7 +200,7 @@ function created(event: Event & { type: 'session.created' }): Session {
     modeBeforePlan: null,
     model: event.model,
     settings: event.settings,
-    rules: NO_RULES,
+    rules: event.rules ?? NO_RULES,
     nativeId: event.nativeId,
     forkFrom: event.forkFrom,
     parentId: event.parentId,
@@ -177,8 +213,10 @@ function created(event: Event & { type: 'session.created' }): Session {
     run: null,
     paused: false,
     destroyed: false,
+    archived: false,
     turnCount: 0,
     usage: NO_USAGE,
+    lastOutcome: null,
     lastError: null,
   }
 }

@@ -1,19 +1,21 @@
+import { cancelApprovals, type Surroundings } from './approving.ts'
 import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, LoggedEvent } from './event.ts'
-import type { AgentCatalog, AgentSink, Clock } from './ports.ts'
+import type { AgentCatalog, AgentSink } from './ports.ts'
+import type { Session } from './session.ts'
 import { NO_USAGE } from './usage.ts'
 
 interface SinkDeps {
   drafts: Drafts
   catalog: AgentCatalog
-  clock: Clock
+  around: (session: Session) => Surroundings
   commit: (draft: Draft) => Promise<LoggedEvent[]>
 }
 
 /** Where agents' words become events: committed together with how far their journal has been read. */
-export function createSink({ drafts, commit, catalog, clock }: SinkDeps): AgentSink {
+export function createSink({ drafts, commit, catalog, around }: SinkDeps): AgentSink {
   /** The end of a turn, whatever it was; then the next one starts. */
   function close(draft: Draft, end: () => EventBody[]): void {
     if (draft.state.turn) draft.abortOpenMessages()
@@ -23,7 +25,9 @@ export function createSink({ drafts, commit, catalog, clock }: SinkDeps): AgentS
 
   async function closeTurn(sessionId: string, turnId: string, end: EventBody): Promise<void> {
     const draft = drafts.of(sessionId)
-    if (draft.state.turn?.id === turnId) close(draft, () => [end])
+    if (draft.state.turn?.id === turnId) {
+      close(draft, () => [...cancelApprovals(draft.state, 'the turn is over', turnId), end])
+    }
     await commit(draft)
   }
 
@@ -38,9 +42,9 @@ export function createSink({ drafts, commit, catalog, clock }: SinkDeps): AgentS
     async output(sessionId, position, outputs) {
       const draft = drafts.of(sessionId)
       for (const output of draft.state.destroyed ? [] : outputs) {
-        if (output.type === 'turn.ended') close(draft, () => decide.absorb(draft.state, output, clock.now()))
-        else if (!draft.tryAdd(...decide.absorb(draft.state, output, clock.now())))
-          draft.add(...unspeakable(output))
+        const absorbed = (): EventBody[] => decide.absorb(draft.state, output, around(draft.state))
+        if (output.type === 'turn.ended') close(draft, absorbed)
+        else if (!draft.tryAdd(...absorbed())) draft.add(...unspeakable(output))
       }
       draft.write({ op: 'run.position', position })
       await commit(draft)
@@ -79,7 +83,7 @@ function unspeakable(output: AgentOutput): EventBody[] {
   const approval = { ...output.approval, input: null, suggestions: null }
   return [
     notice,
-    { type: 'approval.requested', turnId: null, approval },
+    { type: 'approval.requested', turnId: null, approval, open: false, external: false, timeoutAt: null },
     {
       type: 'approval.resolved',
       approvalId: approval.id,

@@ -3,6 +3,9 @@ import type { Usage } from './usage.ts'
 
 export type TurnState = 'queued' | 'running' | 'completed' | 'failed' | 'interrupted' | 'cancelled'
 
+/** How a turn that has begun can end. */
+export type Outcome = Extract<TurnState, 'completed' | 'failed' | 'interrupted'>
+
 /** Why a turn failed, for people and for programs. */
 export interface Failure {
   /** `agent_exited`, `agent_start`, `model_error`, `agent_output`, `limit`, … : stable, never translated. */
@@ -29,6 +32,8 @@ export interface Turn {
   seq: number
   usage: Usage | null
   error: Failure | null
+  /** The agent's last words in it. */
+  text: string | null
 }
 
 /** What a session keeps of the turn it is running. */

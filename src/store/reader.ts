@@ -11,7 +11,7 @@ import type {
   RunRow,
   SessionQuery,
 } from '../core/ports.ts'
-import { NO_RULES } from '../core/rule.ts'
+import { NO_RULES, type Rules } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
@@ -21,7 +21,7 @@ export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 
 type Row = Record<string, SQLInputValue>
 
 /** What sessions did not have when they were first written down. */
-const LATER_FIELDS = { rules: NO_RULES }
+const LATER_FIELDS = { rules: NO_RULES, archived: false, lastOutcome: null }
 
 /** Every read of the log, on a connection of its own that never writes. */
 export function createReader(db: DatabaseSync): Reader {
@@ -50,6 +50,33 @@ export function createReader(db: DatabaseSync): Reader {
     countEvents: (query) => countEvents(all, query),
     session: (id) => state(one('SELECT state FROM sessions WHERE id = ?', id)),
     sessionByKey: (key) => state(one('SELECT state FROM sessions WHERE key = ?', key)),
+    sessionByNativeId: (id) =>
+      state(
+        one(
+          `SELECT state FROM sessions WHERE native_id = ? AND status <> 'destroyed' ORDER BY active_at DESC LIMIT 1`,
+          id,
+        ),
+      ),
+    due: () =>
+      all('SELECT id, due_at FROM sessions WHERE due_at IS NOT NULL').map((row) => ({
+        sessionId: row['id'] as string,
+        at: row['due_at'] as number,
+      })),
+    recentPaths: (limit) =>
+      all(
+        `SELECT cwd, max(active_at) AS used, count(*) AS n FROM sessions WHERE status <> 'destroyed'
+         GROUP BY cwd ORDER BY used DESC LIMIT ?`,
+        limit,
+      ).map((row) => ({
+        path: row['cwd'] as string,
+        usedAt: row['used'] as number,
+        sessions: row['n'] as number,
+      })),
+    projects: () =>
+      all('SELECT path, rules FROM projects ORDER BY path').map((row) => ({
+        path: row['path'] as string,
+        rules: parse<Rules>(row['rules']),
+      })),
     sessions: (query) => readSessions(all, query).map((row) => state(row)!),
     unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
     countSessions() {
@@ -153,6 +180,9 @@ function readEvents(all: Query, query: EventQuery): LoggedEvent[] {
   )
 }
 
+const WITHOUT_CHILDREN =
+  "NOT EXISTS (SELECT 1 FROM sessions AS child WHERE child.parent = this.id AND child.status <> 'destroyed')"
+
 function readSessions(all: Query, query: SessionQuery): Row[] {
   const where = query.includeDestroyed ? ['1 = 1'] : ["status <> 'destroyed'"]
   const values: SQLInputValue[] = []
@@ -164,7 +194,12 @@ function readSessions(all: Query, query: SessionQuery): Row[] {
     where.push('agent = ?')
     values.push(query.agent)
   }
-  const text = `SELECT state FROM sessions WHERE ${where.join(' AND ')} ORDER BY active_at DESC, id DESC LIMIT ?`
+  if (query.archived !== undefined) {
+    where.push('archived = ?')
+    values.push(query.archived ? 1 : 0)
+  }
+  if (query.leaves) where.push(WITHOUT_CHILDREN)
+  const text = `SELECT state FROM sessions AS this WHERE ${where.join(' AND ')} ORDER BY active_at DESC, id DESC LIMIT ?`
   return all(text, ...values, query.limit)
 }
 
@@ -203,12 +238,15 @@ function turnOf(row: Row | undefined): Turn | null {
     seq: row['seq'] as number,
     usage: optional<Usage>(row['usage']),
     error: optional<Failure>(row['error']),
+    text: row['text'] as string | null,
   }
 }
 
 function approvalOf(row: Row | undefined): ApprovalRow | null {
   if (!row) return null
   return {
+    external: false,
+    timeoutAt: null,
     ...parse<Approval>(row['body']),
     sessionId: row['session'] as string,
     turnId: row['turn'] as string | null,

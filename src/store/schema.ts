@@ -47,6 +47,24 @@ const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX bookmarks_of_session ON bookmarks(owner, session);
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN cwd TEXT NOT NULL DEFAULT '';
+  ALTER TABLE sessions ADD COLUMN parent TEXT;
+  ALTER TABLE sessions ADD COLUMN native_id TEXT;
+  ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN due_at INTEGER;
+  UPDATE sessions SET cwd = state ->> 'cwd', parent = state ->> 'parentId', native_id = state ->> 'nativeId';
+  UPDATE sessions SET due_at = state ->> '$.rules.skipUntil'
+    WHERE status <> 'destroyed' AND state ->> '$.rules.skipUntil' < 8640000000000000;
+  CREATE INDEX sessions_of_parent ON sessions(parent) WHERE parent IS NOT NULL;
+  CREATE INDEX sessions_by_native_id ON sessions(native_id) WHERE native_id IS NOT NULL;
+  CREATE INDEX sessions_due ON sessions(due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX sessions_of_path ON sessions(cwd, active_at) WHERE status <> 'destroyed';
+
+  ALTER TABLE turns ADD COLUMN text TEXT;
+
+  CREATE TABLE projects(path TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
-import { isResting, statusOf } from '../core/session.ts'
+import { dueAt, isResting, statusOf } from '../core/session.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
 export type EventRow = [number, string, string | null, string, number, string, string | null]
@@ -28,9 +28,12 @@ export function createApplier(db: DatabaseSync): (request: CommitRequest) => voi
 
 function createWriter(db: DatabaseSync): (write: Write) => void {
   const session = db.prepare(
-    `INSERT INTO sessions(id, key, agent, status, active_at, unfinished, state) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO sessions(
+       id, key, agent, cwd, parent, status, active_at, unfinished, native_id, archived, due_at, state)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT(id) DO UPDATE SET
-       status = excluded.status, active_at = excluded.active_at, unfinished = excluded.unfinished, state = excluded.state`,
+       status = excluded.status, active_at = excluded.active_at, unfinished = excluded.unfinished,
+       native_id = excluded.native_id, archived = excluded.archived, due_at = excluded.due_at, state = excluded.state`,
   )
   const turn = db.prepare(
     `INSERT INTO turns(id, session, seq, state, key, origin, input, queued_at, started_at, ended_at, usage, error)
@@ -38,7 +41,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   )
   const turnUpdate = db.prepare(
     `UPDATE turns SET state = coalesce(?, state), started_at = coalesce(?, started_at), ended_at = coalesce(?, ended_at),
-       usage = coalesce(?, usage), error = coalesce(?, error) WHERE id = ?`,
+       usage = coalesce(?, usage), error = coalesce(?, error), text = coalesce(?, text) WHERE id = ?`,
   )
   const approval = db.prepare(
     'INSERT OR IGNORE INTO approvals(id, session, turn, requested_at, body, decision) VALUES (?, ?, ?, ?, ?, ?)',
@@ -58,6 +61,9 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   )
   const bookmarkDelete = db.prepare('DELETE FROM bookmarks WHERE owner = ? AND turn = ?')
 
+  const project = db.prepare(
+    'INSERT INTO projects(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
+  )
   const bookmarksDrop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
 
   return (w) => {
@@ -68,9 +74,14 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
           s.id,
           w.key ?? null,
           s.agent,
+          s.cwd,
+          s.parentId,
           statusOf(s),
           s.activeAt,
           isResting(s) ? 0 : 1,
+          s.nativeId,
+          s.archived ? 1 : 0,
+          dueAt(s),
           JSON.stringify(s),
         )
         return
@@ -95,8 +106,8 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         return
       }
       case 'turn.update': {
-        const { state, startedAt, endedAt, usage, error } = w.patch
-        turnUpdate.run(state ?? null, startedAt ?? null, endedAt ?? null, json(usage), json(error), w.id)
+        const { state = null, startedAt = null, endedAt = null, usage, error, text = null } = w.patch
+        turnUpdate.run(state, startedAt, endedAt, json(usage), json(error), text, w.id)
         return
       }
       case 'approval': {
@@ -129,6 +140,9 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         return
       case 'bookmarks.drop':
         bookmarksDrop.run(w.sessionId)
+        return
+      case 'project':
+        project.run(w.project.path, JSON.stringify(w.project.rules))
     }
   }
 }

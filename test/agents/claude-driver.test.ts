@@ -95,6 +95,32 @@ describe('plan', () => {
     })
   })
 
+  test('instructions follow the appended prompt, and hold in a conversation that began with others', () => {
+    const told = (patch: Partial<Session>) => one(plan(patch).greeting).request
+    assert.deepEqual(told({ settings: { appendSystemPrompt: 'one', customInstructions: 'two' } }), {
+      subtype: 'initialize',
+      appendSystemPrompt: 'one\n\ntwo',
+    })
+    const settings = { customInstructions: 'two' }
+    const kept = { subtype: 'initialize', appendSystemPrompt: 'two', systemPromptSnapshot: false }
+    assert.deepEqual(told({ settings, forkFrom: 'origin' }), kept)
+    assert.deepEqual(told({ settings, nativeId: 'native' }), kept)
+    assert.deepEqual(plan({ settings: { appendSystemPrompt: '', customInstructions: '' } }).greeting, [])
+  })
+
+  test('permission is asked of Corral, or of the tool that the client names', () => {
+    const asked = (permissionPromptTool?: string) =>
+      plan({ settings: permissionPromptTool === undefined ? {} : { permissionPromptTool } })
+    for (const own of [undefined, '', 'stdio']) {
+      assert.equal(asked(own).args[5], '--permission-prompt-tool=stdio')
+      assert.ok(!('MCP_TOOL_TIMEOUT' in asked(own).env))
+    }
+    const { args, env } = asked('mcp__gate__ask')
+    const given = args.filter((arg) => arg.startsWith('--permission-prompt-tool'))
+    assert.deepEqual(given, ['--permission-prompt-tool=mcp__gate__ask'])
+    assert.equal(env.MCP_TOOL_TIMEOUT, '86400000')
+  })
+
   test('MCP servers are told over stdin, their tools may take long', () => {
     const mcpServers = { files: { command: 'files', env: { KEY: 'secret' } } }
     for (const mcpConfig of [{ mcpServers }, mcpServers]) {
@@ -103,6 +129,7 @@ describe('plan', () => {
       assert.ok(args.includes('--strict-mcp-config'))
       assert.deepEqual(one(greeting).request, { subtype: 'mcp_set_servers', servers: mcpServers })
       assert.equal(env.MCP_TOOL_TIMEOUT, '86400000')
+      assert.equal(env.CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT, '0')
     }
     assert.ok(plan({ settings: { mcpConfig: '/x/.mcp.json' } }).args.includes('--mcp-config=/x/.mcp.json'))
   })
@@ -192,6 +219,20 @@ describe('encode', () => {
     )
   })
 
+  test('words answer one question; to anything else they are a no that says them', () => {
+    const words = { behavior: 'respond', text: 'Green' } as const
+    const [first, second] = [{ question: 'Red or blue?' }, { question: 'Big or small?' }]
+    assert.deepEqual(told(words, { kind: 'question', input: { questions: [first] } }), {
+      behavior: 'allow',
+      updatedInput: { questions: [first], answers: { 'Red or blue?': 'Green' } },
+    })
+    const no = { behavior: 'deny', message: 'Green' }
+    assert.deepEqual(told(words, { kind: 'question', input: { questions: [first, second] } }), no)
+    assert.deepEqual(told(words, { kind: 'question', input: { questions: ['?'] } }), no)
+    assert.deepEqual(told(words, { kind: 'plan', input: { plan: 'do it' } }), no)
+    assert.deepEqual(told(words), no)
+  })
+
   test('a yes for the session takes the suggested rules, for the session only', () => {
     const rules = [{ toolName: 'Bash', ruleContent: 'ls' }]
     const suggestions = [
@@ -244,7 +285,13 @@ describe('spare', () => {
     assert.deepEqual(args.slice(6), ['--await-claim', '--session-id=id1'])
     assert.deepEqual(one(greeting).request, { subtype: 'initialize' })
     const lines = parse(
-      claim(session({ mode: 'code', model: 'haiku', settings: { appendSystemPrompt: 'p' } })),
+      claim(
+        session({
+          mode: 'code',
+          model: 'haiku',
+          settings: { appendSystemPrompt: 'p', customInstructions: 'c' },
+        }),
+      ),
     )
     assert.deepEqual(lines, [
       {
@@ -254,7 +301,7 @@ describe('spare', () => {
           subtype: 'claim_session',
           cwd: '/project',
           permission_mode: 'acceptEdits',
-          append_system_prompt: 'p',
+          append_system_prompt: 'p\n\nc',
           include_initialize: false,
           sdk_mcp_servers: [],
         },
@@ -265,6 +312,8 @@ describe('spare', () => {
 
   test('only a new conversation without settings of argv can have a spare', () => {
     assert.ok(claimable(session({ settings: { appendSystemPrompt: 'p', additionalDirectories: ['/a'] } })))
+    assert.ok(claimable(session({ settings: { customInstructions: 'c', permissionPromptTool: 'stdio' } })))
+    assert.ok(!claimable(session({ settings: { permissionPromptTool: 'mcp__gate__ask' } })))
     assert.ok(!claimable(session({ nativeId: 'n' })))
     assert.ok(!claimable(session({ forkFrom: 'n' })))
     assert.ok(!claimable(session({ settings: { maxTurns: 1 } })))

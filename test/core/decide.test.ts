@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Approval } from '../../src/core/approval.ts'
+import { ask, decideApproval } from '../../src/core/approving.ts'
 import * as decide from '../../src/core/decide.ts'
 import { CorralError } from '../../src/core/error.ts'
-import type { AgentOutput, Event, EventBody } from '../../src/core/event.ts'
-import { NO_RULES } from '../../src/core/rule.ts'
-import { apply, openApprovals, statusOf, tierOf, type Session } from '../../src/core/session.ts'
+import type { AgentOutput, EventBody } from '../../src/core/event.ts'
+import { openApprovals, tierOf, type Session } from '../../src/core/session.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
-import { aSession } from '../support/session.ts'
+import { after, aQuestion, AROUND, aSession, running } from '../support/session.ts'
 
-let seq = 1
-
-function after(state: Session, bodies: EventBody[]): Session {
-  return bodies.reduce(
-    (now, body) => apply(now, { seq: ++seq, at: seq, sessionId: now.id, ...body } as Event),
-    state,
-  )
-}
-
-const run = { id: 'r1', pid: 1, startTime: '1', bootId: 'b' }
 const message = { sessionId: 's1', input: [] }
 const ended = (outcome: 'completed' | 'failed' | 'interrupted'): AgentOutput => ({
   type: 'turn.ended',
@@ -27,28 +16,8 @@ const ended = (outcome: 'completed' | 'failed' | 'interrupted'): AgentOutput => 
   error: outcome === 'failed' ? { code: 'model_error', message: 'no' } : null,
   text: null,
 })
-const question = (id: string, kind: Approval['kind'] = 'tool'): Approval => ({
-  id,
-  requestId: id,
-  kind,
-  tool: 'Bash',
-  input: {},
-  edits: false,
-  callId: null,
-  summary: null,
-  suggestions: null,
-  parent: null,
-})
 const exit = { code: 1, signal: null, stderr: 'why\nbecause\n', expected: false }
 const types = (bodies: EventBody[]): string[] => bodies.map((body) => body.type)
-
-function running(patch: Partial<Session> = {}): Session {
-  const started = after(aSession(patch), decide.send(aSession(patch), 't1', message, 10))
-  return after(started, [
-    { type: 'agent.started', run, resumed: false },
-    { type: 'turn.accepted', turnId: 't1' },
-  ])
-}
 
 test('the first message starts at once, the others wait behind it with their position', () => {
   const one = after(aSession(), decide.send(aSession(), 't1', message, 10))
@@ -65,37 +34,6 @@ test('a message behind a waiting one never overtakes it, also when nothing runs'
   const resumed = after(waiting, decide.setPaused(waiting, false))
   assert.deepEqual(types(decide.send(resumed, 't2', message, 10)), ['turn.queued'])
   assert.deepEqual(decide.advance(resumed), [{ type: 'turn.started', turnId: 't1' }])
-})
-
-test('status follows from facts: two open approvals, one answered, and it still waits', () => {
-  let state = running({ mode: 'ask' })
-  for (const id of ['a', 'b'])
-    state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question(id) }, 0))
-  assert.equal(statusOf(state), 'waiting')
-  state = after(state, decide.decideApproval(state, 'a', { behavior: 'allow' }, 'me', 0))
-  assert.equal(statusOf(state), 'waiting')
-  state = after(state, decide.decideApproval(state, 'b', { behavior: 'deny', comment: 'no' }, 'me', 0))
-  assert.equal(statusOf(state), 'running')
-  assert.throws(() => decide.decideApproval(state, 'b', { behavior: 'allow' }, 'me', 0), {
-    code: 'approval_resolved',
-  })
-})
-
-test('the same request read twice is one approval', () => {
-  const state = running({ mode: 'ask' })
-  const asked = after(state, decide.absorb(state, { type: 'approval.asked', approval: question('a') }, 0))
-  assert.deepEqual(decide.absorb(asked, { type: 'approval.asked', approval: question('a') }, 0), [])
-})
-
-test('what is asked after an interrupt is refused, what was open before is cancelled', () => {
-  let state = running({ mode: 'ask' })
-  state = after(state, decide.absorb(state, { type: 'approval.asked', approval: question('a') }, 0))
-  const events = decide.interrupt(state, false)
-  assert.deepEqual(types(events), ['approval.resolved', 'turn.interrupting'])
-  state = after(state, events)
-  const late = decide.absorb(state, { type: 'approval.asked', approval: question('b') }, 0)
-  assert.equal(late[1]?.type === 'approval.resolved' && late[1].decision.behavior, 'deny')
-  assert.deepEqual(decide.interrupt(state, false), [], 'a second interrupt changes nothing')
 })
 
 test('a process that dies before it has the message is replaced once, after that the turn fails with its last words', () => {
@@ -120,12 +58,12 @@ test('a process that dies in the middle of a turn ends it: failed, or interrupte
 
 test('plan mode that the agent enters and leaves by itself gives the old mode back', () => {
   let state = running({ mode: 'auto' })
-  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'plan' }, 0))
+  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'plan' }, AROUND))
   assert.equal(state.mode, 'plan')
-  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'ask' }, 0))
+  state = after(state, decide.absorb(state, { type: 'mode.observed', mode: 'ask' }, AROUND))
   assert.equal(state.mode, 'auto')
   assert.deepEqual(
-    decide.absorb(state, { type: 'mode.observed', mode: 'ask' }, 0),
+    decide.absorb(state, { type: 'mode.observed', mode: 'ask' }, AROUND),
     [],
     'auto looks like ask to an agent',
   )
@@ -141,15 +79,26 @@ test('any order of events keeps the invariants of a session', () => {
     let state = aSession({ mode: (['auto', 'code', 'plan', 'ask'] as const)[next(4)]! })
     const accepted: string[] = []
     const startedOrder: string[] = []
+    const unanswered = new Set<string>()
     for (let step = 0; step < 60 && !state.destroyed; step++) {
       const bodies = [...possible(state, next, `w${walk}-${step}`)]
       const moved = after(state, bodies)
       const all = [...bodies, ...decide.advance(moved)]
       accepted.push(...all.flatMap((b) => (b.type === 'turn.queued' ? [b.turnId] : [])))
       startedOrder.push(...all.flatMap((b) => (b.type === 'turn.started' ? [b.turnId] : [])))
+      for (const body of all) {
+        if (body.type === 'approval.requested') unanswered.add(body.approval.id)
+        if (body.type === 'approval.resolved') unanswered.delete(body.approvalId)
+      }
       state = after(moved, all.slice(bodies.length))
+      assert.deepEqual(
+        openApprovals(state).map(({ id: approvalId }) => approvalId),
+        [...unanswered],
+        'every question is open until it is resolved',
+      )
       assert.ok(!state.turn || !state.queue.includes(state.turn.id), 'a running turn does not wait')
-      if (!state.turn) assert.equal(openApprovals(state).length, 0, 'nothing is asked outside a turn')
+      const inside = openApprovals(state).filter((approval) => !approval.external)
+      if (!state.turn) assert.equal(inside.length, 0, 'an agent asks nothing outside a turn')
       if (!state.turn && !state.paused && !state.destroyed)
         assert.equal(state.queue.length, 0, 'nothing waits for nothing')
       assert.equal(tierOf(state) === 'active', state.turn !== null)
@@ -166,17 +115,19 @@ test('any order of events keeps the invariants of a session', () => {
 /** One thing that may happen next. */
 function possible(state: Session, next: (below: number) => number, id: string): EventBody[] {
   try {
-    switch (next(10)) {
+    switch (next(11)) {
       case 0:
       case 1:
       case 2:
         return decide.send(state, id, message, 5)
       case 3:
         return state.turn
-          ? decide.absorb(state, ended((['completed', 'failed', 'interrupted'] as const)[next(3)]!), 0)
+          ? decide.absorb(state, ended((['completed', 'failed', 'interrupted'] as const)[next(3)]!), AROUND)
           : []
       case 4:
-        return state.turn ? decide.absorb(state, { type: 'approval.asked', approval: question(id) }, 0) : []
+        return state.turn
+          ? decide.absorb(state, { type: 'approval.asked', approval: aQuestion(id) }, AROUND)
+          : []
       case 5:
         return decide.interrupt(state, next(2) === 0)
       case 6:
@@ -185,8 +136,10 @@ function possible(state: Session, next: (below: number) => number, id: string): 
         return decide.exited(state, 'r1', { ...exit, expected: next(3) === 0 }, 'Agent')
       case 8: {
         const open = openApprovals(state)[0]
-        return open ? decide.decideApproval(state, open.id, { behavior: 'allow' }, 'me', 0) : []
+        return open ? decideApproval(state, open.id, { behavior: 'allow' }, 'me', AROUND) : []
       }
+      case 9:
+        return ask(state, aQuestion(id), AROUND, { external: true })
       default:
         return next(20) === 0 ? decide.destroy(state) : []
     }
@@ -195,53 +148,3 @@ function possible(state: Session, next: (below: number) => number, id: string): 
     return []
   }
 }
-
-test('rules: a denial wins, edits and patterns pass, a time ends, and plan mode stays read-only', () => {
-  const ask = (
-    rules: Partial<Session['rules']>,
-    approval: Partial<Approval>,
-    mode: Session['mode'] = 'ask',
-    now = 0,
-  ) => {
-    const state = running({ mode, rules: { ...NO_RULES, ...rules } })
-    const [, resolved] = decide.absorb(
-      state,
-      { type: 'approval.asked', approval: { ...question('a'), ...approval } },
-      now,
-    )
-    return resolved?.type === 'approval.resolved' ? resolved.decision.behavior : 'asked'
-  }
-  const git = { tool: 'Bash', input: { command: 'git status' } }
-  assert.equal(ask({ allow: ['Bash(git *)'] }, git), 'allow')
-  assert.equal(ask({ allow: ['Bash(git *)'] }, { tool: 'Bash', input: { command: 'rm git ' } }), 'asked')
-  assert.equal(
-    ask({ allow: ['Bash'], deny: ['Bash(git push*)'] }, { ...git, input: { command: 'git push -f' } }),
-    'deny',
-  )
-  assert.equal(ask({ deny: ['Bash'] }, git, 'auto'), 'deny')
-  assert.equal(ask({ acceptEdits: true }, { tool: 'Write', edits: true }), 'allow')
-  assert.equal(ask({ acceptEdits: true }, git), 'asked')
-  assert.equal(ask({ skipUntil: 100 }, git, 'ask', 99), 'allow')
-  assert.equal(ask({ skipUntil: 100 }, git, 'ask', 100), 'asked')
-  assert.equal(ask({ allow: ['*'] }, git, 'plan'), 'deny')
-  assert.equal(ask({ allow: ['mcp__*__read'] }, { tool: 'mcp__files__read' }), 'allow')
-  assert.equal(ask({ skipUntil: 100 }, { kind: 'question' }), 'asked', 'a question is for the human')
-})
-
-test('allowing for the session makes a rule, which answers what else is open and matches', () => {
-  let state = running({ mode: 'ask' })
-  for (const id of ['a', 'b', 'c']) {
-    const approval = { ...question(id), input: { command: id === 'c' ? 'rm x' : 'ls' } }
-    state = after(state, decide.absorb(state, { type: 'approval.asked', approval }, 0))
-  }
-  const events = decide.decideApproval(state, 'a', { behavior: 'allow', forSession: true }, 'me', 0)
-  assert.deepEqual(types(events), ['approval.resolved', 'session.changed', 'approval.resolved'])
-  state = after(state, events)
-  assert.deepEqual(state.rules.allow, ['Bash(ls)'])
-  assert.deepEqual(
-    openApprovals(state).map((a) => a.id),
-    ['c'],
-  )
-  state = after(state, decide.configure(state, { sessionId: 's1', rules: { skipUntil: 5 } }, 1))
-  assert.deepEqual(openApprovals(state), [])
-})

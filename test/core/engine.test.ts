@@ -198,6 +198,65 @@ test('a fork remembers what was said before it and goes its own way', async () =
   assert.equal(await text(fork.id), 'recall: fig')
 })
 
+test('a fork is like the session it branches off, but for what is given', async () => {
+  const rules = { allow: ['Bash(ls)'], deny: ['Write'], acceptEdits: true, skipUntil: null }
+  const settings = { appendSystemPrompt: 'short', approvalTimeoutMs: 5000 }
+  const given = {
+    agent: 'demo',
+    cwd: t.cwd,
+    mode: 'code',
+    title: 'first',
+    model: 'm1',
+    settings,
+    rules,
+  } as const
+  const parent = await t.engine.create(given)
+  const like = await t.engine.fork({ sessionId: parent.id })
+  const { id: _, parentId, createdAt: __, activeAt: ___, ...rest } = like
+  assert.equal(parentId, parent.id)
+  assert.deepEqual(
+    { mode: rest.mode, title: rest.title, model: rest.model, settings: rest.settings, rules: rest.rules },
+    { mode: 'code', title: 'first', model: 'm1', settings, rules },
+  )
+  const changes = {
+    title: null,
+    model: 'm2',
+    settings: { maxTurns: 3 },
+    id: 'chosen-by-the-caller',
+    key: 'fork',
+  }
+  const other = await t.engine.fork({ sessionId: parent.id, ...changes })
+  assert.equal(other.id, 'chosen-by-the-caller')
+  assert.deepEqual([other.title, other.model, other.settings], [null, 'm2', { maxTurns: 3 }])
+  assert.equal((await t.engine.fork({ sessionId: parent.id, ...changes })).id, other.id, 'the same key')
+  const again = t.engine.fork({ sessionId: parent.id, id: other.id })
+  await assert.rejects(again, code('invalid'), 'an id is taken once')
+  await t.engine.configure({ sessionId: parent.id, rules: { deny: [] } })
+  assert.deepEqual(t.engine.session(like.id).rules, rules, 'each goes its own way')
+  const leaves = t.engine.sessions({ leaves: true, limit: 99 }).map(({ id }) => id)
+  assert.deepEqual(
+    [parent.id, like.id, other.id].map((id) => leaves.includes(id)),
+    [false, true, true],
+  )
+})
+
+test('a session is put away and taken out again, and found by the conversation it goes on with', async () => {
+  const id = await newSession()
+  await t.turn(id, '[[say last words]]')
+  assert.equal(t.engine.turns(id, 1)[0]?.text, 'last words')
+  const { nativeId } = t.engine.session(id)
+  assert.equal(t.engine.sessionByNativeId(nativeId!)?.id, id)
+  assert.equal(t.engine.sessionByNativeId('nobody'), null)
+  assert.equal((await t.engine.configure({ sessionId: id, archived: true })).archived, true)
+  const archived = (): string[] => t.engine.sessions({ archived: true, limit: 99 }).map((one) => one.id)
+  assert.deepEqual(archived(), [id])
+  await t.turn(id, 'still there')
+  assert.deepEqual(archived(), [id], 'out of sight, not gone')
+  await t.engine.configure({ sessionId: id, archived: false })
+  assert.deepEqual(archived(), [])
+  assert.equal(t.engine.recentPaths(1)[0]?.path, t.cwd)
+})
+
 test('a destroyed session is gone, with its process, queue and approvals', async () => {
   const id = await newSession()
   const { seq } = await say(id, '[[hang]]')

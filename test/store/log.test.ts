@@ -7,11 +7,12 @@ import { after, test } from 'node:test'
 import { CorralError } from '../../src/core/error.ts'
 import { LoggedEvent, type EventBody } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
-import type { Log } from '../../src/core/ports.ts'
+import type { Log, SessionQuery } from '../../src/core/ports.ts'
+import { FOR_EVER, NO_RULES } from '../../src/core/rule.ts'
 import type { Session } from '../../src/core/session.ts'
 import { openLog } from '../../src/store/log.ts'
 import { SCHEMA_VERSION } from '../../src/store/schema.ts'
-import { aSession } from '../support/session.ts'
+import { aQuestion, aSession } from '../support/session.ts'
 
 const dirs: string[] = []
 after(() => dirs.forEach((dir) => rmSync(dir, { recursive: true, force: true })))
@@ -190,5 +191,83 @@ test('retention removes old events and destroyed sessions, and keeps what still 
   await log.close(true)
   const again = open(dir)
   assert.equal(again.head, 4, 'the last number is remembered although its event is gone')
+  await again.close(true)
+})
+
+test('sessions are found by what they are: archived, a leaf, a conversation, a directory', async () => {
+  const log = open(freshDir())
+  const sessions = [
+    newSession('root', 1, { cwd: '/a', nativeId: 'n1' }),
+    newSession('child', 2, { cwd: '/a', parentId: 'root', nativeId: 'n1' }),
+    newSession('put-away', 3, { cwd: '/b', archived: true }),
+    newSession('childless', 4, { cwd: '/a' }),
+    newSession('gone', 5, { cwd: '/c', parentId: 'childless', nativeId: 'n2', destroyed: true }),
+  ]
+  await log.append({ events: [], writes: sessions.map((session) => ({ op: 'session', session })) })
+  const ids = (query: Omit<SessionQuery, 'limit'>): string[] =>
+    log.sessions({ limit: 9, ...query }).map(({ id }) => id)
+  assert.deepEqual(ids({}), ['childless', 'put-away', 'child', 'root'])
+  assert.deepEqual(ids({ archived: true }), ['put-away'])
+  assert.deepEqual(ids({ archived: false }), ['childless', 'child', 'root'])
+  assert.deepEqual(ids({ leaves: true }), ['childless', 'put-away', 'child'])
+  assert.deepEqual(ids({ leaves: true, archived: false }), ['childless', 'child'])
+  assert.deepEqual(ids({ leaves: true, before: { activeAt: 4, id: 'childless' } }), ['put-away', 'child'])
+  assert.equal(log.sessionByNativeId('n1')?.id, 'child', 'the one that was active last')
+  assert.equal(log.sessionByNativeId('n2'), null)
+  assert.deepEqual(log.recentPaths(9), [
+    { path: '/a', usedAt: 4, sessions: 3 },
+    { path: '/b', usedAt: 3, sessions: 1 },
+  ])
+  assert.deepEqual(
+    log.recentPaths(1).map(({ path }) => path),
+    ['/a'],
+  )
+  const back = { ...sessions[2]!, archived: false, nativeId: 'n3' }
+  await log.append({ events: [], writes: [{ op: 'session', session: back }] })
+  assert.deepEqual(ids({ archived: true }), [])
+  assert.equal(log.sessionByNativeId('n3')?.id, 'put-away')
+  await log.close(true)
+})
+
+test('what falls due is known without looking at every session, until it is over', async () => {
+  const log = open(freshDir())
+  const asked = { turnId: null, requestedAt: 1, decision: null, external: true, timeoutAt: 50 }
+  const waiting = newSession('waiting', 1, { approvals: [{ ...aQuestion('a'), ...asked }] })
+  const skipping = newSession('skipping', 1, { rules: { ...NO_RULES, skipUntil: 70 } })
+  const lasting = newSession('lasting', 1, { rules: { ...NO_RULES, skipUntil: FOR_EVER } })
+  const all = [waiting, skipping, lasting, newSession('plain')]
+  await log.append({ events: [], writes: all.map((session) => ({ op: 'session', session })) })
+  assert.deepEqual(
+    log.due().toSorted((a, b) => a.at - b.at),
+    [
+      { sessionId: 'waiting', at: 50 },
+      { sessionId: 'skipping', at: 70 },
+    ],
+  )
+  const over = [
+    { ...waiting, approvals: [] },
+    { ...skipping, destroyed: true },
+  ]
+  await log.append({ events: [], writes: over.map((session) => ({ op: 'session', session })) })
+  assert.deepEqual(log.due(), [])
+  await log.close(true)
+})
+
+test('rules of a project are kept, replaced and read back by path', async () => {
+  const dir = freshDir()
+  const log = open(dir)
+  const rules = { ...NO_RULES, allow: ['Bash(ls)'], skipUntil: 5 }
+  for (const project of [
+    { path: '/b', rules: NO_RULES },
+    { path: '/a', rules: NO_RULES },
+    { path: '/b', rules },
+  ])
+    await log.append({ events: [], writes: [{ op: 'project', project }] })
+  await log.close(true)
+  const again = open(dir)
+  assert.deepEqual(again.projects(), [
+    { path: '/a', rules: NO_RULES },
+    { path: '/b', rules },
+  ])
   await again.close(true)
 })

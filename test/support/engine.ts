@@ -40,6 +40,7 @@ export interface TestEngineOptions {
   env?: NodeJS.ProcessEnv
   options?: Partial<HostOptions>
   maxQueue?: number
+  approvalTimeoutMs?: number | null
 }
 
 const WAIT_MS = 20_000
@@ -76,6 +77,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
         () => false,
       ),
     maxQueue: given.maxQueue ?? 100,
+    approvalTimeoutMs: given.approvalTimeoutMs ?? null,
     warn,
   })
   const options: HostOptions = {

@@ -40,13 +40,24 @@ export function withdrawn(state: ClaudeState, line: JsonObject): Step {
 /** Claude's form of a decision; null when there is nothing to tell, since it withdrew the question itself. */
 export function permission(approval: Approval, decision: Decision): JsonObject | null {
   if (decision.behavior === 'cancelled') return null
-  if (decision.behavior === 'deny') {
-    return { behavior: 'deny', message: decision.comment || 'The user said no.' }
-  }
+  if (decision.behavior === 'deny') return refusal(decision.comment)
+  if (decision.behavior === 'respond') return inWords(approval, decision.text)
   const input = decision.input ?? approval.input
   const updatedInput = decision.answers ? { ...asObject(input), answers: decision.answers } : input
   const rules = decision.forSession ? sessionRules(approval) : []
   return { behavior: 'allow', updatedInput, ...(rules.length > 0 && { updatedPermissions: rules }) }
+}
+
+/** Words answer a single question; to anything else they are a no whose reason Claude reads as the tool's result. */
+function inWords(approval: Approval, text: string): JsonObject {
+  const questions = approval.kind === 'question' ? asArray(asObject(approval.input).questions) : []
+  const question = questions.length === 1 ? asString(asObject(questions[0]).question) : null
+  if (question === null) return refusal(text)
+  return { behavior: 'allow', updatedInput: { ...asObject(approval.input), answers: { [question]: text } } }
+}
+
+function refusal(message: string): JsonObject {
+  return { behavior: 'deny', message: message || 'The user said no.' }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Session } from '../../core/session.ts'
+import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
 import { request } from './control.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -10,8 +10,10 @@ const BASE_ARGS = [
   '--input-format=stream-json',
   '--verbose',
   '--include-partial-messages',
-  '--permission-prompt-tool=stdio',
 ]
+
+/** Claude asks Corral, on the same pipes as everything else. */
+const OURSELVES = 'stdio'
 
 const BASE_ENV = {
   /** Failures at start come as a result line, not on stderr only. */
@@ -20,8 +22,11 @@ const BASE_ENV = {
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
 }
 
-/** A tool call of a client's own MCP server may wait for a human. */
-const MCP_TIMEOUT_MS = 24 * 60 * 60 * 1000
+/** A tool call of a client's own MCP server may wait for a human, who may be silent for longer than Claude would bear. */
+const PATIENT_ENV = {
+  MCP_TOOL_TIMEOUT: `${24 * 60 * 60 * 1000}`,
+  CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
+}
 
 /**
  * Values go as `--option=value`, so that one which starts with a dash is never an option itself. Prompts and MCP
@@ -34,6 +39,7 @@ export function plan(session: Session, detection: Detection, ids: () => string):
     command: detection.path ?? 'claude',
     args: [
       ...BASE_ARGS,
+      `--permission-prompt-tool=${promptTool(settings)}`,
       ...conversation(session, ids),
       ...(session.model ? [`--model=${session.model}`] : []),
       `--permission-mode=${PERMISSION_MODES[session.mode]}`,
@@ -44,7 +50,7 @@ export function plan(session: Session, detection: Detection, ids: () => string):
       ...mcpArgs(settings.mcpConfig),
     ],
     cwd: session.cwd,
-    env: { ...BASE_ENV, ...(settings.mcpConfig !== undefined && { MCP_TOOL_TIMEOUT: `${MCP_TIMEOUT_MS}` }) },
+    env: { ...BASE_ENV, ...(usesOwnServers(settings) && PATIENT_ENV) },
     greeting: [
       ...initialize(session, ids),
       ...(servers ? [request('mcp', ids(), { subtype: 'mcp_set_servers', servers })] : []),
@@ -56,11 +62,33 @@ export function plan(session: Session, detection: Detection, ids: () => string):
 export function parked(detection: Detection, cwd: string, ids: () => string): LaunchPlan {
   return {
     command: detection.path ?? 'claude',
-    args: [...BASE_ARGS, '--await-claim', `--session-id=${ids()}`],
+    args: [...BASE_ARGS, `--permission-prompt-tool=${OURSELVES}`, '--await-claim', `--session-id=${ids()}`],
     cwd,
     env: { ...BASE_ENV },
     greeting: [request('initialize', ids(), { subtype: 'initialize' })],
   }
+}
+
+/**
+ * Whom Claude asks for permission. It looks for an MCP tool when it asks the first time, not when it starts, so the
+ * tool's server may come over stdin like any other.
+ */
+function promptTool({ permissionPromptTool }: SessionSettings): string {
+  return permissionPromptTool || OURSELVES
+}
+
+export function asksOurselves(settings: SessionSettings): boolean {
+  return promptTool(settings) === OURSELVES
+}
+
+function usesOwnServers(settings: SessionSettings): boolean {
+  return settings.mcpConfig !== undefined || !asksOurselves(settings)
+}
+
+/** What is told beside Claude's own prompt; undefined when there is nothing to tell. */
+export function appendedPrompt(settings: SessionSettings): string | undefined {
+  const texts = [settings.appendSystemPrompt, settings.customInstructions].filter((text) => text)
+  return texts.length > 0 ? texts.join('\n\n') : undefined
 }
 
 function conversation(session: Session, ids: () => string): string[] {
@@ -69,14 +97,19 @@ function conversation(session: Session, ids: () => string): string[] {
   return session.forkFrom ? [`--resume=${session.forkFrom}`, '--fork-session', fresh] : [fresh]
 }
 
-/** The CLI keeps the prompts of a conversation: told again at a resume they change nothing. */
+/**
+ * Claude keeps the prompts that a conversation began with, whatever it is told later. One that is continued here may
+ * have begun elsewhere or with other words, and the session's own must hold.
+ */
 function initialize(session: Session, ids: () => string): string[] {
-  const { systemPrompt, appendSystemPrompt } = session.settings
+  const { systemPrompt } = session.settings
+  const appendSystemPrompt = appendedPrompt(session.settings)
   if (systemPrompt === undefined && appendSystemPrompt === undefined) return []
   const body = {
     subtype: 'initialize',
     ...(systemPrompt !== undefined && { systemPrompt: [systemPrompt] }),
     ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+    ...((session.nativeId ?? session.forkFrom) !== null && { systemPromptSnapshot: false }),
   }
   return [request('initialize', ids(), body)]
 }

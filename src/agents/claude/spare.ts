@@ -1,7 +1,7 @@
 import type { Session } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
 import { request } from './control.ts'
-import { parked } from './launch.ts'
+import { appendedPrompt, asksOurselves, parked } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
 
 /**
@@ -14,7 +14,7 @@ export function sparePlan(detection: Detection, parkingDir: string, ids: () => s
 
 /** Whether a spare can become this session: a new conversation, and nothing that only argv can say. */
 export function claimable(session: Session): boolean {
-  if (session.nativeId !== null || session.forkFrom !== null) return false
+  if (session.nativeId !== null || session.forkFrom !== null || !asksOurselves(session.settings)) return false
   const { systemPrompt, allowedTools, disallowedTools, maxTurns, mcpConfig } = session.settings
   return [systemPrompt, allowedTools, disallowedTools, maxTurns, mcpConfig].every((it) => it === undefined)
 }
@@ -24,12 +24,13 @@ export function claimable(session: Session): boolean {
  * after it fails: end the spare and start cold. A barrier behind these lines tells when the claim is through.
  */
 export function claim(session: Session): string[] {
-  const { appendSystemPrompt, additionalDirectories } = session.settings
+  const { additionalDirectories } = session.settings
+  const appended = appendedPrompt(session.settings)
   const body = {
     subtype: 'claim_session',
     cwd: session.cwd,
     permission_mode: PERMISSION_MODES[session.mode],
-    ...(appendSystemPrompt !== undefined && { append_system_prompt: appendSystemPrompt }),
+    ...(appended !== undefined && { append_system_prompt: appended }),
     ...(additionalDirectories !== undefined && { additional_directories: additionalDirectories }),
     include_initialize: false,
     sdk_mcp_servers: [],

@@ -59,7 +59,8 @@ function argsOf(session: Session): string[] {
 }
 
 function systemOf({ settings }: Session): string[] {
-  return [settings.systemPrompt, settings.appendSystemPrompt].filter((text) => text !== undefined)
+  const { systemPrompt, appendSystemPrompt, customInstructions } = settings
+  return [systemPrompt, appendSystemPrompt, customInstructions].filter((text) => text !== undefined)
 }
 
 function encoded(intent: Intent): DemoInput {
@@ -83,6 +84,8 @@ function verdict(decision: Decision): Pick<DemoDecision, 'behavior' | 'input' | 
     }
     case 'deny':
       return { behavior: 'deny', comment: decision.comment }
+    case 'respond':
+      return { behavior: 'deny', comment: decision.text }
     case 'cancelled':
       return { behavior: 'deny', comment: decision.reason }
   }

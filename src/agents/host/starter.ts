@@ -116,7 +116,10 @@ export function createStarter(deps: StarterDeps): Starter {
       }
       const claimed = await claimSpare(session, driver)
       if (claimed) return claimed
-      return enlist(session, driver, await launchTold(driver.plan(session, detection, newId)), false)
+      const plan = driver.plan(session, detection, newId)
+      // Whatever the agent starts can ask in its name: `corral mcp approvals` does.
+      const env = { ...plan.env, CORRAL_SESSION_ID: session.id }
+      return enlist(session, driver, await launchTold({ ...plan, env }), false)
     },
   }
 }

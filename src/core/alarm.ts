@@ -1,0 +1,44 @@
+/** No timer runs longer than this (the limit is 2^31 ms); what is due later is looked at again. */
+const LONGEST_MS = 24 * 60 * 60 * 1000
+
+/** Wakes sessions when something of theirs falls due. One timer, however many sessions. */
+export interface Alarms {
+  set(sessionId: string, at: number): void
+  stop(): void
+}
+
+export function createAlarms(now: () => number, ring: (sessionId: string) => void): Alarms {
+  const due = new Map<string, number>()
+  let timer: NodeJS.Timeout | undefined
+  /** When the timer goes off; it may find that there is nothing to do. */
+  let armedFor = Infinity
+
+  function arm(at: number): void {
+    clearTimeout(timer)
+    armedFor = at
+    if (at < Infinity) timer = setTimeout(fire, Math.min(Math.max(at - now(), 0), LONGEST_MS)).unref()
+  }
+
+  function fire(): void {
+    const late: string[] = []
+    let next = Infinity
+    for (const [sessionId, at] of due) {
+      if (at <= now()) late.push(sessionId)
+      else next = Math.min(next, at)
+    }
+    for (const sessionId of late) due.delete(sessionId)
+    arm(next)
+    for (const sessionId of late) ring(sessionId)
+  }
+
+  return {
+    set(sessionId, at) {
+      due.set(sessionId, at)
+      if (at < armedFor) arm(at)
+    },
+    stop() {
+      due.clear()
+      arm(Infinity)
+    },
+  }
+}

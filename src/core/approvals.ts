@@ -1,0 +1,188 @@
+import { createAlarms } from './alarm.ts'
+import type { Engine } from './api.ts'
+import type { Approval } from './approval.ts'
+import * as approving from './approving.ts'
+import type { Surroundings } from './approving.ts'
+import type { AskHuman } from './command.ts'
+import type { Draft, Drafts } from './draft.ts'
+import { CorralError } from './error.ts'
+import type { EventBody, LoggedEvent } from './event.ts'
+import type { ApprovalRow, Clock, Log, Project } from './ports.ts'
+import { existing } from './queries.ts'
+import { NO_RULES, type Rules } from './rule.ts'
+import { dueAt, openApprovals, type Session } from './session.ts'
+
+/** When the log could not be written. */
+const RETRY_MS = 1000
+
+interface ApprovalsDeps {
+  log: Log
+  drafts: Drafts
+  clock: Clock
+  newId: () => string
+  /** How long approvals wait where nobody says; null: for ever. */
+  approvalTimeoutMs: number | null
+  commit: (draft: Draft) => Promise<LoggedEvent[]>
+  warn: (message: string, error: unknown) => void
+}
+
+/** The part of the engine that asks people and minds their answers. */
+export interface Approvals extends Pick<
+  Engine,
+  'ask' | 'decide' | 'withdraw' | 'projects' | 'configureProject'
+> {
+  /** What a session's rules are looked at together with. */
+  around(session: Pick<Session, 'cwd'>): Surroundings
+  /** Sees what has been committed: something may fall due because of it. */
+  mind(events: LoggedEvent[]): void
+  start(): void
+  stop(): void
+}
+
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const { log, drafts, clock, commit, warn } = deps
+  const projects = new Map<string, Rules>()
+  load()
+  const asking = new Map<string, Promise<ApprovalRow>>()
+  const alarms = createAlarms(clock.now, (sessionId) => {
+    expire(sessionId).catch((error) => warn(`what falls due in session ${sessionId}`, error))
+  })
+
+  /** What is not committed has not happened. */
+  function load(): void {
+    projects.clear()
+    for (const { path, rules } of log.projects()) projects.set(path, rules)
+  }
+
+  function around({ cwd }: Pick<Session, 'cwd'>): Surroundings {
+    const projectRules = [...projects].flatMap(([path, rules]) => (isWithin(cwd, path) ? [rules] : []))
+    return { now: clock.now(), projectRules, approvalTimeoutMs: deps.approvalTimeoutMs }
+  }
+
+  async function change(sessionId: string, rule: (state: Session) => EventBody[]): Promise<void> {
+    const bodies = rule(existing(drafts, sessionId))
+    const draft = drafts.of(sessionId)
+    draft.add(...bodies)
+    await commit(draft)
+  }
+
+  function watch(sessionId: string): void {
+    const session = drafts.peek(sessionId)
+    const due = session && dueAt(session)
+    if (due !== null) alarms.set(sessionId, due)
+  }
+
+  async function expire(sessionId: string): Promise<void> {
+    const session = drafts.peek(sessionId)
+    if (!session || session.destroyed) return
+    try {
+      await change(sessionId, (state) => approving.expire(state, clock.now()))
+      watch(sessionId)
+    } catch (error) {
+      alarms.set(sessionId, clock.now() + RETRY_MS)
+      throw error
+    }
+  }
+
+  /** The rules of a project as they are to be, from now on; then the answers that they give to what is open. */
+  async function setRules(project: Project): Promise<void> {
+    projects.set(project.path, project.rules)
+    try {
+      await log.append({ events: [], writes: [{ op: 'project', project }] })
+    } catch (error) {
+      load()
+      throw error
+    }
+    const open = new Set(log.approvals({ open: true, limit: 10_000 }).map(({ sessionId }) => sessionId))
+    for (const sessionId of open) {
+      const session = drafts.peek(sessionId)
+      if (!session || session.destroyed || !isWithin(session.cwd, project.path)) continue
+      if (openApprovals(session).length === 0) continue
+      await change(sessionId, (state) => approving.settle(state, around(state)))
+    }
+  }
+
+  async function configureProject(path: string, rules: Partial<Rules>): Promise<Project> {
+    const project = { path: normal(path), rules: { ...(projects.get(normal(path)) ?? NO_RULES), ...rules } }
+    await setRules(project)
+    return project
+  }
+
+  async function ask(id: string, { sessionId, timeoutMs, ...question }: AskHuman): Promise<ApprovalRow> {
+    const known = log.approval(id)
+    if (known) return known
+    const how = { external: true, ...(timeoutMs !== undefined && { timeoutMs }) }
+    await change(sessionId, (state) => approving.ask(state, approvalOf(id, question), around(state), how))
+    return found(id)
+  }
+
+  /** Somebody was first, and what they said may still be on its way to the log. */
+  async function tooLate(approvalId: string, error: unknown): Promise<never> {
+    await log.append({ events: [], writes: [] })
+    const { decision } = found(approvalId)
+    throw decision ? approving.alreadyResolved(approvalId, decision) : error
+  }
+
+  function found(approvalId: string): ApprovalRow {
+    const row = log.approval(approvalId)
+    if (!row) throw new CorralError('approval_not_found', `No approval ${approvalId}`, { approvalId })
+    return row
+  }
+
+  return {
+    around,
+    ask({ id = deps.newId(), ...command }) {
+      const asked = asking.get(id) ?? ask(id, command).finally(() => asking.delete(id))
+      asking.set(id, asked)
+      return asked
+    },
+    async decide({ approvalId, decision, by }) {
+      const row = found(approvalId)
+      if (row.decision) throw approving.alreadyResolved(approvalId, row.decision)
+      await change(row.sessionId, (state) =>
+        approving.decideApproval(state, approvalId, decision, by, around(state)),
+      ).catch((error: unknown) => tooLate(approvalId, error))
+      if (decision.behavior === 'allow' && decision.forProject && row.kind === 'tool') {
+        const { cwd } = existing(drafts, row.sessionId)
+        await configureProject(cwd, approving.withRule(projects.get(normal(cwd)) ?? NO_RULES, row))
+      }
+      return found(approvalId)
+    },
+    async withdraw(approvalId, by) {
+      const row = found(approvalId)
+      if (!row.decision) {
+        const reason = 'whoever asked has given up'
+        await change(row.sessionId, (state) => approving.withdraw(state, approvalId, reason, by))
+        // Somebody else's answer may still be on its way to the log.
+        await log.append({ events: [], writes: [] })
+      }
+      return found(approvalId)
+    },
+    projects: () => [...projects].map(([path, rules]) => ({ path, rules })),
+    configureProject,
+    mind(events) {
+      for (const { type, sessionId } of events) {
+        if (type === 'approval.requested' || type === 'session.changed' || type === 'session.created') {
+          watch(sessionId)
+        }
+      }
+    },
+    start() {
+      for (const { sessionId, at } of log.due()) alarms.set(sessionId, at)
+    },
+    stop: alarms.stop,
+  }
+}
+
+function approvalOf(id: string, command: Omit<AskHuman, 'sessionId'>): Approval {
+  const { kind, tool, input, edits = false, callId = null, summary = null } = command
+  return { id, requestId: id, kind, tool, input, edits, callId, summary, suggestions: null, parent: null }
+}
+
+function normal(path: string): string {
+  return path.replace(/\/+$/, '') || '/'
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return directory === '/' || path === directory || path.startsWith(`${directory}/`)
+}

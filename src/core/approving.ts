@@ -1,0 +1,140 @@
+import { modePolicy, type Approval, type Asking, type Decision } from './approval.ts'
+import { CorralError } from './error.ts'
+import type { EventBody } from './event.ts'
+import { ruleDecision, ruleFor, type Rules } from './rule.ts'
+import { openApprovals, outlives, type Session } from './session.ts'
+
+/*
+ * Every rule about approvals: who answers, when, and what follows from it. Pure, like `decide`.
+ */
+
+/** What is looked at beside the session itself. */
+export interface Surroundings {
+  now: number
+  /** Of the directories that the session works in. */
+  projectRules: readonly Rules[]
+  /** How long approvals wait where the session does not say; null: for ever. */
+  approvalTimeoutMs: number | null
+}
+
+/** A question comes in: from the session's agent, or from outside. */
+export function ask(
+  state: Session,
+  approval: Approval,
+  around: Surroundings,
+  { external, timeoutMs }: { external: boolean; timeoutMs?: number | null } = { external: false },
+): EventBody[] {
+  if (state.approvals.some((a) => a.id === approval.id)) return []
+  const turnId = state.turn?.id ?? null
+  const settled = state.turn?.interrupting ? INTERRUPTED : policy(state, approval, around)
+  const wait =
+    timeoutMs === undefined ? (state.settings.approvalTimeoutMs ?? around.approvalTimeoutMs) : timeoutMs
+  const asking: Asking = { external, timeoutAt: settled || wait === null ? null : around.now + wait }
+  const requested: EventBody = { type: 'approval.requested', turnId, approval, open: !settled, ...asking }
+  return settled
+    ? [requested, { type: 'approval.resolved', approvalId: approval.id, ...settled }]
+    : [requested]
+}
+
+const INTERRUPTED: Settled = {
+  decision: { behavior: 'deny', comment: 'The user has interrupted this turn.' },
+  by: 'interrupt',
+}
+
+export function decideApproval(
+  state: Session,
+  approvalId: string,
+  decision: Decision,
+  by: string,
+  around: Surroundings,
+): EventBody[] {
+  const approval = state.approvals.find((a) => a.id === approvalId)
+  if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
+  if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
+  if (decision.behavior === 'respond' && approval.kind === 'tool') {
+    throw new CorralError('invalid', `${approval.tool} wants a yes or a no: allow it or deny it`, {
+      field: 'behavior',
+    })
+  }
+  const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by }]
+  if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
+  const rules = withRule(state.rules, approval)
+  const approvals = state.approvals.filter((other) => other.id !== approvalId)
+  return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, around)]
+}
+
+/** The same rules, and the same thing passes the next time. */
+export function withRule(rules: Rules, approval: Approval): Rules {
+  return { ...rules, allow: [...new Set([...rules.allow, ruleFor(approval)])] }
+}
+
+interface Settled {
+  decision: Decision
+  by: string
+}
+
+/** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
+function policy(state: Session, approval: Approval, around: Surroundings): Settled | null {
+  const byRule = ruleDecision([state.rules, ...around.projectRules], approval, around.now)
+  if (byRule && (byRule.behavior === 'deny' || state.mode !== 'plan')) return { decision: byRule, by: 'rule' }
+  const byMode = modePolicy(state.mode, approval)
+  return byMode && { decision: byMode, by: `mode:${state.mode}` }
+}
+
+/** Open approvals that mode and rules, as they are now, answer by themselves. */
+export function settle(state: Session, around: Surroundings): EventBody[] {
+  return openApprovals(state).flatMap((approval): EventBody[] => {
+    const settled = policy(state, approval, around)
+    return settled ? [{ type: 'approval.resolved', approvalId: approval.id, ...settled }] : []
+  })
+}
+
+/** What has fallen due by now: questions that nobody answered in time, a permission to skip them all. */
+export function expire(state: Session, now: number): EventBody[] {
+  const late = openApprovals(state).filter(({ timeoutAt }) => timeoutAt !== null && timeoutAt <= now)
+  const decision: Decision = { behavior: 'deny', comment: 'Nobody answered in time.' }
+  const { rules } = state
+  const over = rules.skipUntil !== null && rules.skipUntil <= now
+  return [
+    ...late.map(({ id: approvalId }): EventBody => ({
+      type: 'approval.resolved',
+      approvalId,
+      decision,
+      by: 'timeout',
+    })),
+    ...(over
+      ? [
+          {
+            type: 'session.changed' as const,
+            rules: { ...rules, skipUntil: null },
+            reason: 'expired' as const,
+          },
+        ]
+      : []),
+  ]
+}
+
+/** Whoever asked does not want to know any more. */
+export function withdraw(state: Session, approvalId: string, reason: string, by: string): EventBody[] {
+  const open = openApprovals(state).some(({ id }) => id === approvalId)
+  return open ? [cancelled(approvalId, reason, by)] : []
+}
+
+/** Closes what is open; with a turn, only what ends with it. */
+export function cancelApprovals(state: Session, reason: string, turnId?: string): EventBody[] {
+  return openApprovals(state)
+    .filter((approval) => turnId === undefined || !outlives(approval, turnId))
+    .map((approval) => cancelled(approval.id, reason, 'corral'))
+}
+
+function cancelled(approvalId: string, reason: string, by: string): EventBody {
+  return { type: 'approval.resolved', approvalId, decision: { behavior: 'cancelled', reason }, by }
+}
+
+export function alreadyResolved(approvalId: string, decision: Decision): CorralError {
+  return new CorralError(
+    'approval_resolved',
+    `Approval ${approvalId} was resolved before: ${decision.behavior}`,
+    { decision },
+  )
+}

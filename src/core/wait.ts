@@ -1,0 +1,41 @@
+import type { Engine } from './api.ts'
+import type { ApprovalRow } from './ports.ts'
+
+export interface WaitOptions {
+  /** As it is then, decided or not. */
+  timeoutMs: number
+  signal?: AbortSignal
+}
+
+/** The approval, once it is decided, or when the time is up. */
+export function untilDecided(
+  engine: Pick<Engine, 'approval' | 'subscribe' | 'head'>,
+  approvalId: string,
+  { timeoutMs, signal }: WaitOptions,
+): Promise<ApprovalRow> {
+  const now = engine.approval(approvalId)
+  if (now.decision || timeoutMs <= 0 || signal?.aborted) return Promise.resolve(now)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const options = { after: engine.head, sessionId: now.sessionId, types: ['approval.resolved' as const] }
+  const subscription = engine.subscribe(
+    options,
+    (events) => {
+      const ours = events.some(
+        ({ event }) => event.type === 'approval.resolved' && event.approvalId === approvalId,
+      )
+      if (ours) resolve()
+    },
+    reject,
+  )
+  // A daemon that ends does not stay for the rest of it.
+  const timer = setTimeout(resolve, timeoutMs).unref()
+  const give = (): void => resolve()
+  signal?.addEventListener('abort', give)
+  return promise
+    .finally(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', give)
+      subscription.close()
+    })
+    .then(() => engine.approval(approvalId))
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, test } from 'node:test'
+import { NO_RULES } from '../../src/core/rule.ts'
+import { answerTo, ask, newSession, statusesOf } from '../support/asking.ts'
+import { startEngine, type TestEngine } from '../support/engine.ts'
+
+let t: TestEngine
+beforeEach(async () => {
+  t = await startEngine()
+})
+afterEach(() => t.stop())
+
+/** A directory below the test's own. */
+function directory(name: string): string {
+  const path = join(t.cwd, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+async function answerIn(cwd: string, command = 'ls'): Promise<string> {
+  return answerTo(t, (await ask(t, await newSession(t, { cwd }), { input: { command } })).id)
+}
+
+test('rules of a project hold in its directory and below, and not beside it or above', async () => {
+  const project = directory('a/b')
+  await t.engine.configureProject(project, { allow: ['Bash'] })
+  assert.equal(await answerIn(project), 'allow by rule')
+  assert.equal(await answerIn(directory('a/b/c/d')), 'allow by rule')
+  assert.equal(await answerIn(directory('a/bc')), 'open')
+  assert.equal(await answerIn(directory('a')), 'open')
+})
+
+test('a slash at the end makes no other project, and the root holds everything', async () => {
+  const project = directory('p')
+  const { path } = await t.engine.configureProject(`${project}/`, { allow: ['Bash(ls)'] })
+  assert.equal(path, project)
+  await t.engine.configureProject(project, { deny: ['Bash(rm *)'] })
+  assert.deepEqual(t.engine.projects(), [
+    { path: project, rules: { ...NO_RULES, allow: ['Bash(ls)'], deny: ['Bash(rm *)'] } },
+  ])
+  await t.engine.configureProject('/', { allow: ['Bash(pwd)'] })
+  assert.equal(await answerIn(directory('elsewhere'), 'pwd'), 'allow by rule')
+})
+
+test('a denial wins: of the project over the session, of the session over the project, of one directory over another', async () => {
+  const inner = directory('outer/inner')
+  const outer = directory('outer')
+  await t.engine.configureProject(outer, { deny: ['Bash(rm *)'], allow: ['Bash(git *)'] })
+  await t.engine.configureProject(inner, { allow: ['*'] })
+  assert.equal(await answerIn(inner, 'rm x'), 'deny by rule')
+  assert.equal(await answerIn(inner, 'ls'), 'allow by rule')
+  const session = await newSession(t, { cwd: inner, rules: { ...NO_RULES, deny: ['Bash(git push*)'] } })
+  const push = await ask(t, session, { input: { command: 'git push' } })
+  assert.equal(answerTo(t, push.id), 'deny by rule')
+  const auto = await newSession(t, { cwd: outer, mode: 'auto', rules: { ...NO_RULES, allow: ['*'] } })
+  assert.equal(answerTo(t, (await ask(t, auto, { input: { command: 'rm x' } })).id), 'deny by rule')
+})
+
+test('new rules answer what is open in the project, once, and nothing elsewhere', async () => {
+  const [here, below, beside] = [directory('x'), directory('x/y'), directory('xy')]
+  const sessions = await Promise.all([here, below, beside].map((cwd) => newSession(t, { cwd })))
+  const rows = await Promise.all(sessions.map((id) => ask(t, id)))
+  const question = await ask(t, sessions[0]!, { kind: 'question' })
+  await t.engine.configureProject(here, { allow: ['Bash(ls)'] })
+  assert.deepEqual(
+    rows.map(({ id }) => answerTo(t, id)),
+    ['allow by rule', 'allow by rule', 'open'],
+  )
+  assert.equal(answerTo(t, question.id), 'open', 'a question is for the human')
+  assert.deepEqual(
+    sessions.map((id) => statusesOf(t, id)),
+    [['waiting'], ['waiting', 'idle'], ['waiting']],
+  )
+})
+
+test('project rules answer the questions of the agent itself', async () => {
+  await t.engine.configureProject(t.cwd, { allow: ['Shell(l*)'], deny: ['Shell(rm *)'] })
+  const id = await newSession(t)
+  const answer = async (text: string): Promise<string[]> =>
+    (await t.turn(id, text)).flatMap((event) =>
+      event.type === 'approval.resolved' ? [`${event.decision.behavior} by ${event.by}`] : [],
+    )
+  assert.deepEqual(await answer('[[shell ls]]'), ['allow by rule'])
+  assert.deepEqual(await answer('[[shell rm -rf x]]'), ['deny by rule'])
+})
+
+test('allowed for the project: the same thing passes in every session there, also after a restart', async () => {
+  const cwd = directory('p')
+  const [one, two] = [await newSession(t, { cwd }), await newSession(t, { cwd })]
+  const [first, second, other] = [
+    await ask(t, one),
+    await ask(t, two),
+    await ask(t, two, { input: { command: 'rm x' } }),
+  ]
+  await t.engine.decide({ approvalId: first.id, decision: { behavior: 'allow', forProject: true }, by: 'me' })
+  assert.equal(answerTo(t, second.id), 'allow by rule')
+  assert.equal(answerTo(t, other.id), 'open')
+  assert.deepEqual(t.engine.session(one).rules, NO_RULES, 'it is a rule of the project')
+  assert.deepEqual(t.engine.projects(), [{ path: cwd, rules: { ...NO_RULES, allow: ['Bash(ls)'] } }])
+  await t.abandon()
+  t = await startEngine({ home: t.home })
+  assert.equal(await answerIn(cwd), 'allow by rule')
+  assert.equal(await answerIn(directory('q')), 'open')
+})
+
+test('what is denied or a question makes no rule for the project', async () => {
+  const id = await newSession(t)
+  const question = await ask(t, id, { kind: 'question' })
+  const decision = { behavior: 'allow', forProject: true } as const
+  await t.engine.decide({ approvalId: question.id, decision, by: 'me' })
+  assert.deepEqual(t.engine.projects(), [])
+})
+
+test('two things allowed for the project at the same time are two rules', async () => {
+  const id = await newSession(t)
+  const rows = [await ask(t, id), await ask(t, id, { input: { command: 'pwd' } })]
+  const decision = { behavior: 'allow', forProject: true } as const
+  await Promise.all(rows.map((row) => t.engine.decide({ approvalId: row.id, decision, by: 'me' })))
+  const allowed = t.engine.projects().flatMap(({ rules }) => rules.allow)
+  assert.deepEqual(allowed.toSorted(), ['Bash(ls)', 'Bash(pwd)'])
+})
+
+test('what is asked while the rules of its project change is not left open', async () => {
+  const id = await newSession(t)
+  for (let steps = 0; steps < 12; steps++) {
+    const changing = t.engine.configureProject(t.cwd, { allow: [`Tool${steps}`] })
+    for (let step = 0; step < steps; step++) await Promise.resolve()
+    const [asked] = await Promise.all([ask(t, id, { tool: `Tool${steps}` }), changing])
+    assert.equal(answerTo(t, asked.id), 'allow by rule', `asked ${steps} steps after the change began`)
+  }
+})
+
+test('rules that could not be written down do not hold', async () => {
+  const { cwd, engine, home } = t
+  await engine.configureProject(cwd, { allow: ['Read'] })
+  const known = engine.projects()
+  const db = new DatabaseSync(join(home, 'corral.db'))
+  try {
+    db.exec(
+      `CREATE TRIGGER full BEFORE INSERT ON projects BEGIN SELECT raise(ABORT, 'the disk is full'); END`,
+    )
+    const changes = await Promise.allSettled([
+      engine.configureProject(cwd, { allow: ['Bash'] }),
+      engine.configureProject(cwd, { deny: ['Bash'] }),
+      engine.configureProject(directory('new'), { allow: ['Bash'] }),
+    ])
+    for (const change of changes) assert.equal(change.status === 'rejected' && change.reason.code, 'storage')
+    db.exec('DROP TRIGGER full')
+  } finally {
+    db.close()
+  }
+  assert.deepEqual(engine.projects(), known)
+  assert.equal(await answerIn(cwd), 'open')
+})
