@@ -17,12 +17,13 @@ export function answering(asked: Asked): Answering {
   return asked.kind === 'question' ? answeringQuestions(asked) : answeringYesNo(asked)
 }
 
-const HELP = 'y: allow; n, or n and a comment: refuse; a: allow, and do not ask again in this session'
+const HELP =
+  'y: allow; n, or n and a comment: refuse; a: allow, and do not ask again in this session; p: nor in this project'
 
 function answeringYesNo(asked: Asked): Answering {
   return {
     asked,
-    prompt: () => 'allow? [y/n/a] ',
+    prompt: () => 'allow? [y/n/a/p] ',
     line(text) {
       const [, word = '', comment = ''] = /^(\S*)\s*([^]*)$/.exec(text.trim()) ?? []
       const approvalId = asked.id
@@ -34,6 +35,9 @@ function answeringYesNo(asked: Asked): Answering {
         case 'a':
         case 'always':
           return { decide: { approvalId, behavior: 'allow', forSession: true, by: 'cli' } }
+        case 'p':
+        case 'project':
+          return { decide: { approvalId, behavior: 'allow', forSession: true, forProject: true, by: 'cli' } }
         case 'n':
         case 'no':
           return { decide: { approvalId, behavior: 'deny', comment, by: 'cli' } }

@@ -127,6 +127,7 @@ function questionText({ question, options }: Question): string {
 
 function decisionText(decision: Extract<HistoryItem, { kind: 'decision' }>['decision'], by: string): string {
   if (decision.behavior === 'cancelled') return `  withdrawn: ${clean(decision.reason)}`
+  if (decision.behavior === 'respond') return `  answered (${clean(by)}): ${clean(decision.text)}`
   const comment = decision.behavior === 'deny' && decision.comment ? `: ${clean(decision.comment)}` : ''
   return `  ${decision.behavior === 'allow' ? 'allowed' : 'denied'} (${clean(by)})${comment}`
 }

@@ -32,6 +32,7 @@ export const approve: Command = (cli, [fragment]) =>
       ...(input !== undefined && { input }),
       ...(input === undefined && (await answersFor(cli, client, approvalId))),
       ...(cli.options['session'] === true && { forSession: true }),
+      ...(cli.options['project'] === true && { forProject: true, forSession: true }),
       by: 'cli',
     })
   })

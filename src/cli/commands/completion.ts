@@ -22,6 +22,7 @@ const DIRECTORIES = ['--home', '--cwd']
 const ARGUMENTS: Readonly<Record<string, string>> = {
   session: 'corral ls --quiet --limit 500 2>/dev/null',
   approval: 'corral approvals --quiet 2>/dev/null',
+  server: printing(['approvals']),
   shell: printing(['bash', 'zsh', 'fish']),
 }
 

@@ -14,10 +14,12 @@ export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
     const wanted = wholeNumber(cli.options, 'limit', 50)
     const agent = text(cli.options['agent'])
-    const sessions = await collect(client, wanted, agent)
+    const archived = cli.options['archived'] === true
+    const sessions = await collect(client, wanted, { archived, ...(agent !== undefined && { agent }) })
     if (cli.json) return sessions.forEach(cli.printJson)
     if (cli.options['quiet']) return sessions.forEach((session) => cli.print(session.id))
     if (sessions.length === 0 && agent !== undefined) return cli.note(`no sessions of the agent ${agent}`)
+    if (sessions.length === 0 && archived) return cli.note('nothing was put away')
     if (sessions.length === 0) return cli.note('no sessions yet; begin one with: corral new "…"')
     const rows = sessions.map((session) => [
       cli.paint('bold', shortId(session.id)),
@@ -33,7 +35,7 @@ export const list: Command = (cli) =>
 async function collect(
   client: NativeClient,
   wanted: number,
-  agent: string | undefined,
+  which: { archived: boolean; agent?: string },
 ): Promise<SessionView[]> {
   const found: SessionView[] = []
   let cursor: string | null = null
@@ -41,7 +43,7 @@ async function collect(
     const limit = Math.min(PAGE, wanted - found.length)
     const page: { sessions: SessionView[]; next: string | null } = await client.call('session.list', {
       limit,
-      ...(agent !== undefined && { agent }),
+      ...which,
       ...(cursor !== null && { cursor }),
     })
     found.push(...page.sessions)
@@ -105,9 +107,10 @@ export const fork = changing('forked:', (client, sessionId, cli) =>
 )
 
 export const set = changing('changed', (client, sessionId, cli) => {
-  const changes = setup(cli.options)
+  const { archive } = cli.options
+  const changes = { ...setup(cli.options), ...(typeof archive === 'boolean' && { archived: archive }) }
   if (Object.keys(changes).length === 0)
-    throw new CliError('nothing to change: give --mode, --model or --title', EXIT.usage)
+    throw new CliError('nothing to change: give --mode, --model, --title or --archive', EXIT.usage)
   return client.call('session.configure', { sessionId, ...changes })
 })
 

@@ -153,7 +153,13 @@ function approvalResolved(event: Event & { type: 'approval.resolved' }): WireEve
   return {
     type: 'system',
     subtype: 'approval_resolved',
-    raw: { approvalId, behavior: decision.behavior, by },
+    raw: {
+      approvalId,
+      behavior: decision.behavior,
+      by,
+      ...(decision.behavior === 'deny' && decision.comment && { comment: decision.comment }),
+      ...(decision.behavior === 'respond' && { text: decision.text }),
+    },
   }
 }
 

@@ -71,11 +71,11 @@ export async function connect(path: string, options: ClientOptions = {}): Promis
   }
 }
 
-/** Reading changes nothing, and a key makes the second time count for nothing. */
+/** Reading changes nothing, a key or the asker's own id makes the second time count for nothing. */
 function mayRepeat(method: string, params: unknown, error: unknown): boolean {
   const lost = error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
-  const keyed = typeof params === 'object' && params !== null && 'key' in params
-  return lost && (keyed || /\.(get|list|read|status)$/.test(method))
+  const keyed = typeof params === 'object' && params !== null && ('key' in params || 'id' in params)
+  return lost && (keyed || /\.(get|list|read|status|wait|withdraw)$/.test(method))
 }
 
 /** Tries until somebody listens again. */

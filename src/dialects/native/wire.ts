@@ -1,23 +1,14 @@
 import { z } from 'zod'
 import type { Event, EventType } from '../../core/event.ts'
 import { MODES } from '../../core/mode.ts'
+import { decision, rules, someRules } from './wire-approval.ts'
+import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
+
+export * from './wire-approval.ts'
+export * from './wire-base.ts'
 
 /** What goes over the wire, in both directions. Times are milliseconds since 1970. */
 
-const id = z.string().min(1).max(200)
-const seq = z.int().min(0)
-const time = z.number()
-
-export const sessionId = id.describe('id of a session')
-export const turnId = id.describe('id of a turn')
-export const approvalId = id.describe('id of an approval')
-export const cursor = seq.describe('a `seq` of the log')
-export const key = z
-  .string()
-  .min(1)
-  .max(200)
-  .describe('the same key twice has one effect: safe to send again')
-export const origin = z.string().min(1).max(64).describe('name of the client, for the log')
 const mode = z.enum(MODES).describe('what the agent may do without asking')
 const model = z.string().min(1).max(200)
 const title = z.string().max(500)
@@ -39,6 +30,18 @@ export const settings = z.strictObject({
   maxTurns: z.int().min(1).exactOptional(),
   mcpConfig: z.unknown().exactOptional(),
   additionalDirectories: z.array(z.string()).exactOptional(),
+  customInstructions: z.string().exactOptional().describe('told to the agent beside its prompt'),
+  permissionPromptTool: z
+    .string()
+    .exactOptional()
+    .describe('an MCP tool of yours that is asked for permission, instead of Corral'),
+  approvalTimeoutMs: z
+    .int()
+    .min(1)
+    .max(365 * 24 * 60 * 60 * 1000)
+    .exactOptional()
+    .describe('a question that nobody answers is refused after this long'),
+  verbose: z.boolean().exactOptional(),
 })
 
 export const createParams = z.strictObject({
@@ -48,28 +51,10 @@ export const createParams = z.strictObject({
   model: model.nullable().exactOptional(),
   title: title.nullable().exactOptional(),
   settings: settings.exactOptional(),
+  rules: rules.exactOptional(),
   nativeId: id.nullable().exactOptional().describe("a conversation of the agent's own, to go on with"),
   key: key.exactOptional(),
   origin: origin.exactOptional(),
-})
-
-const ruleList = z.array(z.string().min(1).max(1000)).max(1000)
-
-const ruleFields = {
-  allow: ruleList.describe('tools that pass: `Edit`, `mcp__files__*`, `Bash(git *)`'),
-  deny: ruleList.describe('tools that are refused; wins over everything else'),
-  acceptEdits: z.boolean().describe('edits of files pass'),
-  skipUntil: z.int().min(0).nullable().describe('everything passes until this time (ms since 1970)'),
-}
-
-/** What is allowed or refused without asking again. */
-const rules = z.strictObject(ruleFields)
-
-const someRules = z.strictObject({
-  allow: ruleFields.allow.exactOptional(),
-  deny: ruleFields.deny.exactOptional(),
-  acceptEdits: ruleFields.acceptEdits.exactOptional(),
-  skipUntil: ruleFields.skipUntil.exactOptional(),
 })
 
 export const configureParams = z.strictObject({
@@ -78,31 +63,12 @@ export const configureParams = z.strictObject({
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
   title: title.nullable().exactOptional(),
+  archived: z.boolean().exactOptional().describe('out of sight, not gone'),
   nativeId: id
     .nullable()
     .exactOptional()
     .describe("go on with this conversation of the agent's own; null: a fresh one"),
 })
-
-export const decideParams = z.discriminatedUnion('behavior', [
-  z.strictObject({
-    approvalId,
-    behavior: z.literal('allow'),
-    input: z.unknown().exactOptional().describe('run the tool with this input instead'),
-    answers: z
-      .record(z.string(), z.string())
-      .exactOptional()
-      .describe('for a question: answers by question text'),
-    forSession: z.boolean().exactOptional().describe('and do not ask again in this session'),
-    by: origin.exactOptional(),
-  }),
-  z.strictObject({
-    approvalId,
-    behavior: z.literal('deny'),
-    comment: z.string().max(100_000).exactOptional().describe('told to the agent'),
-    by: origin.exactOptional(),
-  }),
-])
 
 export const usage = z.object({
   inputTokens: z.number(),
@@ -146,8 +112,13 @@ export const sessionView = z.object({
     .nullable(),
   queued: z.number().describe('messages that wait'),
   openApprovals: z.number(),
+  archived: z.boolean(),
   turnCount: z.number(),
   usage,
+  lastOutcome: z
+    .enum(['completed', 'failed', 'interrupted'])
+    .nullable()
+    .describe('of the last turn that is over'),
   lastError: failure.nullable(),
   pid: z.number().nullable().describe("the agent's process"),
   rules,
@@ -168,37 +139,9 @@ export const turnView = z.object({
   seq,
   usage: usage.nullable(),
   error: failure.nullable(),
+  text: z.string().nullable().describe("the agent's last words in it"),
 })
 export type TurnView = z.output<typeof turnView>
-
-export const decision = z.discriminatedUnion('behavior', [
-  z.object({
-    behavior: z.literal('allow'),
-    input: z.unknown().exactOptional(),
-    forSession: z.boolean().exactOptional(),
-    answers: z.record(z.string(), z.string()).exactOptional(),
-  }),
-  z.object({ behavior: z.literal('deny'), comment: z.string() }),
-  z.object({ behavior: z.literal('cancelled'), reason: z.string() }),
-])
-
-export const approvalView = z.object({
-  id,
-  sessionId,
-  turnId: z.string().nullable(),
-  kind: z.enum(['tool', 'question', 'plan']),
-  tool: z.string(),
-  input: z.unknown(),
-  callId: z.string().nullable(),
-  summary: z.string().nullable(),
-  suggestions: z.unknown(),
-  parent: z.string().nullable(),
-  requestedAt: time,
-  decision: decision.nullable(),
-  decidedBy: z.string().nullable(),
-  decidedAt: time.nullable(),
-})
-export type ApprovalView = z.output<typeof approvalView>
 
 const place = { seq, at: time, turnId: z.string().nullable() }
 const parent = z.string().nullable().describe('the tool call of the sub-agent that this belongs to')

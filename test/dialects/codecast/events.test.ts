@@ -137,10 +137,12 @@ test('a tool is shown with its input, then by name with its output', () => {
   )
 })
 
+const ASKING = { external: false, timeoutAt: null }
+
 test('an open approval is told, and so is its decision', () => {
   const m = mapper()
   const events = [
-    ...m.map(logged([{ type: 'approval.requested', turnId: TURN, approval }])),
+    ...m.map(logged([{ type: 'approval.requested', turnId: TURN, approval, open: true, ...ASKING }])),
     ...m.map(
       logged([{ type: 'approval.resolved', approvalId: 'a1', decision: { behavior: 'allow' }, by: 'x' }]),
     ),
@@ -158,7 +160,7 @@ test('an open approval is told, and so is its decision', () => {
 test('an approval that the mode settles at once is not told', () => {
   assert.deepEqual(
     mapped(
-      { type: 'approval.requested', turnId: TURN, approval },
+      { type: 'approval.requested', turnId: TURN, approval, open: false, ...ASKING },
       { type: 'approval.resolved', approvalId: 'a1', decision: { behavior: 'allow' }, by: 'mode:auto' },
     ),
     [],
@@ -240,7 +242,7 @@ test('what is not for Codecast maps to nothing', () => {
       { type: 'turn.accepted', turnId: TURN },
       { type: 'turn.retried', turnId: TURN, reason: 'x' },
       { type: 'turn.interrupting', turnId: TURN },
-      { type: 'session.status', status: 'running', previous: 'idle' },
+      { type: 'session.status', status: 'running', previous: 'idle', outcome: null },
       { type: 'session.changed', mode: 'ask' },
       { type: 'approval.delivered', approvalId: 'a' },
     ),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { DecideApproval } from '../../../core/command.ts'
+import { untilDecided } from '../../../core/wait.ts'
 import { method } from '../method.ts'
 import { viewApproval } from '../views.ts'
 import * as wire from '../wire.ts'
@@ -8,6 +9,7 @@ type DecideParams = z.output<typeof wire.decideParams>
 
 function decisionOf(params: DecideParams): DecideApproval['decision'] {
   if (params.behavior === 'deny') return { behavior: 'deny', comment: params.comment ?? '' }
+  if (params.behavior === 'respond') return { behavior: 'respond', text: params.text }
   const { approvalId: _, by: __, ...decision } = params
   return decision
 }
@@ -42,5 +44,48 @@ export const approvalMethods = [
       const { approvalId, by = 'native' } = params
       return viewApproval(await engine.decide({ approvalId, decision: decisionOf(params), by }))
     },
+  }),
+  method({
+    name: 'approval.request',
+    summary: 'Asks a human, for something that runs elsewhere. Mode and rules may answer at once.',
+    params: wire.askParams,
+    result: wire.approvalView,
+    handler: async (params, { engine }) => viewApproval(await engine.ask(params)),
+  }),
+  method({
+    name: 'approval.wait',
+    summary: 'Answers when the approval is decided, or as it is when the time is up.',
+    params: z.strictObject({
+      approvalId: wire.approvalId,
+      timeoutMs: z.int().min(0).max(60_000).default(25_000),
+    }),
+    result: wire.approvalView,
+    handler: async ({ approvalId, timeoutMs }, { engine }) =>
+      viewApproval(await untilDecided(engine, approvalId, { timeoutMs })),
+  }),
+  method({
+    name: 'approval.withdraw',
+    summary: 'Takes a question back that nobody has answered yet.',
+    params: z.strictObject({ approvalId: wire.approvalId, by: wire.origin.default('native') }),
+    result: wire.approvalView,
+    handler: async ({ approvalId, by }, { engine }) => viewApproval(await engine.withdraw(approvalId, by)),
+  }),
+  method({
+    name: 'project.list',
+    summary: 'Directories with rules of their own.',
+    params: z.strictObject({}),
+    result: z.object({ projects: z.array(wire.project) }),
+    handler: (_params, { engine }) => ({ projects: engine.projects() }),
+  }),
+  method({
+    name: 'project.configure',
+    summary:
+      'Rules for every session in a directory and below. What is open and now allowed or refused is answered.',
+    params: z.strictObject({
+      path: z.string().startsWith('/').describe('an absolute path'),
+      rules: wire.someRules.describe('what is given replaces what was'),
+    }),
+    result: wire.project,
+    handler: ({ path, rules }, { engine }) => engine.configureProject(path, rules),
   }),
 ]

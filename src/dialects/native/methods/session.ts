@@ -35,6 +35,8 @@ export const sessionMethods = [
       cursor: z.string().min(1).exactOptional().describe('`next` of the page before'),
       agent: z.string().min(1).exactOptional(),
       includeDestroyed: z.boolean().default(false),
+      archived: z.boolean().exactOptional().describe('only those that are archived, or are not'),
+      leaves: z.boolean().exactOptional().describe('only those that nothing branches off'),
     }),
     result: z.object({ sessions: z.array(wire.sessionView), next: z.string().nullable() }),
     handler({ cursor, ...query }, { engine }) {
@@ -50,7 +52,8 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.configure',
-    summary: 'Changes mode, model, title, rules or the conversation that goes on. A running agent is told.',
+    summary:
+      'Changes mode, model, title, rules, whether it is archived, or the conversation that goes on. A running agent is told.',
     params: wire.configureParams,
     result: wire.sessionView,
     handler: async (params, { engine }) => viewSession(await engine.configure(params)),
@@ -61,6 +64,8 @@ export const sessionMethods = [
     params: z.strictObject({
       sessionId,
       title: z.string().max(500).nullable().exactOptional(),
+      model: z.string().min(1).max(200).nullable().exactOptional(),
+      settings: wire.settings.exactOptional().describe('instead of those of the session it branches off'),
       key: wire.key.exactOptional(),
       origin: wire.origin.exactOptional(),
     }),

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { approvalId, id, origin, sessionId, time } from './wire-base.ts'
+
+const ruleList = z.array(z.string().min(1).max(1000)).max(1000)
+
+const ruleFields = {
+  allow: ruleList.describe('tools that pass: `Edit`, `mcp__files__*`, `Bash(git *)`'),
+  deny: ruleList.describe('tools that are refused; wins over everything else'),
+  acceptEdits: z.boolean().describe('edits of files pass'),
+  skipUntil: z.int().min(0).nullable().describe('everything passes until this time (ms since 1970)'),
+}
+
+/** What is allowed or refused without asking again. */
+export const rules = z.strictObject(ruleFields)
+
+export const someRules = z.strictObject({
+  allow: ruleFields.allow.exactOptional(),
+  deny: ruleFields.deny.exactOptional(),
+  acceptEdits: ruleFields.acceptEdits.exactOptional(),
+  skipUntil: ruleFields.skipUntil.exactOptional(),
+})
+
+export const project = z.object({
+  path: z.string().describe('the rules hold for every session in this directory and below'),
+  rules,
+})
+
+const by = origin.exactOptional()
+const answers = z
+  .record(z.string(), z.string())
+  .exactOptional()
+  .describe('for a question: answers by question text')
+
+export const decideParams = z.discriminatedUnion('behavior', [
+  z.strictObject({
+    approvalId,
+    behavior: z.literal('allow'),
+    input: z.unknown().exactOptional().describe('run the tool with this input instead'),
+    answers,
+    forSession: z.boolean().exactOptional().describe('and do not ask again in this session'),
+    forProject: z.boolean().exactOptional().describe('nor in any other session of this directory'),
+    by,
+  }),
+  z.strictObject({
+    approvalId,
+    behavior: z.literal('deny'),
+    comment: z.string().max(100_000).exactOptional().describe('told to the agent'),
+    by,
+  }),
+  z.strictObject({
+    approvalId,
+    behavior: z.literal('respond'),
+    text: z.string().min(1).max(100_000).describe("a human's own words, to a question or a plan"),
+    by,
+  }),
+])
+
+export const askParams = z.strictObject({
+  sessionId,
+  kind: z.enum(['tool', 'question', 'plan']).default('tool'),
+  tool: z.string().min(1).max(200).describe('what is about to be used, or what asks'),
+  input: z.unknown().default(null).describe('what is about to be done; for a question: `{ questions: […] }`'),
+  edits: z.boolean().default(false).describe('it changes files and does nothing else'),
+  callId: z.string().min(1).max(200).nullable().exactOptional().describe('the tool call that it is about'),
+  summary: z.string().max(1000).nullable().exactOptional(),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(365 * 24 * 60 * 60 * 1000)
+    .nullable()
+    .exactOptional()
+    .describe(
+      'refused when nobody answers for so long; null waits for ever; as the session says if left out',
+    ),
+  id: z.uuid().exactOptional().describe('the same id twice is one question'),
+})
+
+export const decision = z.discriminatedUnion('behavior', [
+  z.object({
+    behavior: z.literal('allow'),
+    input: z.unknown().exactOptional(),
+    forSession: z.boolean().exactOptional(),
+    forProject: z.boolean().exactOptional(),
+    answers: z.record(z.string(), z.string()).exactOptional(),
+  }),
+  z.object({ behavior: z.literal('deny'), comment: z.string() }),
+  z.object({ behavior: z.literal('respond'), text: z.string() }),
+  z.object({ behavior: z.literal('cancelled'), reason: z.string() }),
+])
+
+export const approvalView = z.object({
+  id,
+  sessionId,
+  turnId: z.string().nullable(),
+  kind: z.enum(['tool', 'question', 'plan']),
+  tool: z.string(),
+  input: z.unknown(),
+  callId: z.string().nullable(),
+  summary: z.string().nullable(),
+  suggestions: z.unknown(),
+  parent: z.string().nullable(),
+  external: z.boolean().describe("asked from outside, not by the agent's own process"),
+  timeoutAt: time.nullable().describe('refused then; null: it waits for ever'),
+  requestedAt: time,
+  decision: decision.nullable(),
+  decidedBy: z.string().nullable(),
+  decidedAt: time.nullable(),
+})
+export type ApprovalView = z.output<typeof approvalView>

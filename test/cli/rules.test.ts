@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { corral, newSession, type Outcome } from './support.ts'
+
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
+
+async function ok(...args: string[]): Promise<Outcome> {
+  const outcome = await corral(daemon.env, args, { cwd: daemon.project })
+  assert.equal(outcome.code, 0, outcome.stderr)
+  return outcome
+}
+
+test('rules of a session are shown, added, removed', async () => {
+  const id = await newSession(daemon, '--mode', 'ask')
+  assert.match((await ok('rules', id)).stdout, /no rules: the mode decides/)
+  const changed = await ok(
+    'rules',
+    id,
+    '--allow',
+    'Bash(git *)',
+    '--deny',
+    'Write',
+    '--accept-edits',
+    '--skip',
+    '5',
+  )
+  assert.match(
+    changed.stdout,
+    /never +Write\nalways +Bash\(git \*\)\nalways +edits of files\nalways +everything, for/,
+  )
+  const [rules] = (
+    await ok('rules', id, '--remove', 'Write', '--no-accept-edits', '--skip', '0', '--json')
+  ).json()
+  assert.deepEqual(rules, { allow: ['Bash(git *)'], deny: [], acceptEdits: false, skipUntil: null })
+})
+
+test('rules of a directory hold for the sessions in it', async () => {
+  await ok('rules', '--project', '.', '--allow', 'Shell(echo *)')
+  const id = await newSession(daemon, '--mode', 'ask')
+  assert.match((await ok('send', id, '[[shell echo hi]]')).stdout, /hi/)
+  assert.match((await ok('rules', '--project', daemon.project)).stdout, /and below\nalways +Shell\(echo \*\)/)
+})
+
+test('what is not clear is refused with a hint', async () => {
+  const wrong: [string[], RegExp][] = [
+    [['rules'], /give a session, or --project/],
+    [['rules', 'x', '--project', '.'], /give a session, or --project/],
+    [['rules', '--project', '.', '--remove', 'Nothing'], /there is no rule Nothing/],
+    [['rules', '--project', '.', '--skip', 'soon'], /--skip must be a whole number/],
+  ]
+  for (const [args, message] of wrong) {
+    const { code, stderr } = await corral(daemon.env, args, { cwd: daemon.project })
+    assert.notEqual(code, 0)
+    assert.match(stderr, message)
+  }
+})
+
+test('a session that was put away is left out of the list', async () => {
+  const id = await newSession(daemon)
+  await ok('set', id, '--archive')
+  assert.ok(!(await ok('ls', '-q')).stdout.includes(id))
+  assert.ok((await ok('ls', '-q', '--archived')).stdout.includes(id))
+  await ok('set', id, '--no-archive')
+  assert.ok((await ok('ls', '-q')).stdout.includes(id))
+})
+
+test('what is allowed for a project is not asked again in another session of it', async () => {
+  const first = await newSession(daemon, '--mode', 'ask')
+  await ok('send', first, '--no-wait', '[[shell echo once]]')
+  await ok('rules', '--project', '.', '--remove', 'Shell(echo *)')
+  const asked = await approvalOf(first)
+  await ok('approve', asked, '--project')
+  const second = await newSession(daemon, '--mode', 'ask')
+  assert.match((await ok('send', second, '[[shell echo once]]')).stdout, /once/)
+})
+
+async function approvalOf(sessionId: string): Promise<string> {
+  for (let tries = 0; tries < 100; tries++) {
+    const found = (await ok('approvals', '--json')).json<{ id: string; sessionId: string }>()
+    const ours = found.find((approval) => approval.sessionId === sessionId)
+    if (ours) return ours.id
+  }
+  throw new Error('nothing was asked')
+}
