@@ -12,6 +12,8 @@ import { CorralError } from './core/error.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
+import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
+import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
 import { nativeDialect, type AgentReport } from './dialects/native/index.ts'
 import { openLog } from './store/log.ts'
 import { takeLock } from './system/lock.ts'
@@ -49,7 +51,14 @@ export interface Daemon {
 /** Builds the parts, wires them, starts them in order, and stops them in the reverse one. */
 export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, version, print } = options
-  const env = { CORRAL_DEMO_STATE: join(options.config.home, 'demo'), ...options.env }
+  const env = {
+    CORRAL_DEMO_STATE: join(options.config.home, 'demo'),
+    ...options.env,
+    // A `corral` that an agent runs finds the daemon that runs the agent.
+    CORRAL_HOME: config.home,
+    CORRAL_SOCKET: config.socket,
+    CORRAL_SESSION_ID: undefined,
+  }
   const startedAt = Date.now()
   makeHome(config.home)
   const lock = takeLock(join(config.home, 'lock'), config.paths.run)
@@ -79,6 +88,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         () => false,
       ),
     maxQueue: config.queue.max,
+    approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
   })
   const host = startHost({ ...options, env }, parts, log, catalog, warn)
@@ -201,6 +211,9 @@ async function openListeners(
     }
   }
 
+  const mcp = mcpDialect(engine, { version, home: homedir, bodyLimit: config.http.bodyLimit, onFault })
+  await mcp.start(app)
+  closers.push(() => mcp.stop())
   await Promise.all([
     open('native', async () => {
       const native = nativeDialect({ engine, daemon: control, agents: control.reports, onFault })
@@ -231,7 +244,26 @@ async function openListeners(
         closers.push(() => dialect.stop())
         return url
       }),
+    config.humanlayer.enabled &&
+      open('humanlayer', async () => {
+        const { socket: chosen, agent, askAlways, lineLimit } = config.humanlayer
+        const cwd = process.cwd()
+        const settings = readHumanLayerSettings({ env, home: homedir, cwd, socket: chosen })
+        for (const warning of settings.warnings) logger.warn({}, `HumanLayer: ${warning}`)
+        const { socket, privateDirectory } = settings
+        const reported = settings.version ?? version
+        const dialect = humanlayerDialect({
+          engine,
+          options: { agent, askAlways, socket, home: homedir, cwd, version: reported },
+          lineLimit,
+          onFault,
+        })
+        const listener = await dialect.listen(privateDirectory)
+        closers.push(() => listener.close())
+        return socket
+      }),
   ])
+  if (addresses['codecast']) addresses['mcp'] = `${addresses['codecast']}${MCP_PATH}`
   if (Object.keys(addresses).length === 0) {
     throw new CorralError('internal', 'Nothing could be listened on; see the warnings above')
   }

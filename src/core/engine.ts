@@ -255,7 +255,9 @@ export function createEngine(deps: EngineDeps): EngineParts {
 }
 
 function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilities): void {
-  if (agent !== EXTERNAL_AGENT && catalog.capabilities(agent)[capability]) return
+  // Of an agent elsewhere only the mode is ours to say: it decides what a human is asked.
+  const able = agent === EXTERNAL_AGENT ? capability === 'setMode' : catalog.capabilities(agent)[capability]
+  if (able) return
   throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, {
     agent,
     capability,

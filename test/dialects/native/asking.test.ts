@@ -124,6 +124,13 @@ test('an agent that runs elsewhere has a session that is answered, not written t
     client.call('session.send', { sessionId: id, content: 'hello' }),
     (error: unknown) => error instanceof NativeError && error.code === 'unsupported',
   )
+  await assert.rejects(
+    client.call('session.configure', { sessionId: id, model: 'big' }),
+    (error: unknown) => error instanceof NativeError && error.code === 'unsupported',
+  )
+  await client.call('session.configure', { sessionId: id, mode: 'auto' })
+  const asked = await client.call('approval.request', { sessionId: id, tool: 'Deploy' })
+  assert.equal(asked.decidedBy, 'mode:auto')
 })
 
 test('an archived session is in the list of those, and in no other', async () => {
