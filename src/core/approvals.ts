@@ -110,7 +110,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   async function ask(id: string, { sessionId, timeoutMs, ...question }: AskHuman): Promise<ApprovalRow> {
     const known = log.approval(id)
-    if (known) return known
+    if (known?.sessionId === sessionId) return known
+    if (known) throw new CorralError('invalid', `There is an approval ${id} already`, { field: 'id' })
     const how = { external: true, ...(timeoutMs !== undefined && { timeoutMs }) }
     await change(sessionId, (state) => approving.ask(state, approvalOf(id, question), around(state), how))
     return found(id)
@@ -150,6 +151,9 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     },
     async withdraw(approvalId, by) {
       const row = found(approvalId)
+      if (!row.external) {
+        throw new CorralError('unsupported', 'The agent waits for this answer itself: allow it or deny it')
+      }
       if (!row.decision) {
         const reason = 'whoever asked has given up'
         await change(row.sessionId, (state) => approving.withdraw(state, approvalId, reason, by))

@@ -189,7 +189,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     async configure(command) {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
-      if (command.mode !== undefined && agent !== EXTERNAL_AGENT) needs(catalog, agent, 'setMode')
+      if (command.mode !== undefined) needs(catalog, agent, 'setMode')
       const events = await change(command.sessionId, (state) =>
         decide.configure(state, command, approvals.around(state)),
       )

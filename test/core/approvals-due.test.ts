@@ -154,9 +154,11 @@ test('a time of skipping that is made longer, shorter, or ended by hand ends whe
   await skip(ended!, now + SOON_MS)
   await skip(ended!, null)
   await skip(lasting!, FOR_EVER)
-  await expiryOf(shorter!)
+  const made = await newSession(t, { rules: { ...NO_RULES, skipUntil: Date.now() + SOON_MS } })
+  const { id: fork } = await t.engine.fork({ sessionId: made })
+  await Promise.all([shorter!, made, fork].map(expiryOf))
   assert.ok((await expiryOf(longer!)).at >= now + 5 * SOON_MS)
-  assert.deepEqual([longer!, shorter!, ended!, lasting!].map(expiries), [1, 1, 0, 0])
+  assert.deepEqual([longer!, shorter!, made, fork, ended!, lasting!].map(expiries), [1, 1, 1, 1, 0, 0])
   assert.equal(answerTo(t, (await ask(t, lasting!)).id), 'allow by rule')
 })
 

@@ -197,8 +197,8 @@ test('retention removes old events and destroyed sessions, and keeps what still 
 test('sessions are found by what they are: archived, a leaf, a conversation, a directory', async () => {
   const log = open(freshDir())
   const sessions = [
-    newSession('root', 1, { cwd: '/a', nativeId: 'n1' }),
-    newSession('child', 2, { cwd: '/a', parentId: 'root', nativeId: 'n1' }),
+    newSession('ancestor', 1, { cwd: '/a', nativeId: 'n1' }),
+    newSession('child', 2, { cwd: '/a', parentId: 'ancestor', nativeId: 'n1' }),
     newSession('put-away', 3, { cwd: '/b', archived: true }),
     newSession('childless', 4, { cwd: '/a' }),
     newSession('gone', 5, { cwd: '/c', parentId: 'childless', nativeId: 'n2', destroyed: true }),
@@ -206,9 +206,9 @@ test('sessions are found by what they are: archived, a leaf, a conversation, a d
   await log.append({ events: [], writes: sessions.map((session) => ({ op: 'session', session })) })
   const ids = (query: Omit<SessionQuery, 'limit'>): string[] =>
     log.sessions({ limit: 9, ...query }).map(({ id }) => id)
-  assert.deepEqual(ids({}), ['childless', 'put-away', 'child', 'root'])
+  assert.deepEqual(ids({}), ['childless', 'put-away', 'child', 'ancestor'])
   assert.deepEqual(ids({ archived: true }), ['put-away'])
-  assert.deepEqual(ids({ archived: false }), ['childless', 'child', 'root'])
+  assert.deepEqual(ids({ archived: false }), ['childless', 'child', 'ancestor'])
   assert.deepEqual(ids({ leaves: true }), ['childless', 'put-away', 'child'])
   assert.deepEqual(ids({ leaves: true, archived: false }), ['childless', 'child'])
   assert.deepEqual(ids({ leaves: true, before: { activeAt: 4, id: 'childless' } }), ['put-away', 'child'])

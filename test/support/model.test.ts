@@ -5,6 +5,7 @@ import { type ScriptedModel, startScriptedModel } from './model/server.ts'
 const SYSTEM = [
   { type: 'text', text: 'You are…\n - Primary working directory: /home/dev/project\n - Shell: bash' },
 ]
+const TOOLS = ['Bash', 'Write', 'Edit', 'AskUserQuestion'].map((name) => ({ name }))
 
 describe('the scripted model', () => {
   let model: ScriptedModel
@@ -24,7 +25,13 @@ describe('the scripted model', () => {
   }
   const ask = async (content: unknown, rest: object = {}) => {
     const messages = [{ role: 'user', content }]
-    const response = await post('/v1/messages', { model: 'm', messages, system: SYSTEM, ...rest })
+    const response = await post('/v1/messages', {
+      model: 'm',
+      messages,
+      system: SYSTEM,
+      tools: TOOLS,
+      ...rest,
+    })
     return (await response.json()) as {
       content: Record<string, unknown>[]
       stop_reason: string
@@ -85,6 +92,11 @@ describe('the scripted model', () => {
   test('refuses a path when no directory was stated', async () => {
     const message = await ask('[[write a.txt hi]]', { system: 'none' })
     assert.match(String(message.content[0]?.['text']), /^refused: write/)
+  })
+
+  test('refuses a tool that is not offered', async () => {
+    const message = await ask('[[shell ls]]', { tools: [] })
+    assert.equal(message.content[0]?.['text'], 'refused: shell: no tool for that is offered')
   })
 
   test('looks past reminders and a system message after the user', async () => {

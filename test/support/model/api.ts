@@ -1,16 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 
 /** One request to the scripted model. */
 export interface Exchange {
+  /** Without its query. */
+  path: string
   body: unknown
   response: ServerResponse
   /** Aborts when the client is gone or the server closes. */
   signal: AbortSignal
 }
 
-/** One model API: what it answers, by `METHOD /path`. A sibling file each. */
-export interface ModelApi {
-  routes: Record<string, (exchange: Exchange) => Promise<void>>
+export interface Route {
+  method: 'GET' | 'POST'
+  path: RegExp
+  answer(exchange: Exchange): Promise<void> | void
 }
 
 export function sendJson(
@@ -21,4 +25,13 @@ export function sendJson(
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })
   response.end(JSON.stringify(body))
+}
+
+/** One server-sent event; `event` only where the API names its events. */
+export function sse(data: unknown, event?: string): string {
+  return `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
+}
+
+export function shortId(): string {
+  return randomUUID().replaceAll('-', '').slice(0, 24)
 }

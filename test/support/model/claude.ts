@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CLAUDE } from '../claude-env.ts'
-import { lineSplitter } from '../../../src/agents/demo/lines.ts'
+import { follow } from './follow.ts'
 
 /** A line of claude's, as far as tests look at it. */
 export interface ClaudeLine {
@@ -41,8 +41,6 @@ export interface Claude {
   close(): Promise<void>
 }
 
-const WAIT_MS = 30_000
-
 /** The real claude over pipes, with a home of its own and `modelUrl` as the only model it knows. */
 export function startClaude(options: {
   modelUrl: string
@@ -57,7 +55,7 @@ export function startClaude(options: {
     env: { ...environment(root, options.modelUrl), ...options.env },
     stdio: 'pipe',
   })
-  const { lines, wait } = follow(child)
+  const { lines, wait } = follow<ClaudeLine>(child, (line) => `${line.type}/${line.subtype ?? ''}`)
   let stderr = ''
   child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()))
   child.stdin.on('error', () => undefined)
@@ -124,56 +122,4 @@ function environment(root: string, modelUrl: string): Record<string, string> {
     DISABLE_ERROR_REPORTING: '1',
     CLAUDE_CODE_MAX_RETRIES: '1',
   }
-}
-
-interface Waiter {
-  look(): void
-  giveUp(): void
-}
-
-function follow(child: ChildProcess) {
-  const lines: ClaudeLine[] = []
-  const waiters = new Set<Waiter>()
-  const split = lineSplitter(
-    64 * 1024 * 1024,
-    (bytes) => {
-      lines.push(JSON.parse(bytes.toString('utf8')) as ClaudeLine)
-      for (const waiter of waiters) waiter.look()
-    },
-    (size) => {
-      throw new RangeError(`a line of ${size} bytes`)
-    },
-  )
-  child.stdout!.on('data', split)
-  child.once('close', () => {
-    for (const waiter of waiters) waiter.giveUp()
-  })
-
-  const wait = (fits: (line: ClaudeLine) => boolean, what: string) => {
-    return new Promise<ClaudeLine>((resolve, reject) => {
-      let next = 0
-      const look = () => {
-        const found = lines.slice(next).find(fits)
-        next = lines.length
-        if (found) finish(() => resolve(found))
-      }
-      const giveUp = () => {
-        const last = lines
-          .slice(-20)
-          .map((line) => `${line.type}/${line.subtype ?? ''}`)
-          .join(' ')
-        finish(() => reject(new Error(`no ${what}; the last lines: ${last}`)))
-      }
-      const finish = (end: () => void) => {
-        clearTimeout(timer)
-        waiters.delete(waiter)
-        end()
-      }
-      const waiter = { look, giveUp }
-      const timer = setTimeout(giveUp, WAIT_MS)
-      waiters.add(waiter)
-      look()
-    })
-  }
-  return { lines, wait }
 }

@@ -1,12 +1,12 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import type { Call, Step } from '../../../src/agents/demo/script.ts'
+import type { NamedCall, NamedStep } from './tools.ts'
 
 /** What an API does with a script that is played. A block is opened before its deltas and closed after them. */
 export interface Stage {
   open(kind: 'text' | 'thinking'): void
   delta(text: string): void
   close(): void
-  call(call: Call): void
+  call(call: NamedCall): void
   fail(status: number): void
   /** Resolves when what was said so far has room to leave. */
   flush(): Promise<void>
@@ -15,7 +15,7 @@ export interface Stage {
 const BURST_BATCH = 200
 
 /** Plays steps in real time; resolves to false when it was cut short by a failure or by `signal`. */
-export async function play(steps: readonly Step[], stage: Stage, signal: AbortSignal): Promise<boolean> {
+export async function play(steps: readonly NamedStep[], stage: Stage, signal: AbortSignal): Promise<boolean> {
   for (const step of steps) {
     if (signal.aborted) return false
     switch (step.do) {

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { anthropic } from './anthropic.ts'
-import { sendJson } from './api.ts'
+import { type Route, sendJson } from './api.ts'
+import { completions } from './completions.ts'
+import { gemini } from './gemini.ts'
+import { responses } from './responses.ts'
 
 export interface SeenRequest {
   method: string
@@ -21,7 +24,21 @@ export interface ScriptedModel {
 
 const MAX_REQUESTS = 1000
 const MAX_BODY_BYTES = 64 * 1024 * 1024
-const ROUTES = { ...anthropic.routes }
+const MODEL = {
+  id: 'scripted',
+  object: 'model',
+  type: 'model',
+  display_name: 'Scripted',
+  created: 0,
+  created_at: '1970-01-01T00:00:00Z',
+  owned_by: 'nobody',
+}
+const models: Route = {
+  method: 'GET',
+  path: /^\/v1\/models$/,
+  answer: ({ response }) => sendJson(response, 200, { object: 'list', data: [MODEL], has_more: false }),
+}
+const ROUTES = [models, ...anthropic, ...responses, ...completions, ...gemini]
 
 /** A model whose answers are written in the prompt, on loopback. */
 export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedModel> {
@@ -41,7 +58,8 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
     requests.push(seen)
     if (requests.length > MAX_REQUESTS) requests.shift()
     for (const resolve of waiting.splice(0)) resolve(seen)
-    const route = ROUTES[`${seen.method} ${seen.path.split('?')[0]}`]
+    const path = seen.path.replace(/\?.*$/, '')
+    const route = ROUTES.find((one) => one.method === seen.method && one.path.test(path))
     if (!route) {
       return sendJson(response, 404, {
         type: 'error',
@@ -50,7 +68,7 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
     }
     const gone = new AbortController()
     response.on('close', () => gone.abort())
-    await route({ body, response, signal: AbortSignal.any([gone.signal, closing.signal]) })
+    await route.answer({ path, body, response, signal: AbortSignal.any([gone.signal, closing.signal]) })
   }
 
   await new Promise<void>((resolve, reject) => {
