@@ -32,6 +32,8 @@ export type Decision =
       forSession?: boolean
       forProject?: boolean
       answers?: Record<string, string>
+      /** For the record: an agent that may go ahead hears no more than that. */
+      comment?: string
     }
   | { behavior: 'deny'; comment: string }
   /** A human's own words, where yes or no is not the answer. */

@@ -14,6 +14,8 @@ export interface CreateSession {
   /** Continue this conversation of the agent's own. */
   nativeId?: string | null
   rules?: Rules
+  /** The session that it goes on from, where the agent itself cannot branch. */
+  parentId?: string | null
   /** Its id, when the caller had to know it before. */
   id?: string
   /** The same key twice is one session. */

@@ -160,10 +160,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
           settings = {},
           nativeId = null,
           rules = NO_RULES,
+          parentId = null,
           origin = null,
         } = command
         const given = { agent, cwd, mode, model, title, settings, nativeId, rules, origin }
-        return create(command, { ...given, parentId: null, forkFrom: null })
+        return create(command, { ...given, parentId, forkFrom: null })
       }),
     send: (command) => once(command.key && `send ${command.sessionId} ${command.key}`, () => send(command)),
     async interrupt({ sessionId, clearQueue = false }) {

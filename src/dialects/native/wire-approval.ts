@@ -39,6 +39,7 @@ export const decideParams = z.discriminatedUnion('behavior', [
     answers,
     forSession: z.boolean().exactOptional().describe('and do not ask again in this session'),
     forProject: z.boolean().exactOptional().describe('nor in any other session of this directory'),
+    comment: z.string().max(100_000).exactOptional().describe('for the record'),
     by,
   }),
   z.strictObject({
@@ -81,6 +82,7 @@ export const decision = z.discriminatedUnion('behavior', [
     input: z.unknown().exactOptional(),
     forSession: z.boolean().exactOptional(),
     forProject: z.boolean().exactOptional(),
+    comment: z.string().exactOptional(),
     answers: z.record(z.string(), z.string()).exactOptional(),
   }),
   z.object({ behavior: z.literal('deny'), comment: z.string() }),

@@ -1,0 +1,60 @@
+import type { Engine } from '../../core/api.ts'
+import type { LoggedEvent } from '../../core/event.ts'
+import type { Session } from '../../core/session.ts'
+import { toWire } from './events.ts'
+import { resultLine } from './rpc.ts'
+
+/** The types of events that a subscriber wants. */
+export interface WantedTypes {
+  /** The same for everybody who wants the same. */
+  key: string
+  has(type: string): boolean
+}
+
+const EVERYTHING: WantedTypes = { key: '', has: () => true }
+
+export function wantedTypes(types: readonly string[]): WantedTypes {
+  if (types.length === 0) return EVERYTHING
+  const set = new Set(types)
+  return { key: JSON.stringify([...set].sort()), has: (type) => set.has(type) }
+}
+
+interface Encoded {
+  lines: { type: string; line: string }[]
+  /** Joined, for each choice of types that somebody has made. */
+  texts: Map<string, string>
+}
+
+/** A batch goes to many subscribers as the same array: it is put into words once. */
+const cache = new WeakMap<LoggedEvent[], Encoded>()
+
+/** What a batch says to a subscriber, as lines without the last LF; empty when that is nothing. */
+export function linesOf(engine: Engine, events: LoggedEvent[], wanted: WantedTypes): string {
+  let encoded = cache.get(events)
+  if (!encoded) {
+    const reader = readingOnce(engine)
+    const lines = events.flatMap((event) =>
+      toWire(reader, event).map(({ type, json }) => ({ type, line: resultLine(`{"event":${json}}`) })),
+    )
+    encoded = { lines, texts: new Map() }
+    cache.set(events, encoded)
+  }
+  let text = encoded.texts.get(wanted.key)
+  if (text === undefined) {
+    const chosen = encoded.lines.filter(({ type }) => wanted.has(type))
+    text = chosen.map(({ line }) => line).join('\n')
+    encoded.texts.set(wanted.key, text)
+  }
+  return text
+}
+
+/** Nearly every event of a batch asks for the same session: whoever replays a long one makes others wait less so. */
+function readingOnce(engine: Engine): Engine {
+  const sessions = new Map<string, Session>()
+  const session = (id: string): Session => {
+    const found = sessions.get(id) ?? engine.session(id)
+    sessions.set(id, found)
+    return found
+  }
+  return Object.create(engine, { session: { value: session } }) as Engine
+}

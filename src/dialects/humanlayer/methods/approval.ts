@@ -1,0 +1,162 @@
+import type { Engine } from '../../../core/api.ts'
+import type { DecideApproval } from '../../../core/command.ts'
+import { CorralError } from '../../../core/error.ts'
+import type { ApprovalRow } from '../../../core/ports.ts'
+import { untilDecided } from '../../../core/wait.ts'
+import { approvalStatus, approvalType, approvalView, type ApprovalType } from '../approvals.ts'
+import { findSession } from '../ids.ts'
+import { ORIGIN } from '../launch.ts'
+import { HumanLayerError, method } from '../method.ts'
+import * as wire from '../wire.ts'
+
+const MAX_LISTED = 1000
+const MAX_OPEN = 10_000
+const MAX_WAIT_MS = 25_000
+const EDITS: ReadonlySet<string> = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
+const { required, wrong } = wire
+
+export const approvalMethods = [
+  method({
+    name: 'fetchApprovals',
+    params: wire.sessionParams,
+    handler({ session_id }, { engine }) {
+      const rows = engine.approvals({ open: true, limit: MAX_OPEN, ...ofSession(engine, session_id) })
+      return { approvals: rows.reverse().map(approvalView) }
+    },
+  }),
+  method({
+    name: 'listApprovals',
+    params: wire.approvalsParams,
+    handler({ session_id, open = true, limit }, { engine }) {
+      const size = limit ? Math.min(limit, MAX_LISTED) : MAX_LISTED
+      const query = { limit: size, ...ofSession(engine, session_id) }
+      return { approvals: engine.approvals(open ? { ...query, open } : query).map(approvalView) }
+    },
+  }),
+  method({
+    name: 'getApproval',
+    params: wire.approvalParams,
+    async handler({ approval_id, wait_ms = 0 }, { engine }) {
+      const id = required(approval_id, 'approval_id')
+      const row = found(engine, id)
+      const timeoutMs = Math.min(wait_ms, MAX_WAIT_MS)
+      return { approval: approvalView(timeoutMs > 0 ? await untilDecided(engine, id, { timeoutMs }) : row) }
+    },
+  }),
+  method({
+    name: 'createApproval',
+    params: wire.createApprovalParams,
+    async handler(params, { engine }) {
+      const runId = required(params.run_id, 'run_id')
+      const tool = required(params.tool_name, 'tool_name')
+      const { tool_input: input, tool_use_id: callId, timeout_ms: timeoutMs, type } = params
+      if (input === undefined) throw wrong('tool_input is required', 'tool_input')
+      if (type && type !== 'function_call' && type !== 'human_contact') {
+        throw wrong(`invalid type: ${type}`, 'type')
+      }
+      const { id } = await engine.ask({
+        sessionId: findSession(engine, runId).id,
+        kind: type === 'human_contact' ? 'question' : 'tool',
+        tool,
+        input,
+        edits: EDITS.has(tool),
+        callId: callId || null,
+        ...(timeoutMs && { timeoutMs }),
+      })
+      return { approval_id: id }
+    },
+  }),
+  method({
+    name: 'sendDecision',
+    params: wire.decisionParams,
+    async handler(params, { engine }) {
+      const id = params.approval_id || required(params.call_id, 'call_id')
+      const wanted = required(params.decision, 'decision')
+      const row = orNull(engine, id)
+      checkDecision(params, wanted, row)
+      const type = params.type
+      if (!row) return failed(`approval not found: ${id}`)
+      if (type && type !== approvalType(row)) return failed(`approval ${id} is a ${approvalType(row)}`)
+      try {
+        await engine.decide({ approvalId: id, decision: decisionOf(params, wanted), by: ORIGIN })
+      } catch (error) {
+        return failed(problemOf(engine, id, error))
+      }
+      return { success: true, error: '' }
+    },
+  }),
+]
+
+function failed(error: string): { success: false; error: string } {
+  return { success: false, error }
+}
+
+function ofSession(engine: Engine, id: string | undefined): { sessionId?: string } {
+  return id ? { sessionId: findSession(engine, id).id } : {}
+}
+
+function orNull(engine: Engine, id: string): ApprovalRow | null {
+  try {
+    return engine.approval(id)
+  } catch (error) {
+    if (error instanceof CorralError && error.code === 'approval_not_found') return null
+    throw error
+  }
+}
+
+function found(engine: Engine, id: string): ApprovalRow {
+  const row = orNull(engine, id)
+  if (!row) throw new HumanLayerError(`approval not found: ${id}`, { code: 'approval_not_found' })
+  return row
+}
+
+const DECISIONS: Record<ApprovalType, readonly string[]> = {
+  function_call: ['approve', 'deny'],
+  human_contact: ['respond'],
+}
+
+/** Clients that name no type may also say no to a question, which they do not know as anything special. */
+function checkDecision(params: wire.DecisionParams, wanted: string, row: ApprovalRow | null): void {
+  const type = params.type || (row && approvalType(row))
+  if (type && !Object.hasOwn(DECISIONS, type)) throw wrong(`invalid type: ${type}`, 'type')
+  const known = type
+    ? [...DECISIONS[type as ApprovalType], ...(params.type ? [] : ['deny'])]
+    : ['approve', 'deny', 'respond']
+  if (!known.includes(wanted)) {
+    throw wrong(`invalid decision${type ? ` for ${type}` : ''}: ${wanted}`, 'decision')
+  }
+  const comment = params.comment?.trim() ?? ''
+  if (wanted === 'deny' && comment === '') throw wrong('comment is required for denial', 'comment')
+  if (wanted === 'respond' && comment === '') {
+    throw wrong('comment is required for human contact response', 'comment')
+  }
+}
+
+function decisionOf(params: wire.DecisionParams, wanted: string): DecideApproval['decision'] {
+  const { comment = '', updated_input: input, remember } = params
+  if (wanted === 'deny') return { behavior: 'deny', comment }
+  if (wanted === 'respond') return { behavior: 'respond', text: comment }
+  return {
+    behavior: 'allow',
+    ...(input !== undefined && input !== null && { input }),
+    ...(comment !== '' && { comment }),
+    ...(remember === 'session' && { forSession: true }),
+    ...(remember === 'project' && { forProject: true }),
+  }
+}
+
+/** Somebody else was first, or the session is gone; what is a fault of ours is thrown on. */
+function problemOf(engine: Engine, id: string, error: unknown): string {
+  if (!(error instanceof CorralError)) throw error
+  switch (error.code) {
+    case 'approval_resolved':
+      return `approval ${id} already decided with status: ${approvalStatus(found(engine, id).decision)}`
+    case 'approval_not_found':
+      return `approval not found: ${id}`
+    case 'session_not_found':
+    case 'invalid':
+      return error.message
+    default:
+      throw error
+  }
+}

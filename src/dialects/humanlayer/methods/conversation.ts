@@ -1,0 +1,81 @@
+import type { Engine } from '../../../core/api.ts'
+import type { Session } from '../../../core/session.ts'
+import { type ConversationEvent, createConversation } from '../conversation.ts'
+import { ENTRY_TYPES } from '../entries.ts'
+import { findSession, sessionOrNull } from '../ids.ts'
+import { HumanLayerError, method } from '../method.ts'
+import { eventsOf } from '../reading.ts'
+import { createFileReads, SNAPSHOT_TYPES, snapshotOf } from '../snapshots.ts'
+import * as wire from '../wire.ts'
+
+export const conversationMethods = [
+  method({
+    name: 'getConversation',
+    params: wire.conversationParams,
+    async handler({ session_id, claude_session_id, since = 0, limit }, { engine }) {
+      const rows = claude_session_id
+        ? await byNativeId(engine, claude_session_id)
+        : await withAncestors(engine, session_id)
+      const newer = since > 0 ? rows.filter(({ id }) => id > since) : rows
+      if (!limit || newer.length <= limit) return { events: newer }
+      const events = newer.slice(0, limit)
+      return { events, next_since: events.at(-1)!.id }
+    },
+  }),
+  method({
+    name: 'getSessionSnapshots',
+    params: wire.sessionParams,
+    async handler(params, { engine }) {
+      const { id, cwd } = findSession(engine, wire.required(params.session_id, 'session_id'))
+      const reads = createFileReads()
+      for await (const page of eventsOf(engine, id, SNAPSHOT_TYPES)) page.forEach(reads.add)
+      const snapshots = []
+      for (const read of reads.all.toReversed()) snapshots.push(await snapshotOf(read, cwd))
+      return { snapshots }
+    },
+  }),
+]
+
+async function byNativeId(engine: Engine, nativeId: string): Promise<ConversationEvent[]> {
+  const session = engine.sessionByNativeId(nativeId)
+  return session ? block(engine, session) : []
+}
+
+async function withAncestors(engine: Engine, sessionId: string | undefined): Promise<ConversationEvent[]> {
+  if (!sessionId) throw wire.wrong('either session_id or claude_session_id is required', 'session_id')
+  const rows: ConversationEvent[] = []
+  for (const { session, until } of lineage(engine, sessionId)) {
+    rows.push(...(await block(engine, session, until)))
+  }
+  return rows
+}
+
+/** The session and those that it came from, the oldest first; each up to where the next one branched off. */
+function lineage(engine: Engine, sessionId: string): { session: Session; until: number }[] {
+  const line: { session: Session; until: number }[] = []
+  let session: Session | null = named(engine, sessionId)
+  let until = Number.POSITIVE_INFINITY
+  while (session) {
+    line.unshift({ session, until })
+    until = session.createdAt
+    session = session.parentId === null ? null : sessionOrNull(engine, session.parentId)
+  }
+  return line
+}
+
+function named(engine: Engine, sessionId: string): Session {
+  try {
+    return findSession(engine, sessionId)
+  } catch (error) {
+    if (!(error instanceof HumanLayerError)) throw error
+    throw new HumanLayerError(`failed to get conversation: ${error.message}`, error.data)
+  }
+}
+
+async function block(engine: Engine, session: Session, until = Number.POSITIVE_INFINITY) {
+  const conversation = createConversation(session)
+  for await (const page of eventsOf(engine, session.id, ENTRY_TYPES)) {
+    for (const event of page) if (event.at <= until) conversation.add(event)
+  }
+  return conversation.rows
+}
