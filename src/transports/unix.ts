@@ -5,6 +5,8 @@ import { createLineSplitter, DEFAULT_MAX_LINE } from './ndjson.ts'
 
 const PATH_LIMIT = 107 // sun_path holds 108 bytes with its NUL
 const CLOSE_MS = 1000
+/** Connections that wait to be accepted: beyond that a client is refused, and a thousand may well come at once. */
+const BACKLOG = 4096
 
 /** One client: lines in, lines out. */
 export interface LineConnection {
@@ -13,6 +15,8 @@ export interface LineConnection {
    * that more than the bound is unsent and nothing further should be queued before `drain`.
    */
   send(line: string): boolean
+  /** Does not wait for the end of the tick; within `line` it is not needed, and does nothing. */
+  flush(): void
   /** Stops and resumes reading from the peer; each pause needs its resume. */
   pause(): void
   resume(): void
@@ -129,7 +133,7 @@ function bind(server: Server, path: string): Promise<void> {
     server.once('error', reject)
     const umask = process.umask(0o177)
     try {
-      server.listen(path, () => {
+      server.listen({ path, backlog: BACKLOG }, () => {
         server.off('error', reject)
         chmodSync(path, 0o600)
         resolve()
@@ -145,13 +149,43 @@ interface Link {
   connection: LineConnection
 }
 
+/** What a peer has sent, in order; `null` is the end of it. */
+type Received = Buffer | { limit: number } | null
+
 function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
   let pauses = 0
-  const hold = (by: 1 | -1): void => {
+  // A chunk holds many lines, and the first of them may already be a reason to read no further.
+  let received: Received[] = []
+
+  function hold(by: 1 | -1): void {
     pauses += by
-    if (pauses > 0) socket.pause()
-    else socket.resume()
+    if (pauses > 0) return void socket.pause()
+    const waiting = received
+    received = []
+    for (const item of waiting) take(item)
+    if (pauses === 0) socket.resume()
   }
+
+  function take(item: Received): void {
+    if (pauses > 0) received.push(item)
+    else if (item === null) endOfInput()
+    else if (!Buffer.isBuffer(item)) overflow(item.limit)
+    else if (!socket.writableEnded) handler.line(item)
+  }
+
+  function endOfInput(): void {
+    if (handler.ended) handler.ended()
+    else connection.close()
+  }
+
+  function overflow(limit: number): void {
+    // Reading goes on for a moment, so that the peer gets to see the answer instead of a broken pipe.
+    handler.oversize?.(limit)
+    output.flush()
+    socket.end()
+    setTimeout(() => socket.destroy(), CLOSE_MS).unref()
+  }
+
   const output = lineWriter(socket, options.sendLimit ?? 1024 ** 2, {
     blocked: () => hold(1),
     drained: () => {
@@ -161,6 +195,7 @@ function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
   })
   const connection: LineConnection = {
     send: output.send,
+    flush: output.now,
     pause: () => hold(1),
     resume: () => hold(-1),
     close() {
@@ -172,24 +207,18 @@ function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
   const splitter = createLineSplitter({
     maxLineBytes: options.lineLimit ?? DEFAULT_MAX_LINE,
     onLine: (line) => {
-      if (!isBlank(line) && !socket.writableEnded) handler.line(line)
+      if (!isBlank(line)) take(line)
     },
-    onOverflow: (limit) => {
-      // Reading goes on for a moment, so that the peer gets to see the answer instead of a broken pipe.
-      handler.oversize?.(limit)
-      output.flush()
-      socket.end()
-      setTimeout(() => socket.destroy(), CLOSE_MS).unref()
-    },
+    onOverflow: (limit) => take({ limit }),
   })
-  socket.on('data', (chunk: Buffer) => splitter.push(chunk))
+  socket.on('data', (chunk: Buffer) => output.gather(() => splitter.push(chunk)))
   socket.on('end', () => {
     splitter.end()
-    if (handler.ended) handler.ended()
-    else connection.close()
+    take(null)
   })
   socket.on('error', () => {}) // a peer that went away; `close` follows
   socket.on('close', () => {
+    received = []
     gone()
     handler.closed?.()
   })
@@ -200,30 +229,51 @@ function isBlank(line: Buffer): boolean {
   return line.length === 0 || (line.length === 1 && line[0] === 0x0d)
 }
 
+/** How many sockets are written to in a row: with a thousand of them, whoever asks something must not wait for all. */
+const WRITES_IN_A_ROW = 64
+let due: (() => void)[] = []
+
+function atTickEnd(write: () => void): void {
+  if (due.length === 0) setImmediate(writeSome)
+  due.push(write)
+}
+
+function writeSome(): void {
+  const some = due.slice(0, WRITES_IN_A_ROW)
+  due = due.slice(WRITES_IN_A_ROW)
+  if (due.length > 0) setImmediate(writeSome)
+  for (const write of some) write()
+}
+
 /** Gathers the lines of one tick into one write and watches how much is unsent. */
 function lineWriter(socket: Socket, limit: number, on: { blocked(): void; drained(): void }) {
   let gathered = ''
   let scheduled = false
+  let held = false
   let blocked = false
+
+  function written(): void {
+    if (!blocked || socket.destroyed || gathered.length + socket.writableLength > limit / 4) return
+    blocked = false
+    on.drained()
+  }
 
   function flush(): void {
     scheduled = false
     if (gathered === '' || socket.destroyed || socket.writableEnded) return
     const text = gathered
     gathered = ''
-    socket.write(text, () => {
-      if (!blocked || socket.destroyed || gathered.length + socket.writableLength > limit / 4) return
-      blocked = false
-      on.drained()
-    })
+    // Only who is blocked waits for room; everybody else is spared the callback.
+    if (blocked) socket.write(text, written)
+    else socket.write(text)
   }
 
   function send(line: string): boolean {
     if (socket.destroyed || socket.writableEnded) return false
     gathered += `${line}\n`
-    if (!scheduled) {
+    if (!scheduled && !held) {
       scheduled = true
-      setImmediate(flush)
+      atTickEnd(flush)
     }
     if (!blocked && gathered.length + socket.writableLength > limit) {
       blocked = true
@@ -232,5 +282,21 @@ function lineWriter(socket: Socket, limit: number, on: { blocked(): void; draine
     return !blocked
   }
 
-  return { send, flush }
+  return {
+    send,
+    flush,
+    now(): void {
+      if (!held) flush()
+    },
+    /** Whatever the work sends goes out right after it: nothing is left for later, and nobody waits for the next tick. */
+    gather(work: () => void): void {
+      held = true
+      try {
+        work()
+      } finally {
+        held = false
+      }
+      flush()
+    },
+  }
 }

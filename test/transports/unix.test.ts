@@ -246,3 +246,46 @@ test('closing sends what is queued, ends every connection and removes the socket
   assert.deepEqual(await received, ['goodbye'])
   assert.equal(existsSync(path), false)
 })
+
+test('a pause holds from the next line on, also within what has come already; then all come in order', async (t) => {
+  const seen: string[] = []
+  let connection: LineConnection | null = null
+  const heard = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  const { path } = await listen(t, {
+    accept(opened) {
+      connection = opened
+      return {
+        line(line) {
+          seen.push(line.toString())
+          opened.pause()
+          heard.resolve()
+        },
+        ended: () => {
+          seen.push('end')
+          ended.resolve()
+        },
+      }
+    },
+  })
+  const socket = await open(t, path)
+  socket.end('one\ntwo\nthree\nfour')
+  await heard.promise
+  for (const expected of [['one'], ['one', 'two'], ['one', 'two', 'three']]) {
+    await new Promise(setImmediate)
+    assert.deepEqual(seen, expected)
+    connection!.resume()
+  }
+  while (seen.length < 4) await new Promise(setImmediate)
+  connection!.resume()
+  await ended.promise
+  assert.deepEqual(seen, ['one', 'two', 'three', 'four', 'end'])
+})
+
+// Elsewhere the system allows fewer to wait.
+test('a thousand clients may come at once', { skip: process.platform !== 'linux' }, async (t) => {
+  const { path } = await listen(t)
+  const sockets = Array.from({ length: 1000 }, () => createConnection(path))
+  t.after(() => sockets.forEach((socket) => socket.destroy()))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+})
