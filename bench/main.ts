@@ -8,6 +8,7 @@ import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { claude } from './claude.ts'
 import { fanout } from './fanout.ts'
+import { humanlayer } from './humanlayer.ts'
 import { latency } from './latency.ts'
 import { log } from './log.ts'
 import { memory } from './memory.ts'
@@ -19,7 +20,7 @@ import { machine, table } from './support/table.ts'
 import { openWorkshop, type Workshop } from './support/workshop.ts'
 import { throughput } from './throughput.ts'
 
-const BENCHMARKS = { claude, throughput, latency, log, start, sessions, memory, rpc, fanout }
+const BENCHMARKS = { claude, throughput, latency, log, start, sessions, memory, rpc, fanout, humanlayer }
 type Name = keyof typeof BENCHMARKS
 
 const { values: options, positionals } = parseArgs({

@@ -1,5 +1,5 @@
-import { createConnection, type NetConnectOpts, type Socket } from 'node:net'
 import { connect } from '../src/dialects/native/client.ts'
+import { open } from './support/asking.ts'
 import { request } from './support/codecast.ts'
 import type { Result, Row } from './support/row.ts'
 import { startBareEcho, startBareHttp, startDaemon } from './support/server.ts'
@@ -50,34 +50,6 @@ export async function rpc(shop: Workshop): Promise<Result[]> {
 function compared(name: string, ours: number[], bare: number[]): Row {
   const note = `${spread(ours)}; bare: ${median(bare).toFixed(3)} ms`
   return { name, value: median(ours), unit: 'ms', ratio: median(ours) / median(bare), note }
-}
-
-interface Connection {
-  /** Resolves at the end of the answer. */
-  ask(text: string): Promise<void>
-  close(): void
-}
-
-/** An answer is over with the piece that ends with `last`. */
-function open(to: NetConnectOpts, last: string): Promise<Connection> {
-  const end = last.charCodeAt(0)
-  return new Promise((resolve, reject) => {
-    const socket: Socket = createConnection(to)
-    let answered: () => void = () => undefined
-    socket.on('data', (bytes) => bytes.at(-1) === end && answered())
-    socket.once('error', reject)
-    socket.once('connect', () => {
-      socket.setNoDelay(true)
-      resolve({
-        ask: (text) =>
-          new Promise((done) => {
-            answered = done
-            socket.write(text)
-          }),
-        close: () => socket.destroy(),
-      })
-    })
-  })
 }
 
 async function commits(socket: string, cwd: string): Promise<number[]> {

@@ -19,7 +19,10 @@ export interface Server {
 export interface BenchDaemon extends Server {
   /** Of the Codecast listener. */
   readonly port: number
+  /** Of the native listener. */
   readonly socket: string
+  /** The socket for HumanLayer clients. */
+  readonly humanlayer: string
   /** A directory for sessions to be in. */
   readonly project: string
 }
@@ -46,10 +49,13 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     CORRAL_CODECAST_PORT: '0',
     ...options.env,
   })
-  const { listeners } = JSON.parse(line) as { listeners: { native: string; codecast: string } }
+  const { listeners } = JSON.parse(line) as {
+    listeners: Record<'native' | 'codecast' | 'humanlayer', string>
+  }
   return Object.assign(server, {
     port: Number(new URL(listeners.codecast).port),
     socket: listeners.native,
+    humanlayer: listeners.humanlayer,
     project,
   })
 }
@@ -79,6 +85,17 @@ server.listen('echo.sock', () => console.log('ready'))
 /** Answers lines of JSON-RPC on a Unix socket with nothing. */
 export async function startBareEcho(shop: Workshop): Promise<Server & { socket: string }> {
   const { server, directory } = await startScript(shop, BARE_ECHO)
+  return Object.assign(server, { socket: join(directory, 'echo.sock') })
+}
+
+const BYTE_ECHO = `import { createServer } from 'node:net'
+const server = createServer((socket) => socket.on('data', (bytes) => socket.write(bytes)))
+server.listen('echo.sock', () => console.log('ready'))
+`
+
+/** The least that a Node program can be which answers on a Unix socket: it looks at nothing. */
+export async function startByteEcho(shop: Workshop): Promise<Server & { socket: string }> {
+  const { server, directory } = await startScript(shop, BYTE_ECHO)
   return Object.assign(server, { socket: join(directory, 'echo.sock') })
 }
 

@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
+import { createLineWriter } from './line-writer.ts'
 import { createLineSplitter, DEFAULT_MAX_LINE } from './ndjson.ts'
 
 const PATH_LIMIT = 107 // sun_path holds 108 bytes with its NUL
@@ -186,7 +187,7 @@ function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
     setTimeout(() => socket.destroy(), CLOSE_MS).unref()
   }
 
-  const output = lineWriter(socket, options.sendLimit ?? 1024 ** 2, {
+  const output = createLineWriter(socket, options.sendLimit ?? 1024 ** 2, {
     blocked: () => hold(1),
     drained: () => {
       hold(-1)
@@ -227,76 +228,4 @@ function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
 
 function isBlank(line: Buffer): boolean {
   return line.length === 0 || (line.length === 1 && line[0] === 0x0d)
-}
-
-/** How many sockets are written to in a row: with a thousand of them, whoever asks something must not wait for all. */
-const WRITES_IN_A_ROW = 64
-let due: (() => void)[] = []
-
-function atTickEnd(write: () => void): void {
-  if (due.length === 0) setImmediate(writeSome)
-  due.push(write)
-}
-
-function writeSome(): void {
-  const some = due.slice(0, WRITES_IN_A_ROW)
-  due = due.slice(WRITES_IN_A_ROW)
-  if (due.length > 0) setImmediate(writeSome)
-  for (const write of some) write()
-}
-
-/** Gathers the lines of one tick into one write and watches how much is unsent. */
-function lineWriter(socket: Socket, limit: number, on: { blocked(): void; drained(): void }) {
-  let gathered = ''
-  let scheduled = false
-  let held = false
-  let blocked = false
-
-  function written(): void {
-    if (!blocked || socket.destroyed || gathered.length + socket.writableLength > limit / 4) return
-    blocked = false
-    on.drained()
-  }
-
-  function flush(): void {
-    scheduled = false
-    if (gathered === '' || socket.destroyed || socket.writableEnded) return
-    const text = gathered
-    gathered = ''
-    // Only who is blocked waits for room; everybody else is spared the callback.
-    if (blocked) socket.write(text, written)
-    else socket.write(text)
-  }
-
-  function send(line: string): boolean {
-    if (socket.destroyed || socket.writableEnded) return false
-    gathered += `${line}\n`
-    if (!scheduled && !held) {
-      scheduled = true
-      atTickEnd(flush)
-    }
-    if (!blocked && gathered.length + socket.writableLength > limit) {
-      blocked = true
-      on.blocked()
-    }
-    return !blocked
-  }
-
-  return {
-    send,
-    flush,
-    now(): void {
-      if (!held) flush()
-    },
-    /** Whatever the work sends goes out right after it: nothing is left for later, and nobody waits for the next tick. */
-    gather(work: () => void): void {
-      held = true
-      try {
-        work()
-      } finally {
-        held = false
-      }
-      flush()
-    },
-  }
 }

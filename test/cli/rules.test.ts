@@ -73,8 +73,8 @@ test('a session that was put away is left out of the list', async () => {
 
 test('what is allowed for a project is not asked again in another session of it', async () => {
   const first = await newSession(daemon, '--mode', 'ask')
-  await ok('send', first, '--no-wait', '[[shell echo once]]')
   await ok('rules', '--project', '.', '--remove', 'Shell(echo *)')
+  await ok('send', first, '--no-wait', '[[shell echo once]]')
   const asked = await approvalOf(first)
   await ok('approve', asked, '--project')
   const second = await newSession(daemon, '--mode', 'ask')
