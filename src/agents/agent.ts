@@ -47,12 +47,16 @@ export interface AgentDriver {
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   plan(session: Session, detection: Detection, ids: () => string): LaunchPlan
   readonly translator: Translator<unknown>
+  /** Its process opens a conversation first: messages wait until the translator says `agent.ready`. */
+  readonly handshake?: boolean
+  /** The stdin lines about something that the translator said `agent.request` of. */
+  answer?(request: unknown, session: Session): string[] | Promise<string[]>
   /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. */
-  encode(intent: Intent): string[]
+  encode(intent: Intent, session: Session): string[]
   /** Lines that stop the running turn. */
-  interrupt(): string[]
+  interrupt(session: Session): string[]
   /** A harmless request whose answer makes the translator say `barrier.reached` with this id. */
-  barrier(id: string): string[]
+  barrier(id: string, session: Session): string[]
   /** Lines that make an idle process end by itself; empty when only a signal does. */
   farewell(): string[]
   readonly spare?: SpareSupport

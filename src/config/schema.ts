@@ -41,6 +41,7 @@ export const configSchema = z
         maxWarm: whole(0, 1000).default(8).describe('idle agent processes kept alive at most'),
         idleMs: ms.default(15 * 60 * 1000).describe('an idle agent process ends after this long'),
         orphanMs: ms.default(HOUR).describe('how long an agent outlives a daemon that does not come back'),
+        readyMs: positiveMs.default(60_000).describe('how long an agent may take to open its conversation'),
         spare: z.boolean().default(false).describe('keep one started agent ready for the next session'),
         interruptMs: positiveMs.default(5000).describe('wait after asking an agent to stop, before SIGINT'),
         termMs: positiveMs.default(5000).describe('wait after SIGINT, before SIGTERM'),

@@ -112,6 +112,8 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
     case 'turn.ended':
       return state.turn ? endTurn(state, state.turn.id, output) : []
     case 'barrier.reached':
+    case 'agent.ready':
+    case 'agent.request':
       return []
     default:
       return [output]

@@ -73,6 +73,10 @@ export type AgentSignal =
   | { type: 'mode.observed'; mode: Mode }
   /** Everything written to stdin before the barrier of this id has been read. */
   | { type: 'barrier.reached'; id: string }
+  /** The conversation is open and messages may come, or it cannot be opened. */
+  | { type: 'agent.ready'; problem: Failure | null }
+  /** The agent's protocol wants an answer that is no human's business; its driver gives it. */
+  | { type: 'agent.request'; request: unknown }
 
 export type AgentOutput = AgentFact | AgentSignal
 

@@ -4,7 +4,7 @@ import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
 import type { Session, SessionStatus } from './session.ts'
-import type { Turn } from './turn.ts'
+import type { Failure, Turn } from './turn.ts'
 
 /** How far an agent's journal has been read: committed together with the events made from those bytes. */
 export interface JournalPosition {
@@ -173,7 +173,7 @@ export interface AgentSink {
   output(sessionId: string, position: JournalPosition, outputs: AgentOutput[]): Promise<void>
   exited(sessionId: string, runId: string, exit: ExitInfo): Promise<void>
   /** A process could not be started at all. */
-  failedToStart(sessionId: string, turnId: string, error: unknown): Promise<void>
+  failedToStart(sessionId: string, turnId: string, error: Failure): Promise<void>
   /** The turn was interrupted before its message was written. */
   abandoned(sessionId: string, turnId: string): Promise<void>
 }

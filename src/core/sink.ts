@@ -1,7 +1,6 @@
 import { cancelApprovals, type Surroundings } from './approving.ts'
 import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
-import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, LoggedEvent } from './event.ts'
 import type { AgentCatalog, AgentSink } from './ports.ts'
 import type { Session } from './session.ts'
@@ -54,16 +53,8 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
       close(draft, () => decide.exited(draft.state, runId, exit, catalog.title(draft.state.agent)))
       await commit(draft)
     },
-    async failedToStart(sessionId, turnId, error) {
-      const code = error instanceof CorralError && error.code !== 'internal' ? error.code : 'agent_start'
-      const message = error instanceof Error ? error.message : String(error)
-      await closeTurn(sessionId, turnId, {
-        type: 'turn.failed',
-        turnId,
-        usage: NO_USAGE,
-        error: { code, message },
-      })
-    },
+    failedToStart: (sessionId, turnId, error) =>
+      closeTurn(sessionId, turnId, { type: 'turn.failed', turnId, usage: NO_USAGE, error }),
     abandoned: (sessionId, turnId) =>
       closeTurn(sessionId, turnId, { type: 'turn.interrupted', turnId, usage: NO_USAGE }),
   }

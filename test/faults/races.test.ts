@@ -183,7 +183,7 @@ function withRefusingSpare(): AgentDriver {
       },
     },
     spare: {
-      plan: (detection, cwd, ids) => demoDriver.plan(aSession({ cwd }), detection, ids),
+      plan: (detection, cwd) => demoDriver.plan(aSession({ cwd }), detection),
       claimable: () => true,
       claim: () => [claim],
     },

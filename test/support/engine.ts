@@ -87,6 +87,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     maxWarm: 8,
     idleMs: 600_000,
     orphanMs: 3_600_000,
+    readyMs: 60_000,
     interruptMs: 5000,
     termMs: 3000,
     killMs: 3000,

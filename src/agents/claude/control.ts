@@ -1,5 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { asObject, asString, type JsonObject } from './json.ts'
+import { asObject, asString, type JsonObject } from '../json.ts'
 import { type ClaudeState, nothing, type Step } from './state.ts'
 
 /** What a request of ours is for; part of its id, so that an answer is understood without remembering the question. */

@@ -10,7 +10,7 @@ import { PERMISSION_MODES } from './mode.ts'
 import { claim, claimable, sparePlan } from './spare.ts'
 import { claudeTranslator } from './translator.ts'
 
-export const claudeDriver: AgentDriver = {
+export const claudeDriver = {
   name: 'claude',
   title: 'Claude Code',
   capabilities: {
@@ -33,7 +33,7 @@ export const claudeDriver: AgentDriver = {
   barrier: (id) => [request('barrier', id, { subtype: 'get_session_cost' })],
   farewell: () => [request('end', randomUUID(), { subtype: 'end_session' })],
   spare: { plan: sparePlan, claimable, claim },
-}
+} satisfies AgentDriver
 
 function encode(intent: Intent): string[] {
   switch (intent.kind) {

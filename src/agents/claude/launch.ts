@@ -1,7 +1,7 @@
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
 import { request } from './control.ts'
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import { PERMISSION_MODES } from './mode.ts'
 
 const BASE_ARGS = [

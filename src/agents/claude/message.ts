@@ -1,5 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from './json.ts'
+import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from '../json.ts'
 import { type ClaudeState, nothing, other, parentOf, remember, type Step, withSubAgent } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024

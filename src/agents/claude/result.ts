@@ -1,6 +1,6 @@
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
-import { asArray, asCount, asObject, asString, isObject, type JsonObject } from './json.ts'
+import { asArray, asCount, asObject, asString, isObject, type JsonObject } from '../json.ts'
 import type { ClaudeState, Step } from './state.ts'
 
 /** The end of a turn. `subtype` may say success for a failed one; `is_error` and `terminal_reason` do not lie. */

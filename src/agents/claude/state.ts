@@ -1,5 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { capped, type JsonObject } from './json.ts'
+import { capped, type JsonObject } from '../json.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {

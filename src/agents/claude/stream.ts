@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import { type ClaudeState, nothing, parentOf, type Step } from './state.ts'
 
 /** A piece of the model's answer. Text deltas are the bulk of all lines: one look at each field, one object out. */

@@ -1,5 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { asCount, asString, type JsonObject, withoutLongLists } from './json.ts'
+import { asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
 import { modeOf } from './mode.ts'
 import { type ClaudeState, nothing, other, type Step, withSubAgent } from './state.ts'
 

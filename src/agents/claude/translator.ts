@@ -1,7 +1,7 @@
 import type { Translator } from '../agent.ts'
 import { asked, withdrawn } from './approval.ts'
 import { answered } from './control.ts'
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import { assistant, user } from './message.ts'
 import { result } from './result.ts'
 import { type ClaudeState, initialState, nothing, other, remember, type Step } from './state.ts'

@@ -12,7 +12,7 @@ export function demoProgram(): string {
   return fileURLToPath(new URL(name, import.meta.url))
 }
 
-export const demoDriver: AgentDriver = {
+export const demoDriver = {
   name: 'demo',
   title: DEMO_TITLE,
   capabilities: {
@@ -48,7 +48,7 @@ export const demoDriver: AgentDriver = {
   interrupt: () => [line({ type: 'interrupt' })],
   barrier: (id) => [line({ type: 'barrier', id })],
   farewell: () => [line({ type: 'end' })],
-}
+} satisfies AgentDriver
 
 function argsOf(session: Session): string[] {
   const args = [`--mode=${session.mode}`]

@@ -1,6 +1,8 @@
 import type { Content } from '../../core/content.ts'
+import { CorralError } from '../../core/error.ts'
 import type { AgentSink } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
+import type { Failure } from '../../core/turn.ts'
 import { untilCommitted } from './patience.ts'
 import type { Run } from './run.ts'
 
@@ -31,7 +33,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** True when the agent turned out to have the message already. */
   async function hasIt(run: Run, turnId: string): Promise<boolean | 'gone'> {
     if (run.acceptedTurn === turnId) return true
-    if (!(await run.barrier(newId()))) return 'gone'
+    const session = deps.session(run.sessionId)
+    if (!session || !(await run.barrier(newId(), session))) return 'gone'
     return run.acceptedTurn === turnId
   }
 
@@ -41,6 +44,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     if (before.turn!.interrupting && !inDoubt) return sink.abandoned(sessionId, turnId)
     const run = await deps.ensure(before)
     run.usedAt = Date.now()
+    const problem = await run.ready
+    if (run.over) return // its exit says what becomes of the turn
+    if (problem) throw new Unready(problem)
     if (inDoubt) {
       const answer = await hasIt(run, turnId)
       if (answer === 'gone') return // its exit says what becomes of the turn
@@ -50,13 +56,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     const session = wanting(sessionId, turnId)
     if (!session) return
     if (session.turn!.interrupting) return sink.abandoned(sessionId, turnId)
-    await write(run, turnId, input)
+    await write(run, session, turnId, input)
     if (deps.session(sessionId)?.paused) run.signal('SIGSTOP')
   }
 
-  async function write(run: Run, turnId: string, input: Content[]): Promise<void> {
+  async function write(run: Run, session: Session, turnId: string, input: Content[]): Promise<void> {
     try {
-      await run.write(run.driver.encode({ kind: 'prompt', turnId, input }))
+      await run.write(run.driver.encode({ kind: 'prompt', turnId, input }, session))
     } catch (error) {
       // A process that died under a long message: its exit says what becomes of the turn.
       if (run.alive() && !run.over) throw error
@@ -66,11 +72,27 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   return {
     prompt(sessionId, turnId, input, inDoubt) {
       bring(sessionId, turnId, input, inDoubt).catch((error: unknown) =>
-        untilCommitted(() => sink.failedToStart(sessionId, turnId, error), {
+        untilCommitted(() => sink.failedToStart(sessionId, turnId, failureOf(error)), {
           stopped: deps.released,
           failed: (problem) => warn(`noting that session ${sessionId} has no agent`, problem),
         }),
       )
     },
   }
+}
+
+/** An agent that could not open its conversation. */
+class Unready extends Error {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
+function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof Unready) return thrown.failure
+  const code = thrown instanceof CorralError && thrown.code !== 'internal' ? thrown.code : 'agent_start'
+  return { code, message: thrown instanceof Error ? thrown.message : String(thrown) }
 }

@@ -23,6 +23,8 @@ export interface HostOptions {
   maxWarm: number
   idleMs: number
   orphanMs: number
+  /** How long an agent may take to open its conversation. */
+  readyMs: number
   /** From the polite interrupt to SIGINT, from there to SIGTERM, from there to SIGKILL. */
   interruptMs: number
   termMs: number
@@ -99,6 +101,7 @@ export function createHost(deps: HostDeps): Host {
       committed: deps.committed,
       warn,
       onOutput: (outputs) => onOutput(run, outputs),
+      onRequest: (request) => void answer(run, request),
       onExit: () => {
         if (runs.get(row.sessionId) !== run) return
         ladder.stop(row.sessionId)
@@ -107,8 +110,28 @@ export function createHost(deps: HostDeps): Host {
       },
     })
     runs.set(row.sessionId, run)
+    awaitReady(run).catch((error) => warn(`agent ${row.pid}`, error))
     if (released) run.detach()
     return run
+  }
+
+  /** What an agent's protocol wants of this side is given at once; a driver that cannot costs that answer only. */
+  async function answer(run: Run, request: unknown): Promise<void> {
+    try {
+      const session = deps.session(run.sessionId)
+      const lines = session && (await run.driver.answer?.(request, session))
+      if (lines && lines.length > 0 && !run.over) await run.write(lines)
+    } catch (error) {
+      warn(`answering agent ${run.pid}`, error)
+    }
+  }
+
+  /** A process that cannot open its conversation, or takes too long over it, makes room for another try. */
+  async function awaitReady(run: Run): Promise<void> {
+    const timer = setTimeout(() => endRun(run), options.readyMs)
+    const problem = await run.ready
+    clearTimeout(timer)
+    if (problem && !run.over) await endRun(run)
   }
 
   /** The session's process; a new one if it has none, or one that is on its way out. */
@@ -156,7 +179,9 @@ export function createHost(deps: HostDeps): Host {
     const run = runs.get(sessionId)
     if (!run || starting.has(sessionId)) return // its message has not been written: delivery will see
     run.signal('SIGCONT')
-    run.write(run.driver.interrupt()).catch((error) => warn('interrupting an agent', error))
+    const session = deps.session(sessionId)
+    const lines = session ? run.driver.interrupt(session) : []
+    run.write(lines).catch((error) => warn('interrupting an agent', error))
     ladder.start(run, [
       ['SIGINT', options.interruptMs],
       ['SIGTERM', options.termMs],
@@ -202,8 +227,10 @@ export function createHost(deps: HostDeps): Host {
     async tell(sessionId, intent) {
       const underWay = starting.get(sessionId)
       const run = underWay ? await underWay.catch(() => null) : runs.get(sessionId)
-      if (!run || run.ending || run.over) return false
-      await run.write(run.driver.encode(intent))
+      if (!run || run.ending || (await run.ready) || run.over) return false
+      const session = deps.session(sessionId)
+      if (!session) return false
+      await run.write(run.driver.encode(intent, session))
       return true
     },
     interrupt,

@@ -1,5 +1,6 @@
 import type { AgentOutput } from '../../core/event.ts'
 import type { JournalPosition, RunRow } from '../../core/ports.ts'
+import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
 import type { Journal } from './journal.ts'
 
@@ -19,11 +20,12 @@ export interface Reading {
   readonly refused: boolean
 }
 
-export function createReading(
-  journal: Journal,
-  driver: AgentDriver,
-  reached: (barrier: string) => void,
-): Reading {
+export interface Heard {
+  barrier(id: string): void
+  ready(problem: Failure | null): void
+}
+
+export function createReading(journal: Journal, driver: AgentDriver, heard: Heard): Reading {
   const { translator } = driver
   let state = translator.initial()
   let turnOffset = journal.offset
@@ -37,7 +39,8 @@ export function createReading(
     const outputs = step(parsed)
     for (const output of outputs) {
       if (output.type === 'turn.accepted') acceptedTurn = output.turnId
-      else if (output.type === 'barrier.reached') reached(output.id)
+      else if (output.type === 'barrier.reached') heard.barrier(output.id)
+      else if (output.type === 'agent.ready') heard.ready(output.problem)
       else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
       else if (output.type === 'turn.ended') {
         turnOffset = end

@@ -2,6 +2,8 @@ import { existsSync, rmSync, statSync, truncateSync, watch, type FSWatcher } fro
 import { CorralError } from '../../core/error.ts'
 import type { AgentOutput } from '../../core/event.ts'
 import type { AgentSink, ExitInfo, RunRow } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
 import { openFifo } from './fifo.ts'
 import { openJournal } from './journal.ts'
@@ -28,6 +30,8 @@ export interface RunDeps {
   sink: AgentSink
   /** The committed row, to start over from when a commit failed. */
   committed: (runId: string) => RunRow | null
+  /** Its protocol wants an answer; told before what was read is committed, so after a crash it may be told again. */
+  onRequest: (request: unknown) => void
   /** What it said has been committed. */
   onOutput: (outputs: AgentOutput[]) => void
   /** The process is gone and everything it said is in the log. */
@@ -54,6 +58,8 @@ export interface Run {
   /** The last turn whose message the agent has confirmed. */
   readonly acceptedTurn: string | null
   readonly gone: Promise<void>
+  /** Resolves when messages may come: null, or why they never may. */
+  readonly ready: Promise<Failure | null>
   alive(): boolean
   /** Looks whether the process is still there. */
   check(): void
@@ -61,7 +67,7 @@ export interface Run {
   follow(): Promise<void>
   write(lines: string[]): Promise<void>
   /** Resolves true once everything written before has been read by the agent, false when it is gone. */
-  barrier(id: string): Promise<boolean>
+  barrier(id: string, session: Session): Promise<boolean>
   /** Before the next turn of an idle agent: keeps its files small. */
   tidy(): Promise<void>
   signal(signal: NodeJS.Signals): void
@@ -75,7 +81,11 @@ export function createRun(deps: RunDeps): Run {
   const journal = openJournal(files.journal, row.turnOffset, MAX_LINE)
   const fifo = openFifo(files.input)
   const barriers = new Map<string, (reached: boolean) => void>()
-  const reading = createReading(journal, driver, (id) => settleBarrier(id, true))
+  const { promise: ready, resolve: isReady } = Promise.withResolvers<Failure | null>()
+  const reading = createReading(journal, driver, {
+    barrier: (id) => settleBarrier(id, true),
+    ready: isReady,
+  })
   const whenQuiet: (() => void)[] = []
   const { promise: gone, resolve: isGone } = Promise.withResolvers<void>()
   let inFlight = 0
@@ -97,6 +107,7 @@ export function createRun(deps: RunDeps): Run {
     if (!page) return false
     // What says nothing is not worth a commit: read again after a crash, it says nothing again.
     if (page.outputs.length === 0) return true
+    for (const output of page.outputs) if (output.type === 'agent.request') deps.onRequest(output.request)
     inFlight++
     sink
       .output(row.sessionId, { runId: row.id, ...page.position }, page.outputs)
@@ -196,6 +207,12 @@ export function createRun(deps: RunDeps): Run {
     poll = setInterval(check, watcher ? POLL_MS : BLIND_POLL_MS)
   }
 
+  // Who has ended a turn was ready for it.
+  if (!driver.handshake || row.turnOffset > 0) isReady(null)
+  void gone.then(() =>
+    isReady({ code: 'agent_exited', message: `${driver.title} ended before it was ready` }),
+  )
+
   const run: Run = {
     id: row.id,
     sessionId: row.sessionId,
@@ -214,6 +231,7 @@ export function createRun(deps: RunDeps): Run {
       return reading.acceptedTurn
     },
     gone,
+    ready,
     alive,
     check,
     async follow() {
@@ -224,11 +242,11 @@ export function createRun(deps: RunDeps): Run {
       await quiet
     },
     write: (lines) => fifo.write(lines),
-    barrier(id) {
+    barrier(id, session) {
       return new Promise((resolve) => {
         barriers.set(id, resolve)
         // A line that was cut off by a crash is ended first; the agent may not survive it, and then starts anew.
-        fifo.write(['', ...driver.barrier(id)]).catch(() => settleBarrier(id, false))
+        fifo.write(['', ...driver.barrier(id, session)]).catch(() => settleBarrier(id, false))
         void gone.then(() => settleBarrier(id, false))
       })
     },

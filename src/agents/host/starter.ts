@@ -98,7 +98,7 @@ export function createStarter(deps: StarterDeps): Starter {
     if (!spare) return null
     await tell(spare, driver.spare!.claim(session))
     const run = await enlist(session, driver, spare, true)
-    if ((await run.barrier(newId())) && !run.refused) {
+    if ((await run.barrier(newId(), session)) && !run.refused) {
       run.ending = false
       return run
     }

@@ -31,7 +31,7 @@ const WAIT_MS = 20_000
 
 /** The demo agent over pipes, as its driver plans it and its translator reads it. */
 export async function startDemo(session: Session, env: Record<string, string>): Promise<Demo> {
-  const plan = demoDriver.plan(session, await demoDriver.detect({}), () => 'unused')
+  const plan = demoDriver.plan(session, await demoDriver.detect())
   const child = spawn(plan.command, plan.args, { cwd: plan.cwd, env: { ...plan.env, ...env }, stdio: 'pipe' })
   const { outputs, garbage, wait } = translate(child)
   let stderr = ''
