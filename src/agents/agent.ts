@@ -59,5 +59,7 @@ export interface AgentDriver {
   barrier(id: string, session: Session): string[]
   /** Lines that make an idle process end by itself; empty when only a signal does. */
   farewell(): string[]
+  /** Its process is gone: removes what it left in the session's directory since that time. */
+  afterExit?(session: Session, since: number): Promise<void>
   readonly spare?: SpareSupport
 }

@@ -45,7 +45,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     const run = await deps.ensure(before)
     run.usedAt = Date.now()
     const problem = await run.ready
-    if (run.over) return // its exit says what becomes of the turn
+    if (run.over && !run.ending) return // its exit says what becomes of the turn
     if (problem) throw new Unready(problem)
     if (inDoubt) {
       const answer = await hasIt(run, turnId)

@@ -102,6 +102,7 @@ export function createHost(deps: HostDeps): Host {
       warn,
       onOutput: (outputs) => onOutput(run, outputs),
       onRequest: (request) => void answer(run, request),
+      tidyUp: (since) => tidyUp(run, since),
       onExit: () => {
         if (runs.get(row.sessionId) !== run) return
         ladder.stop(row.sessionId)
@@ -126,9 +127,18 @@ export function createHost(deps: HostDeps): Host {
     }
   }
 
+  async function tidyUp(run: Run, since: number): Promise<void> {
+    try {
+      const session = deps.session(run.sessionId)
+      if (session) await run.driver.afterExit?.(session, since)
+    } catch (error) {
+      warn(`tidying up after agent ${run.pid}`, error)
+    }
+  }
+
   /** A process that cannot open its conversation, or takes too long over it, makes room for another try. */
   async function awaitReady(run: Run): Promise<void> {
-    const timer = setTimeout(() => endRun(run), options.readyMs)
+    const timer = setTimeout(() => (released ? undefined : endRun(run)), options.readyMs).unref()
     const problem = await run.ready
     clearTimeout(timer)
     if (problem && !run.over) await endRun(run)
@@ -208,6 +218,8 @@ export function createHost(deps: HostDeps): Host {
       const run = adopt(row, catalog.driver(session.agent))
       if (session.nativeId) conversations.learn(session.agent, session.nativeId, session.id)
       await run.follow()
+      // What told that it is ready may be gone from its journal; its answer tells it again.
+      if (run.driver.handshake) void run.barrier(deps.newId(), session)
       if (run.alive()) return true
       await run.gone
     } catch (error) {

@@ -34,6 +34,8 @@ export interface RunDeps {
   onRequest: (request: unknown) => void
   /** What it said has been committed. */
   onOutput: (outputs: AgentOutput[]) => void
+  /** The process is gone, which began at this time; nothing else is started for its session before this is done. */
+  tidyUp: (since: number) => Promise<void>
   /** The process is gone and everything it said is in the log. */
   onExit: () => void
   warn: (message: string, error: unknown) => void
@@ -184,6 +186,7 @@ export function createRun(deps: RunDeps): Run {
   async function reportExit(): Promise<void> {
     for (let tries = 0; alive() && tries < 200; tries++)
       await new Promise((resolve) => setTimeout(resolve, 5))
+    await deps.tidyUp(statSync(dir, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now())
     const exit: ExitInfo = { ...readExit(files.exit), stderr: tail(files.errors), expected: run.ending }
     await untilCommitted(() => sink.exited(row.sessionId, row.id, exit), {
       stopped: () => detached,

@@ -1,0 +1,33 @@
+import { CorralError } from '../../core/error.ts'
+import type { Session, SessionSettings } from '../../core/session.ts'
+import type { Detection, LaunchPlan } from '../agent.ts'
+import { greeting } from './opening.ts'
+
+/** Everything that differs from session to session is told over stdin. */
+export function plan(session: Session, detection: Detection): LaunchPlan {
+  refuse(session.settings)
+  return {
+    command: detection.path ?? 'codex',
+    args: ['app-server'],
+    cwd: session.cwd,
+    env: {},
+    greeting: greeting(session),
+  }
+}
+
+/** What Codex has nothing for is not passed over in silence. */
+function refuse(settings: SessionSettings): void {
+  const { allowedTools, disallowedTools, maxTurns, permissionPromptTool, mcpConfig } = settings
+  const wanted = {
+    allowedTools: (allowedTools ?? []).length > 0,
+    disallowedTools: (disallowedTools ?? []).length > 0,
+    maxTurns: maxTurns !== undefined,
+    permissionPromptTool: permissionPromptTool !== undefined && !['', 'stdio'].includes(permissionPromptTool),
+    'mcpConfig as the name of a file': typeof mcpConfig === 'string',
+  }
+  const refused = Object.entries(wanted).flatMap(([setting, is]) => (is ? [setting] : []))
+  if (refused.length === 0) return
+  throw new CorralError('unsupported', `Codex has no such setting: ${refused.join(', ')}`, {
+    settings: refused,
+  })
+}

@@ -1,0 +1,43 @@
+import type { Mode } from '../../core/mode.ts'
+import type { Session } from '../../core/session.ts'
+import type { JsonObject } from '../json.ts'
+
+type Sandbox = 'readOnly' | 'workspaceWrite' | 'dangerFullAccess'
+
+interface Policy {
+  sandbox: Sandbox
+  approvals: 'untrusted' | 'on-request' | 'never'
+}
+
+/**
+ * What Codex is told for each of our modes. `untrusted` asks before every command and every edit; `on-request` asks
+ * when the sandbox is to be left; `never` refuses what would have to be asked. In `auto` Codex asks as in `ask` and
+ * Corral says yes, so that what is forbidden here by a rule stays forbidden.
+ */
+const POLICIES: Readonly<Record<Mode, Policy>> = {
+  auto: { sandbox: 'dangerFullAccess', approvals: 'untrusted' },
+  code: { sandbox: 'workspaceWrite', approvals: 'on-request' },
+  plan: { sandbox: 'readOnly', approvals: 'never' },
+  ask: { sandbox: 'workspaceWrite', approvals: 'untrusted' },
+}
+
+/**
+ * Told with every message: Codex forgets its sandbox over a resume, and a sandbox that is set when a conversation is
+ * opened makes it write the directory into the user's own settings.
+ */
+export function policyOf({ mode, settings }: Session): JsonObject {
+  const { sandbox, approvals } = POLICIES[mode]
+  return {
+    approvalPolicy: approvals,
+    // Whoever else the user's settings name, it is Corral that is asked.
+    approvalsReviewer: 'user',
+    sandboxPolicy: sandboxOf(sandbox, settings.additionalDirectories ?? []),
+  }
+}
+
+function sandboxOf(type: Sandbox, writableRoots: string[]): JsonObject {
+  if (type === 'dangerFullAccess') return { type }
+  if (type === 'readOnly') return { type, networkAccess: false }
+  // Codex makes empty folders in every directory that may be written to; the machine's temporary ones are spared.
+  return { type, writableRoots, networkAccess: false, excludeTmpdirEnvVar: true, excludeSlashTmp: true }
+}

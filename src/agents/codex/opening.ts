@@ -1,0 +1,133 @@
+import type { AgentOutput } from '../../core/event.ts'
+import type { Session, SessionSettings } from '../../core/session.ts'
+import type { Failure } from '../../core/turn.ts'
+import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
+import { type Answer, notification, request } from './rpc.ts'
+import { type CodexState, notice, says, type Step } from './state.ts'
+
+const MAX_INIT = 16 * 1024
+
+/** Said often, and told by other lines or of no use here. */
+const UNHEARD = [
+  'account/rateLimits/updated',
+  'deprecationNotice',
+  'hook/completed',
+  'hook/started',
+  'item/commandExecution/outputDelta',
+  'item/commandExecution/terminalInteraction',
+  'item/fileChange/outputDelta',
+  'item/fileChange/patchUpdated',
+  'item/mcpToolCall/progress',
+  'remoteControl/status/changed',
+  'skills/changed',
+  'thread/goal/cleared',
+  'thread/name/updated',
+  'thread/readState/changed',
+  'thread/settings/updated',
+  'thread/status/changed',
+]
+
+/** Ends with a question whose answer says whether a conversation can be opened at all. */
+export function greeting(session: Session): string[] {
+  const clientInfo = { name: 'corral', title: 'Corral', version: '1' }
+  const capabilities = { experimentalApi: true, optOutNotificationMethods: UNHEARD }
+  return [
+    request(session, 'initialize', 'initialize', { clientInfo, capabilities }),
+    notification('initialized'),
+    request(session, 'account', 'account/read', { refreshToken: false }),
+  ]
+}
+
+/** Opens the session's conversation; `fresh` when the one that it had is lost. */
+export function open(session: Session, fresh: boolean): string {
+  const params = {
+    cwd: session.cwd,
+    ...(session.model !== null && { model: session.model }),
+    ...instructions(session.settings),
+    config: {
+      'shell_environment_policy.set.CORRAL_SESSION_ID': session.id,
+      ...mcpServers(session.settings.mcpConfig),
+    },
+  }
+  const [method, threadId] =
+    session.nativeId !== null ? ['thread/resume', session.nativeId] : ['thread/fork', session.forkFrom]
+  if (fresh || threadId === null) return request(session, 'open', 'thread/start', params)
+  // What was said before is in Corral's log: Codex need not tell it again.
+  return request(session, 'open', method!, { threadId, ...params, excludeTurns: true })
+}
+
+function instructions(settings: SessionSettings): JsonObject {
+  const { systemPrompt, appendSystemPrompt, customInstructions } = settings
+  const appended = [appendSystemPrompt, customInstructions].filter((text) => text).join('\n\n')
+  return {
+    ...(systemPrompt !== undefined && { baseInstructions: systemPrompt }),
+    ...(appended !== '' && { developerInstructions: appended }),
+  }
+}
+
+/** As in a `.mcp.json` file, with or without its outer `mcpServers`; Codex has other names for the same things. */
+function mcpServers(config: unknown): JsonObject {
+  if (!isObject(config)) return {}
+  const servers = isObject(config.mcpServers) ? config.mcpServers : config
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => {
+      const { type: _, headers, ...rest } = asObject(server)
+      return [`mcp_servers.${name}`, { ...rest, ...(headers !== undefined && { http_headers: headers }) }]
+    }),
+  )
+}
+
+/** The answer to the question at the end of the greeting; a Codex that does not know it is tried all the same. */
+export function accountRead(state: CodexState, { result }: Answer): Step {
+  if (result?.account === null && result.requiresOpenaiAuth === true) {
+    const message = 'Codex is not signed in: run `codex login`, then try again'
+    return says(state, { type: 'agent.ready', problem: { code: 'not_signed_in', message } })
+  }
+  return says(state, { type: 'agent.request', request: { step: 'open', fresh: false } })
+}
+
+const LOST = /no rollout found|invalid session id|thread not found/
+const BUSY = /already has an active writer/
+
+/** After a crash a conversation may be asked for twice: the first that opens is the session's. */
+export function opened(state: CodexState, { result, error }: Answer): Step {
+  if (state.thread !== null) return says(state)
+  const thread = asObject(result?.thread)
+  const id = asString(thread.id)
+  if (result && id !== null) {
+    return says({ ...state, thread: id }, init(id, result, thread), { type: 'agent.ready', problem: null })
+  }
+  if (LOST.test(error)) {
+    return says(
+      state,
+      notice(
+        'conversation_lost',
+        `Codex does not have the conversation (${error}); a fresh one begins`,
+        null,
+      ),
+      { type: 'agent.request', request: { step: 'open', fresh: true } },
+    )
+  }
+  return says(state, { type: 'agent.ready', problem: problemOf(error) })
+}
+
+function init(nativeId: string, result: JsonObject, thread: JsonObject): AgentOutput {
+  const raw = withoutLongLists(result, MAX_INIT)
+  return {
+    type: 'agent.init',
+    nativeId,
+    model: asString(result.model),
+    version: asString(thread.cliVersion),
+    raw,
+  }
+}
+
+function problemOf(error: string): Failure {
+  const busy = BUSY.test(error)
+  return {
+    code: busy ? 'conversation_busy' : 'agent_start',
+    message: busy
+      ? `Another Codex holds this conversation: ${error}`
+      : `Codex cannot open a conversation: ${error}`,
+  }
+}

@@ -1,0 +1,104 @@
+import type { AgentOutput } from '../../core/event.ts'
+import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import { capped } from '../json.ts'
+
+/** Something that Codex does and has not finished. */
+export interface OpenItem {
+  id: string
+  type: string
+  tool: string
+  input: unknown
+  parent: string | null
+}
+
+/** A turn of Codex's. */
+export interface CodexTurn {
+  id: string
+  /** The turn of ours that it answers; null when Codex began it of its own accord. */
+  ours: string | null
+  /** Codex has said that it is under way: before that it cannot be stopped. */
+  started: boolean
+}
+
+export type Ended = Extract<AgentOutput, { type: 'turn.ended' }>
+
+/** What the translator carries from line to line: plain data, every list bounded. */
+export interface CodexState {
+  /** The conversation; lines of others are not for us. */
+  thread: string | null
+  /** Conversations of its sub-agents, and the call that each belongs to. */
+  children: { thread: string; parent: string }[]
+  turn: CodexTurn | null
+  /** A turn that started before it was known whose it is. */
+  heard: { thread: string; turn: string } | null
+  /** It is to be stopped as soon as it can be. */
+  stopping: boolean
+  /** How the turn ended; told once what it left behind is gone. */
+  ended: Ended | null
+  open: OpenItem[]
+  /** Questions of the turn, by the JSON of their ids. */
+  asked: string[]
+  /** The last message of the turn. */
+  text: string | null
+  /** All changes of the turn as one diff. */
+  diff: string | null
+  usage: Usage
+  /** The conversation's count of tokens when it was last stated: the same count again is no news. */
+  counted: number | null
+}
+
+export interface Step {
+  state: CodexState
+  outputs: AgentOutput[]
+}
+
+const MAX_REMEMBERED = 256
+const MAX_RAW = 64 * 1024
+
+const BETWEEN_TURNS = {
+  turn: null,
+  heard: null,
+  stopping: false,
+  ended: null,
+  open: [],
+  asked: [],
+  text: null,
+  diff: null,
+  usage: NO_USAGE,
+  counted: null,
+} satisfies Partial<CodexState>
+
+export function initialState(): CodexState {
+  return { thread: null, children: [], ...BETWEEN_TURNS }
+}
+
+export function betweenTurns(state: CodexState): CodexState {
+  return { ...state, ...BETWEEN_TURNS }
+}
+
+export function nothing(state: CodexState): Step {
+  return { state, outputs: [] }
+}
+
+export function says(state: CodexState, ...outputs: AgentOutput[]): Step {
+  return { state, outputs }
+}
+
+/** Something nobody here knows, passed on as it came. */
+export function other(state: CodexState, kind: string, raw: unknown): Step {
+  return says(state, { type: 'agent.other', kind, raw: capped(raw, MAX_RAW) })
+}
+
+export function notice(
+  code: string,
+  message: string,
+  data: unknown,
+  level: 'info' | 'warning' = 'warning',
+): AgentOutput {
+  return { type: 'agent.notice', level, code, message, data }
+}
+
+/** The list with one more at its end, the oldest given up at the bound. */
+export function remember<T>(list: readonly T[], item: T): T[] {
+  return list.length < MAX_REMEMBERED ? [...list, item] : [...list.slice(1), item]
+}

@@ -1,0 +1,166 @@
+import type { AgentOutput } from '../../core/event.ts'
+import type { Translator } from '../agent.ts'
+import { asObject, asString, isObject, type JsonObject } from '../json.ts'
+import { asked, resolved } from './approval.ts'
+import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
+import { accountRead, opened } from './opening.ts'
+import { type Answer, answerOf } from './rpc.ts'
+import { type CodexState, initialState, notice, nothing, other, remember, says, type Step } from './state.ts'
+import {
+  failing,
+  finished,
+  interruptWanted,
+  tokensUsed,
+  turnAnswered,
+  turnCompleted,
+  turnStarted,
+} from './turn.ts'
+
+/** The lines of `codex app-server` as facts and signals. Never throws, whatever the line is. */
+export const codexTranslator: Translator<CodexState> = { initial: initialState, step }
+
+function step(state: CodexState, line: unknown): Step {
+  if (!isObject(line)) return other(state, 'unknown', line)
+  const { method, id } = line
+  const params = asObject(line.params)
+  if (typeof method !== 'string') {
+    const answer = answerOf(line)
+    return answer ? answered(state, answer) : other(state, 'unknown', line)
+  }
+  if (method === 'thread/started') return threadStarted(state, asObject(params.thread))
+  if (method === 'turn/started') return mayStart(state, params)
+  const thread = asString(params.threadId)
+  const child = state.children.find((one) => one.thread === thread)
+  if (thread !== null && thread !== state.thread && !child) return nothing(state)
+  const parent = child?.parent ?? null
+  if (id !== undefined) return asked(state, JSON.stringify(id), method, params, parent)
+  return notified(state, method, params, parent)
+}
+
+function answered(state: CodexState, answer: Answer): Step {
+  switch (answer.purpose) {
+    case 'account':
+      return accountRead(state, answer)
+    case 'open':
+      return opened(state, answer)
+    case 'turn':
+      return turnAnswered(state, answer)
+    case 'interrupt':
+      return interruptWanted(withThread(state, answer))
+    case 'clean':
+      return finished(state)
+    case 'barrier':
+      return says(withThread(state, answer), ...ready(answer), { type: 'barrier.reached', id: answer.about })
+    default:
+      return nothing(state)
+  }
+}
+
+/** Read from the first line of a turn, the conversation is not known; whoever reads it is told. */
+function withThread(state: CodexState, { result }: Answer): CodexState {
+  return { ...state, thread: state.thread ?? asString(asObject(result?.thread).id) }
+}
+
+/** A conversation that can be read is open: a daemon that takes up a process learns it in this way. */
+function ready({ result }: Answer): AgentOutput[] {
+  return result ? [{ type: 'agent.ready', problem: null }] : []
+}
+
+/** Sub-agents have conversations of their own. */
+function threadStarted(state: CodexState, thread: JsonObject): Step {
+  const [id, parentThread] = [asString(thread.id), asString(thread.parentThreadId)]
+  if (id === null || parentThread === null || id === state.thread) return nothing(state)
+  const known = parentThread === state.thread || state.children.some((one) => one.thread === parentThread)
+  if (!known || state.children.some((one) => one.thread === id)) return nothing(state)
+  const call = state.open.findLast(({ type }) => type === 'collabAgentToolCall')
+  return nothing({ ...state, children: remember(state.children, { thread: id, parent: call?.id ?? id }) })
+}
+
+function mayStart(state: CodexState, params: JsonObject): Step {
+  const [thread, turn] = [asString(params.threadId), asString(asObject(params.turn).id)]
+  if (thread === null || turn === null) return nothing(state)
+  const others = state.thread !== null && thread !== state.thread
+  return others ? nothing(state) : turnStarted(state, thread, turn)
+}
+
+/** Known, and of no use. */
+const CHATTER: ReadonlySet<string> = new Set([
+  'account/rateLimits/updated',
+  'account/updated',
+  'deprecationNotice',
+  'item/commandExecution/outputDelta',
+  'remoteControl/status/changed',
+  'thread/closed',
+  'thread/compacted',
+  'thread/goal/cleared',
+  'thread/readState/changed',
+  'thread/status/changed',
+])
+
+function notified(state: CodexState, method: string, params: JsonObject, parent: string | null): Step {
+  switch (method) {
+    case 'item/agentMessage/delta':
+    case 'item/plan/delta':
+      return delta(state, 'text', asString(params.itemId), params.delta, parent)
+    case 'item/reasoning/summaryTextDelta':
+      return delta(state, 'thinking', asString(params.itemId), params.delta, parent)
+    case 'item/reasoning/summaryPartAdded':
+      return section(state, params, parent)
+    case 'item/reasoning/textDelta':
+      return delta(state, 'thinking', rawThoughts(asString(params.itemId) ?? ''), params.delta, parent)
+    case 'item/started':
+      return itemStarted(state, asObject(params.item), parent)
+    case 'item/completed':
+      return itemCompleted(state, asObject(params.item), parent)
+    case 'serverRequest/resolved':
+      return resolved(state, params.requestId)
+    case 'mcpServer/startupStatus/updated':
+      return mcpStatus(state, params)
+    case 'warning':
+    case 'guardianWarning':
+      return says(state, notice('agent_warning', asString(params.message) ?? method, null))
+    case 'configWarning':
+      return says(state, notice('config_warning', asString(params.summary) ?? method, params.details ?? null))
+    default:
+      if (CHATTER.has(method)) return nothing(state)
+      return parent === null ? ofItsOwn(state, method, params) : nothing(state)
+  }
+}
+
+/** What only the conversation itself may say, no sub-agent of it. */
+function ofItsOwn(state: CodexState, method: string, params: JsonObject): Step {
+  switch (method) {
+    case 'turn/completed':
+      return turnCompleted(state, asObject(params.turn))
+    case 'turn/diff/updated':
+      return nothing({ ...state, diff: asString(params.diff) || null })
+    case 'thread/tokenUsage/updated':
+      return tokensUsed(state, params)
+    case 'error':
+      return failing(state, params)
+    default:
+      return other(state, method, params)
+  }
+}
+
+function delta(
+  state: CodexState,
+  kind: 'text' | 'thinking',
+  messageId: string | null,
+  text: unknown,
+  parent: string | null,
+): Step {
+  if (messageId === null || typeof text !== 'string' || text === '') return nothing(state)
+  return says(state, { type: 'message.delta', messageId, kind, text, parent })
+}
+
+function section(state: CodexState, { itemId, summaryIndex }: JsonObject, parent: string | null): Step {
+  if (summaryIndex === 0) return nothing(state)
+  return delta(state, 'thinking', asString(itemId), SECTION, parent)
+}
+
+function mcpStatus(state: CodexState, { name, status, error }: JsonObject): Step {
+  if (status !== 'failed') return nothing(state)
+  const message = `MCP server ${String(name)} is not available: ${asString(error) ?? 'no reason given'}`
+  return says(state, notice('mcp_failed', message, { server: name, error }))
+}

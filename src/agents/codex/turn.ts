@@ -1,0 +1,161 @@
+import type { AgentOutput } from '../../core/event.ts'
+import type { Failure } from '../../core/turn.ts'
+import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import { asArray, asCount, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
+import { closed } from './item.ts'
+import type { Answer } from './rpc.ts'
+import {
+  betweenTurns,
+  type CodexState,
+  type CodexTurn,
+  type Ended,
+  notice,
+  nothing,
+  says,
+  type Step,
+} from './state.ts'
+
+const MAX_DIFF = 256 * 1024
+
+/** Codex has the message, or will not take it. */
+export function turnAnswered(state: CodexState, { about: ours, result, error }: Answer): Step {
+  const id = asString(asObject(result?.turn).id)
+  if (id === null) return says(betweenTurns(state), refused(error))
+  const heard = state.heard?.turn === id ? state.heard : null
+  const started = heard !== null || (state.turn?.id === id && state.turn.started)
+  const turn = { id, ours, started }
+  return says(
+    { ...state, thread: state.thread ?? heard?.thread ?? null, turn, heard: null },
+    { type: 'turn.accepted', turnId: ours },
+  )
+}
+
+function refused(error: string): Ended {
+  const lost = /thread not found/.test(error)
+  const failure = {
+    code: lost ? 'conversation_lost' : 'agent_error',
+    message: `Codex did not take the message: ${error}`,
+  }
+  return { type: 'turn.ended', outcome: 'failed', usage: NO_USAGE, error: failure, text: null }
+}
+
+/**
+ * Read from the first line of a turn, the conversation is not known yet: a turn that is ours tells it.
+ */
+export function turnStarted(state: CodexState, thread: string, id: string): Step {
+  if (state.thread === null && state.turn?.id !== id)
+    return nothing({ ...state, heard: { thread, turn: id } })
+  const turn: CodexTurn =
+    state.turn?.id === id ? { ...state.turn, started: true } : { id, ours: null, started: true }
+  const next = { ...state, thread, turn }
+  return state.stopping ? says(next, stop(next)) : nothing(next)
+}
+
+/** A human wants the turn to stop. Codex refuses that until it has said that the turn has started. */
+export function interruptWanted(state: CodexState): Step {
+  if (state.ended) return says(state, CLEAN)
+  if (!state.turn) return nothing(state)
+  return state.turn.started ? says(state, stop(state)) : nothing({ ...state, stopping: true })
+}
+
+function stop({ turn }: CodexState): AgentOutput {
+  return { type: 'agent.request', request: { step: 'stop', turn: turn!.id } }
+}
+
+const CLEAN: AgentOutput = { type: 'agent.request', request: { step: 'clean' } }
+
+/** An interrupted turn is over when its commands are, too: Codex lets them run. */
+export function turnCompleted(before: CodexState, turn: JsonObject): Step {
+  if (turn.id !== before.turn?.id || before.ended) return nothing(before)
+  const ended = endOf(before, turn)
+  const state = { ...before, ended, stopping: false }
+  return ended.outcome === 'interrupted' ? says(state, CLEAN) : finished(state)
+}
+
+/** Tells the end of a turn; the answer to what cleaned up after it comes here, too, and may come twice. */
+export function finished(state: CodexState): Step {
+  const { ended, turn, open, diff } = state
+  if (!ended || !turn) return nothing(state)
+  const outputs = open.map((item) => closed(item, ended.outcome))
+  if (diff !== null) {
+    const { text, cut } = cutText(diff, MAX_DIFF)
+    outputs.push({ type: 'agent.other', kind: 'diff', raw: { diff: text, cut } })
+  }
+  outputs.push(turn.ours === null ? ownAccord(ended) : ended)
+  return says(betweenTurns(state), ...outputs)
+}
+
+function ownAccord({ outcome, text, usage }: Ended): AgentOutput {
+  const message = 'Codex did something of its own accord.'
+  return notice(
+    'background_turn',
+    message,
+    { outcome, text, usage },
+    outcome === 'failed' ? 'warning' : 'info',
+  )
+}
+
+function endOf(state: CodexState, turn: JsonObject): Ended {
+  const { status } = turn
+  const outcome = status === 'interrupted' || status === 'failed' ? status : 'completed'
+  const last = asArray(turn.items)
+    .filter(isObject)
+    .findLast(({ type }) => type === 'agentMessage')
+  return {
+    type: 'turn.ended',
+    outcome,
+    usage: { ...state.usage, durationMs: asCount(turn.durationMs) },
+    error: outcome === 'failed' ? failureOf(asObject(turn.error)) : null,
+    text: asString(last?.text) ?? state.text,
+  }
+}
+
+/** Every call of the model is stated once; a repetition has the same total. OpenAI's input includes what was cached. */
+export function tokensUsed(state: CodexState, params: JsonObject): Step {
+  const { total, last } = asObject(params.tokenUsage)
+  const counted = asCount(asObject(total).totalTokens)
+  if (params.turnId !== state.turn?.id || counted === state.counted) return nothing(state)
+  const call = asObject(last)
+  const cached = asCount(call.cachedInputTokens)
+  const { usage } = state
+  const next: Usage = {
+    ...usage,
+    inputTokens: usage.inputTokens + Math.max(0, asCount(call.inputTokens) - cached),
+    outputTokens: usage.outputTokens + asCount(call.outputTokens),
+    cacheReadTokens: usage.cacheReadTokens + cached,
+    cacheWriteTokens: usage.cacheWriteTokens + asCount(call.cacheWriteInputTokens),
+    modelCalls: usage.modelCalls + 1,
+  }
+  return nothing({ ...state, usage: next, counted })
+}
+
+/** Only an error that is tried again is news: the last one comes with the end of the turn. */
+export function failing(state: CodexState, params: JsonObject): Step {
+  if (params.willRetry !== true) return nothing(state)
+  const error = asObject(params.error)
+  const { kind, status } = causeOf(error)
+  const what = status === null ? 'The model could not be reached' : `The model answered with status ${status}`
+  const details = asString(error.additionalDetails) ?? asString(error.message) ?? 'no reason given'
+  const data = { status, kind, message: asString(error.message) }
+  return says(state, notice('model_retry', `${what} (${details}); Codex tries again.`, data))
+}
+
+const LIMITS: ReadonlySet<string | null> = new Set(['usageLimitExceeded', 'sessionBudgetExceeded'])
+
+function failureOf(error: JsonObject): Failure {
+  const { kind, status } = causeOf(error)
+  const message = asString(error.message) || 'Codex ended the turn with an error.'
+  if (kind === 'unauthorized') {
+    return { code: 'not_signed_in', message: `${message} (run \`codex login\`)`, detail: { status, kind } }
+  }
+  const code = LIMITS.has(kind) ? 'limit' : kind === 'sandboxError' ? 'agent_error' : 'model_error'
+  return { code, message, detail: { status, kind } }
+}
+
+/** `"internalServerError"`, or `{ responseTooManyFailedAttempts: { httpStatusCode: 429 } }`. */
+function causeOf({ codexErrorInfo: info }: JsonObject): { kind: string | null; status: number | null } {
+  if (!isObject(info)) return { kind: asString(info), status: null }
+  const [kind = null] = Object.keys(info)
+  const status = kind === null ? null : asObject(info[kind]).httpStatusCode
+  return { kind, status: typeof status === 'number' ? status : null }
+}
