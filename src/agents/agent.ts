@@ -25,7 +25,7 @@ export interface LaunchPlan {
 
 /** A pure reducer over an agent's output lines. Re-run from a turn's first line it makes the same outputs. */
 export interface Translator<S> {
-  initial(): S
+  initial(session: Session): S
   /** `line` is parsed JSON; what is not JSON never gets here. */
   step(state: S, line: unknown): { state: S; outputs: AgentOutput[] }
 }
@@ -37,6 +37,20 @@ export interface SpareSupport {
   claimable(session: Session): boolean
   /** Lines that make it this session's process; the notice `claim_failed` says that they did not. */
   claim(session: Session): string[]
+}
+
+/** For an agent that keeps many conversations in one process. */
+export interface SharedSupport {
+  /** Sessions with the same key may share a process. */
+  key(detection: Detection, env: NodeJS.ProcessEnv): string
+  /** So many sessions to a process at the most: if it dies, they all lose a turn. */
+  readonly sessions: number
+  /** The process, in a directory that belongs to none of them. */
+  plan(detection: Detection, cwd: string): LaunchPlan
+  /** The first lines of a session in it; `agent.ready` follows. */
+  join(session: Session): string[]
+  /** The last ones. */
+  leave(session: Session): string[]
 }
 
 /** A driver for one agent CLI: data and pure functions, but for `detect`. */
@@ -62,4 +76,6 @@ export interface AgentDriver {
   /** Its process is gone: removes what it left in the session's directory since that time. */
   afterExit?(session: Session, since: number): Promise<void>
   readonly spare?: SpareSupport
+  /** With this, `plan` is not asked but for what it refuses. */
+  readonly shared?: SharedSupport
 }

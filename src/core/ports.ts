@@ -17,6 +17,8 @@ export interface JournalPosition {
 
 export interface RunRow extends RunInfo, Omit<JournalPosition, 'runId'> {
   sessionId: string
+  /** The folder of its process; several runs have the same one where sessions share a process. */
+  process: string
 }
 
 /** Up to where a client of a dialect has certainly read a turn of its own. */

@@ -262,6 +262,7 @@ function runOf(row: Row | undefined): RunRow | null {
   return {
     id: row['id'] as string,
     sessionId: row['session'] as string,
+    process: (row['process'] as string | null) ?? (row['id'] as string),
     pid: row['pid'] as number,
     startTime: row['start_time'] as string,
     bootId: row['boot_id'] as string,

@@ -50,7 +50,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
     'UPDATE approvals SET decision = ?, decided_by = ?, decided_at = ? WHERE id = ?',
   )
   const run = db.prepare(
-    'INSERT INTO runs(id, session, pid, start_time, boot_id, offset, turn_offset) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO runs(id, session, process, pid, start_time, boot_id, offset, turn_offset) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const runPosition = db.prepare('UPDATE runs SET offset = ?, turn_offset = ? WHERE id = ?')
   const runDelete = db.prepare('DELETE FROM runs WHERE id = ?')
@@ -120,7 +120,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         return
       case 'run': {
         const r = w.run
-        run.run(r.id, r.sessionId, r.pid, r.startTime, r.bootId, r.offset, r.turnOffset)
+        run.run(r.id, r.sessionId, r.process, r.pid, r.startTime, r.bootId, r.offset, r.turnOffset)
         return
       }
       case 'run.position':

@@ -27,7 +27,7 @@ describe('plan', () => {
     assert.deepEqual(
       parse(greeting).map(({ id, method }) => [id, method]),
       [
-        ['s1:initialize', 'initialize'],
+        ['process:initialize', 'initialize'],
         [undefined, 'initialized'],
         ['s1:account', 'account/read'],
       ],

@@ -1,3 +1,4 @@
+import { aSession } from '../support/session.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { codexTranslator } from '../../src/agents/codex/translator.ts'
 import type { AgentOutput } from '../../src/core/event.ts'
@@ -56,7 +57,7 @@ export function recorded(name: string, proc = 1): unknown[] {
   })
 }
 
-export function translate(given: unknown[], from = codexTranslator.initial()): AgentOutput[] {
+export function translate(given: unknown[], from = codexTranslator.initial(aSession())): AgentOutput[] {
   let state = from
   return given.flatMap((line) => {
     const step = codexTranslator.step(state, line)

@@ -1,3 +1,4 @@
+import { aSession } from '../support/session.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codexTranslator } from '../../src/agents/codex/translator.ts'
@@ -184,7 +185,7 @@ test('every tool call that starts is completed once', () => {
 
 test('read again from the first line of any turn, the rest is told in the same way', () => {
   for (const [name, proc] of [...NAMES.map((one) => [one, 1] as const), ['resume', 2] as const]) {
-    let state = codexTranslator.initial()
+    let state = codexTranslator.initial(aSession())
     const given = recorded(name, proc)
     const told = given.map((line) => {
       const step = codexTranslator.step(state, line)

@@ -182,7 +182,7 @@ describe('the real codex in trouble', { skip: codexAbsent, concurrency: false },
   })
 
   test('an engine that dies while the conversation is being opened costs nothing', async () => {
-    for (const moment of ['agent.started', 'agent.notice', 'agent.init'] as const) {
+    for (const moment of ['agent.started', 'agent.init'] as const) {
       const id = await rig.session()
       const sent = await rig.send(id, '[[say hello]]')
       await sent.until(moment)

@@ -76,7 +76,7 @@ function launch(plan: LaunchPlan, env: Record<string, string>, running: Set<Chil
   running.add(child)
   const outputs: AgentOutput[] = []
   const waiting = new Set<() => void>()
-  let state = claudeDriver.translator.initial()
+  let state = claudeDriver.translator.initial(aSession())
   let rest = Buffer.alloc(0)
   child.stdout.on('data', (bytes: Buffer) => {
     rest = Buffer.concat([rest, bytes])

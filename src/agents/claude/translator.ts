@@ -9,7 +9,7 @@ import { stream } from './stream.ts'
 import { system } from './system.ts'
 
 /** Claude's stream-json lines as facts and signals. Never throws, whatever the line is. */
-export const claudeTranslator: Translator<ClaudeState> = { initial: initialState, step }
+export const claudeTranslator = { initial: initialState, step } satisfies Translator<ClaudeState>
 
 function step(state: ClaudeState, line: unknown): Step {
   if (!isObject(line)) return other(state, 'unknown', line)

@@ -5,7 +5,7 @@ import type { AgentDriver, Translator } from '../agent.ts'
 import { asObject, type JsonObject } from '../json.ts'
 import { answerTo } from './approval.ts'
 import { detect } from './detect.ts'
-import { plan } from './launch.ts'
+import { plan, shared } from './launch.ts'
 import { areGone, endCommands, removeFolders } from './leftovers.ts'
 import { policyOf } from './mode.ts'
 import { open } from './opening.ts'
@@ -39,6 +39,7 @@ export const codexDriver = {
   /** It ends by a signal. */
   farewell: () => [],
   afterExit,
+  shared,
 } satisfies AgentDriver
 
 /** A request that Codex answers after everything that it was told about the conversation before. */

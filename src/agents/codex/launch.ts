@@ -1,7 +1,8 @@
 import { CorralError } from '../../core/error.ts'
 import type { Session, SessionSettings } from '../../core/session.ts'
-import type { Detection, LaunchPlan } from '../agent.ts'
-import { greeting } from './opening.ts'
+import type { Detection, LaunchPlan, SharedSupport } from '../agent.ts'
+import { arrival, greeting } from './opening.ts'
+import { request } from './rpc.ts'
 
 /** Everything that differs from session to session is told over stdin. */
 export function plan(session: Session, detection: Detection): LaunchPlan {
@@ -11,8 +12,29 @@ export function plan(session: Session, detection: Detection): LaunchPlan {
     args: ['app-server'],
     cwd: session.cwd,
     env: {},
-    greeting: greeting(session),
+    greeting: [...greeting(), ...arrival(session)],
   }
+}
+
+/** One process for all sessions with the same account. */
+export const shared: SharedSupport = {
+  key: ({ path }, env) => `${path} ${env.CODEX_HOME ?? env.HOME}`,
+  sessions: 20,
+  plan: ({ path }, cwd) => ({
+    command: path ?? 'codex',
+    args: ['app-server'],
+    cwd,
+    env: {},
+    greeting: greeting(),
+  }),
+  join(session) {
+    refuse(session.settings)
+    return arrival(session)
+  },
+  leave: (session) =>
+    session.nativeId === null
+      ? []
+      : [request(session, 'leave', 'thread/unsubscribe', { threadId: session.nativeId })],
 }
 
 /** What Codex has nothing for is not passed over in silence. */

@@ -27,15 +27,19 @@ const UNHEARD = [
   'thread/status/changed',
 ]
 
-/** Ends with a question whose answer says whether a conversation can be opened at all. */
-export function greeting(session: Session): string[] {
+/** Of the process, before any session is in it. */
+export function greeting(): string[] {
   const clientInfo = { name: 'corral', title: 'Corral', version: '1' }
   const capabilities = { experimentalApi: true, optOutNotificationMethods: UNHEARD }
   return [
-    request(session, 'initialize', 'initialize', { clientInfo, capabilities }),
+    request({ id: 'process' }, 'initialize', 'initialize', { clientInfo, capabilities }),
     notification('initialized'),
-    request(session, 'account', 'account/read', { refreshToken: false }),
   ]
+}
+
+/** A question whose answer says whether a conversation can be opened at all. */
+export function arrival(session: Session): string[] {
+  return [request(session, 'account', 'account/read', { refreshToken: false })]
 }
 
 /** Opens the session's conversation; `fresh` when the one that it had is lost. */
@@ -91,11 +95,14 @@ const BUSY = /already has an active writer/
 
 /** After a crash a conversation may be asked for twice: the first that opens is the session's. */
 export function opened(state: CodexState, { result, error }: Answer): Step {
-  if (state.thread !== null) return says(state)
+  if (state.opened) return says(state)
   const thread = asObject(result?.thread)
   const id = asString(thread.id)
   if (result && id !== null) {
-    return says({ ...state, thread: id }, init(id, result, thread), { type: 'agent.ready', problem: null })
+    return says({ ...state, thread: id, opened: true }, init(id, result, thread), {
+      type: 'agent.ready',
+      problem: null,
+    })
   }
   if (LOST.test(error)) {
     return says(

@@ -2,14 +2,23 @@ import type { Session } from '../../core/session.ts'
 import { asString, isObject, type JsonObject } from '../json.ts'
 
 /** What a request of ours is for. */
-export type Purpose = 'account' | 'barrier' | 'clean' | 'initialize' | 'interrupt' | 'open' | 'stop' | 'turn'
+export type Purpose =
+  | 'account'
+  | 'barrier'
+  | 'clean'
+  | 'initialize'
+  | 'interrupt'
+  | 'leave'
+  | 'open'
+  | 'stop'
+  | 'turn'
 
 /**
  * A request as a stdin line. Its id says whose it is and what for, so that an answer is understood without remembering
  * the question; answers carry no thread.
  */
 export function request(
-  session: Session,
+  session: Pick<Session, 'id'>,
   purpose: Purpose,
   method: string,
   params: JsonObject,
@@ -34,6 +43,8 @@ export function refusal(requestId: string, message: string): string {
 
 /** An answer to a request of ours. */
 export interface Answer {
+  /** Whose request it was. */
+  session: string
   purpose: string
   /** Which turn, which barrier. */
   about: string
@@ -44,9 +55,10 @@ export interface Answer {
 /** Null when it is no answer of a request that `request` made. */
 export function answerOf(line: JsonObject): Answer | null {
   if (typeof line.id !== 'string' || line.method !== undefined) return null
-  const [, purpose = '', ...about] = line.id.split(':')
+  const [session = '', purpose = '', ...about] = line.id.split(':')
   const error = isObject(line.error) ? asString(line.error.message) : null
   return {
+    session,
     purpose,
     about: about.join(':'),
     result: isObject(line.result) ? line.result : null,

@@ -1,4 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
+import type { Session } from '../../core/session.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { capped } from '../json.ts'
 
@@ -24,8 +25,12 @@ export type Ended = Extract<AgentOutput, { type: 'turn.ended' }>
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface CodexState {
+  /** Whose lines are ours. */
+  session: string
   /** The conversation; lines of others are not for us. */
   thread: string | null
+  /** It has been opened by this process. */
+  opened: boolean
   /** Conversations of its sub-agents, and the call that each belongs to. */
   children: { thread: string; parent: string }[]
   turn: CodexTurn | null
@@ -68,8 +73,8 @@ const BETWEEN_TURNS = {
   counted: null,
 } satisfies Partial<CodexState>
 
-export function initialState(): CodexState {
-  return { thread: null, children: [], ...BETWEEN_TURNS }
+export function initialState({ id, nativeId }: Session): CodexState {
+  return { session: id, thread: nativeId, opened: false, children: [], ...BETWEEN_TURNS }
 }
 
 export function betweenTurns(state: CodexState): CodexState {

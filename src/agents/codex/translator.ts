@@ -25,7 +25,8 @@ function step(state: CodexState, line: unknown): Step {
   const params = asObject(line.params)
   if (typeof method !== 'string') {
     const answer = answerOf(line)
-    return answer ? answered(state, answer) : other(state, 'unknown', line)
+    if (!answer) return other(state, 'unknown', line)
+    return answer.session === state.session ? answered(state, answer) : nothing(state)
   }
   if (method === 'thread/started') return threadStarted(state, asObject(params.thread))
   if (method === 'turn/started') return mayStart(state, params)

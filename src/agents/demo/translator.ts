@@ -68,7 +68,7 @@ const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   barrier: ['id'],
 }
 
-export const demoTranslator: Translator<DemoState> = {
+export const demoTranslator = {
   initial: () => ({ text: null }),
   step(state, raw) {
     const line = known(raw)
@@ -76,7 +76,7 @@ export const demoTranslator: Translator<DemoState> = {
     const outputs = [(STEPS[line.type] as Step<DemoOutput['type']>)(line, state)]
     return { state: next(state, line), outputs }
   },
-}
+} satisfies Translator<DemoState>
 
 function next(state: DemoState, line: DemoOutput): DemoState {
   if (line.type === 'message' && line.kind === 'text') return { text: line.text }

@@ -11,6 +11,7 @@ import { createDelivery } from './delivery.ts'
 import { createEscalation } from './escalation.ts'
 import { untilCommitted } from './patience.ts'
 import { createRun, type Run } from './run.ts'
+import { createSeats } from './seats.ts'
 import { createStarter } from './starter.ts'
 import { sweep } from './sweep.ts'
 
@@ -66,7 +67,8 @@ export function createHost(deps: HostDeps): Host {
 
   const isBusy = (sessionId: string): boolean => (deps.session(sessionId)?.turn ?? null) !== null
   const conversations = createConversations({ isBusy, end })
-  const starter = createStarter({ ...deps, released: () => released, adopt, endRun })
+  const seats = createSeats(options.runsDir)
+  const starter = createStarter({ ...deps, released: () => released, adopt, endRun, taken: seats.taken })
   const delivery = createDelivery({ ...deps, ensure, interrupt, released: () => released })
 
   writeFileSync(options.aliveFile, '')
@@ -95,7 +97,10 @@ export function createHost(deps: HostDeps): Host {
   function adopt(row: RunRow, driver: AgentDriver): Run {
     const run = createRun({
       row,
-      dir: join(options.runsDir, row.id),
+      dir: join(options.runsDir, row.process),
+      seat: seats.take(row.process, row.id),
+      session: () => deps.session(row.sessionId),
+      empty: () => seats.taken(row.process) === 0,
       driver,
       sink,
       committed: deps.committed,
@@ -169,6 +174,7 @@ export function createHost(deps: HostDeps): Host {
   }
 
   async function endRun(run: Run, { termMs, killMs }: EndTimes = options): Promise<void> {
+    if (!run.alone()) return leave(run, killMs)
     run.signal('SIGCONT')
     if (isBusy(run.sessionId) || deps.session(run.sessionId)?.destroyed) {
       run.signal('SIGTERM')
@@ -183,6 +189,15 @@ export function createHost(deps: HostDeps): Host {
     }
     run.ending = true
     await run.gone
+  }
+
+  /** Out of a process that others need; a turn that runs is stopped first. */
+  async function leave(run: Run, patienceMs: number): Promise<void> {
+    const session = deps.session(run.sessionId)
+    const busy = run.busy()
+    run.ending = true
+    if (session && busy) await run.write(run.driver.interrupt(session)).catch(() => undefined)
+    await run.leave(session ? (run.driver.shared?.leave(session) ?? []) : [], busy ? patienceMs : 0)
   }
 
   function interrupt(sessionId: string): void {
@@ -206,10 +221,18 @@ export function createHost(deps: HostDeps): Host {
       .sort((a, b) => a.usedAt - b.usedAt)
     const tooOld = Date.now() - options.idleMs
     idle.forEach((run, index) => {
-      if (run.usedAt >= tooOld && idle.length - index <= options.maxWarm) return
+      const spareRoom = run.driver.shared !== undefined || idle.length - index <= options.maxWarm
+      if (run.usedAt >= tooOld && spareRoom) return
       run.sparing = true
       endRun(run).catch((error) => warn('ending an idle agent', error))
     })
+  }
+
+  /** What told that it is ready may be gone from its journal, or may never have been asked for; its answer tells it again. */
+  async function arrive(run: Run, session: Session): Promise<void> {
+    const { shared } = run.driver
+    if (shared && session.turn && !session.turn.accepted) await run.write(shared.join(session))
+    else void run.barrier(deps.newId(), session)
   }
 
   /** Takes up one process of an earlier daemon; true when it lives. */
@@ -217,9 +240,9 @@ export function createHost(deps: HostDeps): Host {
     try {
       const run = adopt(row, catalog.driver(session.agent))
       if (session.nativeId) conversations.learn(session.agent, session.nativeId, session.id)
+      starter.takeUp(row, run.driver)
       await run.follow()
-      // What told that it is ready may be gone from its journal; its answer tells it again.
-      if (run.driver.handshake) void run.barrier(deps.newId(), session)
+      if (run.driver.handshake) await arrive(run, session)
       if (run.alive()) return true
       await run.gone
     } catch (error) {
@@ -250,7 +273,7 @@ export function createHost(deps: HostDeps): Host {
     resume: (sessionId) => runs.get(sessionId)?.signal('SIGCONT'),
     end: (sessionId) => end(sessionId),
     async attach(rows, sessions) {
-      sweep(options.runsDir, new Set(rows.map((row) => row.id)))
+      sweep(options.runsDir, new Set(rows.map((row) => row.process)))
       starter.spares.fill()
       const alive = new Set<string>()
       await Promise.all(

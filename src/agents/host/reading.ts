@@ -1,5 +1,6 @@
 import type { AgentOutput } from '../../core/event.ts'
 import type { JournalPosition, RunRow } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
 import type { Journal } from './journal.ts'
@@ -17,34 +18,53 @@ export interface Reading {
   /** Empties the journal; the new position must be committed before the agent is asked anything. */
   empty(): Position
   readonly acceptedTurn: string | null
+  /** It has a message and has not finished with it. */
+  readonly inTurn: boolean
   readonly refused: boolean
 }
 
 export interface Heard {
   barrier(id: string): void
   ready(problem: Failure | null): void
+  ended(): void
 }
 
-export function createReading(journal: Journal, driver: AgentDriver, heard: Heard): Reading {
+export function createReading(
+  journal: Journal,
+  driver: AgentDriver,
+  session: () => Session | null,
+  heard: Heard,
+): Reading {
   const { translator } = driver
-  let state = translator.initial()
+  let state = begin()
   let turnOffset = journal.offset
   let acceptedTurn: string | null = null
+  let inTurn = false
   let refused = false
   let garbage = 0
+
+  /** A session that is gone has nothing to say, whatever its agent says. */
+  function begin(): unknown {
+    const now = session()
+    return now && translator.initial(now)
+  }
 
   function translate(text: string | null, end: number): AgentOutput[] {
     const parsed = parse(text)
     if (parsed === undefined) return garbage++ < MENTIONED ? [strange(text)] : []
     const outputs = step(parsed)
     for (const output of outputs) {
-      if (output.type === 'turn.accepted') acceptedTurn = output.turnId
-      else if (output.type === 'barrier.reached') heard.barrier(output.id)
+      if (output.type === 'turn.accepted') {
+        acceptedTurn = output.turnId
+        inTurn = true
+      } else if (output.type === 'barrier.reached') heard.barrier(output.id)
       else if (output.type === 'agent.ready') heard.ready(output.problem)
       else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
       else if (output.type === 'turn.ended') {
         turnOffset = end
         garbage = 0
+        inTurn = false
+        heard.ended()
       }
     }
     return outputs
@@ -66,6 +86,9 @@ export function createReading(journal: Journal, driver: AgentDriver, heard: Hear
     get acceptedTurn() {
       return acceptedTurn
     },
+    get inTurn() {
+      return inTurn
+    },
     get refused() {
       return refused
     },
@@ -76,7 +99,7 @@ export function createReading(journal: Journal, driver: AgentDriver, heard: Hear
       return { outputs, position: { offset: page.offset, turnOffset } }
     },
     rewind(committed) {
-      state = translator.initial()
+      state = begin()
       // A journal shorter than its committed position was emptied just before a crash.
       const emptied = journal.size() < committed.offset
       const { offset, turnOffset: from } = emptied ? { offset: 0, turnOffset: 0 } : committed

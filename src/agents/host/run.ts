@@ -5,12 +5,12 @@ import type { AgentSink, ExitInfo, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
-import { openFifo } from './fifo.ts'
 import { openJournal } from './journal.ts'
 import { readExit, tail } from './last-words.ts'
 import { untilCommitted } from './patience.ts'
 import { BOOT_ID, endMarked, signalGroup, startTime } from './process.ts'
 import { createReading } from './reading.ts'
+import type { Seat } from './seats.ts'
 import { markOf, runFiles, wakeWatcher } from './wrapper.ts'
 
 const MAX_LINE = 64 * 1024 * 1024
@@ -26,6 +26,8 @@ const RETRY_MS = 1000
 export interface RunDeps {
   row: RunRow
   dir: string
+  seat: Seat
+  session: () => Session | null
   driver: AgentDriver
   sink: AgentSink
   /** The committed row, to start over from when a commit failed. */
@@ -36,6 +38,8 @@ export interface RunDeps {
   onOutput: (outputs: AgentOutput[]) => void
   /** The process is gone, which began at this time; nothing else is started for its session before this is done. */
   tidyUp: (since: number) => Promise<void>
+  /** Nobody is left in its process. */
+  empty: () => boolean
   /** The process is gone and everything it said is in the log. */
   onExit: () => void
   warn: (message: string, error: unknown) => void
@@ -73,22 +77,30 @@ export interface Run {
   /** Before the next turn of an idle agent: keeps its files small. */
   tidy(): Promise<void>
   signal(signal: NodeJS.Signals): void
+  /** Nobody else is in its process. */
+  alone(): boolean
+  /** It has a message and has not finished with it. */
+  busy(): boolean
+  /** Leaves a process to the others in it: waits for the end of the turn if told how long, says its last lines, and is gone. */
+  leave(lines: string[], patienceMs: number): Promise<void>
   /** Stops following without touching the process. */
   detach(): void
 }
 
 export function createRun(deps: RunDeps): Run {
-  const { row, dir, driver, sink, warn } = deps
+  const { row, dir, seat, driver, sink, warn } = deps
   const files = runFiles(dir)
   const journal = openJournal(files.journal, row.turnOffset, MAX_LINE)
-  const fifo = openFifo(files.input)
+  const { fifo } = seat
   const barriers = new Map<string, (reached: boolean) => void>()
   const { promise: ready, resolve: isReady } = Promise.withResolvers<Failure | null>()
-  const reading = createReading(journal, driver, {
+  const whenQuiet: (() => void)[] = []
+  const whenEnded: (() => void)[] = []
+  const reading = createReading(journal, driver, deps.session, {
     barrier: (id) => settleBarrier(id, true),
     ready: isReady,
+    ended: () => whenEnded.splice(0).forEach((resolve) => resolve()),
   })
-  const whenQuiet: (() => void)[] = []
   const { promise: gone, resolve: isGone } = Promise.withResolvers<void>()
   let inFlight = 0
   let failed = false
@@ -169,8 +181,9 @@ export function createRun(deps: RunDeps): Run {
     return row.bootId === BOOT_ID && [row.startTime, null].includes(startTime(row.pid))
   }
 
+  /** Others in the same process are left alone, unless nothing else helps. */
   function signal(name: NodeJS.Signals): void {
-    if (!ours()) return
+    if (!ours() || (!seat.alone() && name !== 'SIGKILL')) return
     signalGroup(row.pid, name)
     if (name === 'SIGSTOP') wakeWatcher(dir)
   }
@@ -178,25 +191,39 @@ export function createRun(deps: RunDeps): Run {
   /** The end: all of the journal has been read; what is left of the group goes, and the exit is told. */
   function finish(): void {
     finished = true
-    signal('SIGKILL')
-    if (!run.sparing) endMarked(markOf(row.id))
-    void reportExit()
+    if (seat.finish()) {
+      signal('SIGKILL')
+      if (!run.sparing) endMarked(markOf(row.process))
+    }
+    void exited()
   }
 
-  async function reportExit(): Promise<void> {
+  async function exited(): Promise<void> {
     for (let tries = 0; alive() && tries < 200; tries++)
       await new Promise((resolve) => setTimeout(resolve, 5))
+    await report({ ...readExit(files.exit), stderr: tail(files.errors), expected: run.ending })
+  }
+
+  async function report(exit: ExitInfo): Promise<void> {
     await deps.tidyUp(statSync(dir, { throwIfNoEntry: false })?.birthtimeMs ?? Date.now())
-    const exit: ExitInfo = { ...readExit(files.exit), stderr: tail(files.errors), expected: run.ending }
     await untilCommitted(() => sink.exited(row.sessionId, row.id, exit), {
       stopped: () => detached,
       failed: (error) => warn(`noting the exit of agent ${row.pid}`, error),
     })
     if (detached) return
     run.detach()
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
+    if (deps.empty()) await vacate()
     deps.onExit()
     isGone()
+  }
+
+  /** The last one out ends the process, if it has not ended by itself. */
+  async function vacate(): Promise<void> {
+    if (alive()) signalGroup(row.pid, 'SIGTERM')
+    for (let tries = 0; alive() && tries < 200; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    if (ours()) signalGroup(row.pid, 'SIGKILL')
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
   }
 
   /** Without a watch (the system's limit on them is reached) reading is merely less prompt. */
@@ -211,7 +238,7 @@ export function createRun(deps: RunDeps): Run {
   }
 
   // Who has ended a turn was ready for it.
-  if (!driver.handshake || row.turnOffset > 0) isReady(null)
+  if (!driver.handshake || (!driver.shared && row.turnOffset > 0)) isReady(null)
   void gone.then(() =>
     isReady({ code: 'agent_exited', message: `${driver.title} ended before it was ready` }),
   )
@@ -256,17 +283,38 @@ export function createRun(deps: RunDeps): Run {
     async tidy() {
       if ((statSync(files.errors, { throwIfNoEntry: false })?.size ?? 0) > TRUNCATE_ABOVE)
         truncateSync(files.errors)
-      if (journal.size() <= TRUNCATE_ABOVE || inFlight > 0 || journal.offset !== journal.size()) return
+      if (
+        !seat.alone() ||
+        journal.size() <= TRUNCATE_ABOVE ||
+        inFlight > 0 ||
+        journal.offset !== journal.size()
+      )
+        return
       const position = reading.empty()
       await sink.output(row.sessionId, { runId: row.id, ...position }, [])
     },
     signal,
+    alone: seat.alone,
+    busy: () => reading.inTurn,
+    async leave(lines, patienceMs) {
+      const turnOver = new Promise<void>((resolve) => whenEnded.push(resolve))
+      if (patienceMs > 0) {
+        const late = Promise.withResolvers<void>()
+        const timer = setTimeout(late.resolve, patienceMs)
+        await Promise.race([turnOver, late.promise, gone]).finally(() => clearTimeout(timer))
+      }
+      if (finished) return gone
+      await fifo.write(lines).catch(() => undefined)
+      finished = true
+      seat.finish()
+      await report({ code: 0, signal: null, stderr: '', expected: true })
+    },
     detach() {
       if (detached) return
       detached = true
       watcher?.close()
       if (poll) clearInterval(poll)
-      fifo.close()
+      seat.leave()
       journal.close()
     },
   }

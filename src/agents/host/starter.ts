@@ -8,6 +8,7 @@ import { openFifo } from './fifo.ts'
 import { untilCommitted } from './patience.ts'
 import { BOOT_ID, signalGroup, startTime } from './process.ts'
 import type { Run } from './run.ts'
+import { createSharing } from './sharing.ts'
 import { createSpares, discard, type Spares } from './spares.ts'
 import { launch, runFiles, type Launched } from './wrapper.ts'
 
@@ -21,6 +22,8 @@ interface StarterDeps {
   released: () => boolean
   /** Makes a run of a process that is written down. */
   adopt: (row: RunRow, driver: AgentDriver) => Run
+  /** How many runs are in a process. */
+  taken: (process: string) => number
   /** Ends a run that turned out to be of no use. */
   endRun: (run: Run) => Promise<void>
 }
@@ -28,6 +31,8 @@ interface StarterDeps {
 export interface Starter {
   /** A process for this session, written down, followed and told all that it must know before its first message. */
   start(session: Session): Promise<Run>
+  /** A process that an earlier daemon left; others may share it. */
+  takeUp(row: RunRow, driver: AgentDriver): void
   spares: Spares
 }
 
@@ -68,7 +73,7 @@ export function createStarter(deps: StarterDeps): Starter {
     const { id, child } = launched
     const pid = child.pid!
     const identity = { id, pid, startTime: startTime(pid) ?? '', bootId: BOOT_ID }
-    const row: RunRow = { ...identity, sessionId: session.id, offset: 0, turnOffset: 0 }
+    const row: RunRow = { ...identity, process: id, sessionId: session.id, offset: 0, turnOffset: 0 }
     try {
       await sink.started(session.id, row, session.nativeId !== null)
     } catch (error) {
@@ -92,6 +97,8 @@ export function createStarter(deps: StarterDeps): Starter {
     }
   }
 
+  const sharing = createSharing({ ...deps, launch: launchTold })
+
   /** The waiting spare as this session's process; null when there is none, or it will not do. */
   async function claimSpare(session: Session, driver: AgentDriver): Promise<Run | null> {
     const spare = driver.spare?.claimable(session) ? spares.take(driver.name) : null
@@ -108,12 +115,16 @@ export function createStarter(deps: StarterDeps): Starter {
 
   return {
     spares,
+    takeUp(row, driver) {
+      if (driver.shared) sharing.know(row, driver)
+    },
     async start(session) {
       const driver = catalog.driver(session.agent)
       const detection = await catalog.detect(session.agent)
       if (!detection.installed) {
         throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
       }
+      if (driver.shared) return sharing.join(session, driver, detection)
       const claimed = await claimSpare(session, driver)
       if (claimed) return claimed
       const plan = driver.plan(session, detection, newId)

@@ -135,8 +135,8 @@ test('a session that fails says so', async (t) => {
 })
 
 test('an agent that cannot be started leaves a session that has failed, not one that starts for ever', async (t) => {
-  const plan: AgentDriver['plan'] = (...given) => ({
-    ...demoDriver.plan(...given),
+  const plan: AgentDriver['plan'] = (session, detection) => ({
+    ...demoDriver.plan(session, detection),
     command: '/nowhere/agent',
   })
   const rig = await rigFor(t, { engine: { drivers: [{ ...demoDriver, plan }] } })

@@ -5,6 +5,7 @@ import { lineSplitter } from '../../../src/agents/demo/lines.ts'
 import type { AgentOutput } from '../../../src/core/event.ts'
 import type { Intent } from '../../../src/core/ports.ts'
 import type { Session } from '../../../src/core/session.ts'
+import { aSession } from '../session.ts'
 
 type OutputOf<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
 
@@ -74,7 +75,7 @@ function translate(child: ChildProcess) {
   const outputs: AgentOutput[] = []
   const garbage: string[] = []
   const waiters = new Set<(over: boolean) => void>()
-  let state = demoDriver.translator.initial()
+  let state = demoDriver.translator.initial(aSession())
 
   const split = lineSplitter(
     64 * 1024 * 1024,

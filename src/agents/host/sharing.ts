@@ -1,0 +1,114 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AgentSink, RunRow } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import type { AgentDriver, Detection, LaunchPlan } from '../agent.ts'
+import type { Catalog } from '../catalog.ts'
+import { BOOT_ID, startTime } from './process.ts'
+import type { Run } from './run.ts'
+import { discard } from './spares.ts'
+import { runFiles, type Launched } from './wrapper.ts'
+
+interface SharingDeps {
+  catalog: Catalog
+  sink: AgentSink
+  env: NodeJS.ProcessEnv
+  newId: () => string
+  options: { runsDir: string }
+  launch: (plan: LaunchPlan) => Promise<Launched>
+  adopt: (row: RunRow, driver: AgentDriver) => Run
+  taken: (process: string) => number
+}
+
+type Process = Pick<RunRow, 'process' | 'pid' | 'startTime' | 'bootId'>
+
+/** Processes that hold many sessions. */
+export interface Sharing {
+  /** A place for this session in a process that has room, or in a new one. */
+  join(session: Session, driver: AgentDriver, detection: Detection): Promise<Run>
+  know(row: RunRow, driver: AgentDriver): void
+}
+
+export function createSharing(deps: SharingDeps): Sharing {
+  const { sink, options, newId } = deps
+  /** By what must be the same for all who share. */
+  const processes = new Map<string, Process[]>()
+  const starting = new Map<string, Promise<Process>>()
+
+  function usable({ process, pid, startTime: began }: Process): boolean {
+    const { exit } = runFiles(join(options.runsDir, process))
+    return startTime(pid) === began && !existsSync(exit)
+  }
+
+  function withRoom(key: string, sessions: number): Process | null {
+    const alive = (processes.get(key) ?? []).filter(usable)
+    processes.set(key, alive)
+    return alive.find(({ process }) => deps.taken(process) < sessions) ?? null
+  }
+
+  /** One at a time: ten sessions that begin at once are in one process. */
+  async function processFor(key: string, driver: AgentDriver, detection: Detection): Promise<Process> {
+    for (;;) {
+      const underWay = starting.get(key)
+      if (!underWay) break
+      await underWay.catch(() => undefined)
+    }
+    const found = withRoom(key, driver.shared!.sessions)
+    if (found) return found
+    const started = begin(driver, detection).finally(() => starting.delete(key))
+    starting.set(key, started)
+    const process = await started
+    processes.set(key, [...(processes.get(key) ?? []), process])
+    return process
+  }
+
+  async function begin(driver: AgentDriver, detection: Detection): Promise<Process> {
+    const launched = await deps.launch(driver.shared!.plan(detection, options.runsDir))
+    const pid = launched.child.pid!
+    const began = startTime(pid)
+    if (began !== null) return { process: launched.id, pid, startTime: began, bootId: BOOT_ID }
+    await discard(launched)
+    throw new Error(`${driver.title} ended as soon as it was started`)
+  }
+
+  return {
+    know(row, driver) {
+      void deps.catalog.detect(driver.name).then((detection) => {
+        const key = driver.shared!.key(detection, deps.env)
+        const known = processes.get(key) ?? []
+        if (!known.some(({ process }) => process === row.process)) processes.set(key, [...known, row])
+      })
+    },
+    async join(session, driver, detection) {
+      const lines = driver.shared!.join(session)
+      const process = await processFor(driver.shared!.key(detection, deps.env), driver, detection)
+      const offset = endOfLines(runFiles(join(options.runsDir, process.process)).journal)
+      const row: RunRow = { ...process, id: newId(), sessionId: session.id, offset, turnOffset: offset }
+      await sink.started(session.id, row, session.nativeId !== null)
+      const run = deps.adopt(row, driver)
+      await run.follow()
+      await run.write(lines)
+      return run
+    },
+  }
+}
+
+const CHUNK = 64 * 1024
+
+/** The byte after the last whole line: what follows is being written. */
+function endOfLines(path: string): number {
+  const fd = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK)
+    for (let end = fstatSync(fd).size; end > 0;) {
+      const start = Math.max(0, end - CHUNK)
+      const length = readSync(fd, buffer, 0, end - start, start)
+      const lf = buffer.subarray(0, length).lastIndexOf(10)
+      if (lf >= 0) return start + lf + 1
+      end = start
+    }
+    return 0
+  } finally {
+    closeSync(fd)
+  }
+}
