@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
 import { claudeDriver } from './agents/claude/driver.ts'
+import { codexDriver } from './agents/codex/driver.ts'
 import { demoDriver } from './agents/demo/driver.ts'
 import { createHost, type Host } from './agents/host/host.ts'
 import { BOOT_ID } from './agents/host/process.ts'
@@ -76,7 +77,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       warn(message)
     },
   })
-  const catalog = createCatalog([claudeDriver, demoDriver], env)
+  const catalog = createCatalog([claudeDriver, codexDriver, demoDriver], env)
   const parts = createEngine({
     log,
     catalog,

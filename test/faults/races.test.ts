@@ -61,7 +61,8 @@ test('a pid that is somebody else by now is left alone', async () => {
   const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
   for (const forgery of ["boot_id = 'an earlier one'", "boot_id = boot_id, start_time = '1'"]) {
     const db = new DatabaseSync(join(t.home, 'corral.db'))
-    db.prepare(`INSERT OR REPLACE INTO runs SELECT 'r', ?, ?, '1', 'x', 0, 0`).run(id, stranger.pid!)
+    db.prepare(`INSERT OR REPLACE INTO runs(id, session, pid, start_time, boot_id, offset, turn_offset)
+       SELECT 'r', ?, ?, '1', 'x', 0, 0`).run(id, stranger.pid!)
     db.exec(`UPDATE runs SET pid = ${stranger.pid}, ${forgery}`)
     db.close()
     const next = await startEngine({ home: t.home })
