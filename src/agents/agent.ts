@@ -19,6 +19,8 @@ export interface LaunchPlan {
   cwd: string
   /** Added to the daemon's environment. */
   env: Record<string, string>
+  /** It leaves files behind where temporary ones go: give it a place of its own, which goes with it. */
+  ownTmp?: boolean
   /** Written to stdin at once, each a complete line without its LF. */
   greeting: string[]
 }

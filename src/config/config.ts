@@ -1,8 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { configSchema, SETTINGS, allowed, type Setting, type Settings } from './schema.ts'
+import {
+  AGENT_NAME,
+  BUILT_IN,
+  configSchema,
+  customAgentSchema,
+  SETTINGS,
+  allowed,
+  type CustomAgent,
+  type Setting,
+  type Settings,
+} from './schema.ts'
 import { homeOf, pathsOf, socketOf, type Paths, type Place } from './paths.ts'
 
-export type Config = DeepReadonly<Settings & { home: string; socket: string; paths: Paths }>
+export type Config = DeepReadonly<Settings & { home: string; socket: string; paths: Paths }> & {
+  /** ACP agents of the user's own, by name. */
+  readonly customAgents: Record<string, CustomAgent>
+}
 
 type DeepReadonly<T> = { readonly [K in keyof T]: T[K] extends object ? DeepReadonly<T[K]> : T[K] }
 
@@ -30,22 +43,28 @@ type Tree = Record<string, Record<string, unknown>>
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const home = homeOf(options)
   const paths = { ...pathsOf(home), socket: socketOf(options) }
-  const tree = await readFile(paths.config)
+  const { tree, customAgents } = await readFile(paths.config)
   for (const setting of SETTINGS) {
     const fromEnv = options.env[setting.env]
     if (fromEnv) place(tree, setting, fromText(setting, fromEnv, setting.env))
     const flag = options.flags?.[setting.path.join('.')]
     if (flag !== undefined) place(tree, setting, fromText(setting, String(flag), setting.flag))
   }
-  return deepFreeze({ ...configSchema.parse(tree), home, socket: paths.socket, paths }) as Config
+  const settings = configSchema.parse(tree)
+  return deepFreeze({ ...settings, home, socket: paths.socket, paths, customAgents }) as Config
 }
 
 function place(tree: Tree, { path: [section, key] }: Setting, value: unknown): void {
   tree[section] = { ...tree[section], [key]: value }
 }
 
-async function readFile(path: string): Promise<Tree> {
-  if (!existsSync(path)) return {}
+interface FileContent {
+  tree: Tree
+  customAgents: Record<string, CustomAgent>
+}
+
+async function readFile(path: string): Promise<FileContent> {
+  if (!existsSync(path)) return { tree: {}, customAgents: {} }
   const { parse } = await import('yaml')
   let content: unknown
   try {
@@ -60,12 +79,13 @@ async function readFile(path: string): Promise<Tree> {
   return checkTree(path, content)
 }
 
-/** The same tree if every key is known and every value allowed. */
-function checkTree(source: string, content: unknown): Tree {
+/** The same tree if every key is known and every value allowed; what in `agents` has a command is an agent. */
+function checkTree(source: string, content: unknown): FileContent {
   if (!isRecord(content))
     throw new ConfigError(source, '', 'must hold settings by section, as in `agents: {…}`')
   const sections = [...new Set(SETTINGS.map((setting) => setting.path[0]))]
   const tree: Tree = {}
+  const customAgents: Record<string, CustomAgent> = {}
   for (const [section, group] of Object.entries(content)) {
     if (section === 'home' || section === 'socket') {
       throw new ConfigError(
@@ -80,10 +100,28 @@ function checkTree(source: string, content: unknown): Tree {
     if (group === null) continue
     if (!isRecord(group))
       throw new ConfigError(source, section, 'must hold settings, as in `agents: { maxWarm: 4 }`')
-    for (const [key, value] of Object.entries(group)) checkLeaf(source, section, key, value)
-    tree[section] = group
+    const leaves: Record<string, unknown> = {}
+    for (const [key, value] of Object.entries(group)) {
+      if (section === 'agents' && isRecord(value)) customAgents[key] = checkAgent(source, key, value)
+      else {
+        checkLeaf(source, section, key, value)
+        leaves[key] = value
+      }
+    }
+    tree[section] = leaves
   }
-  return tree
+  return { tree, customAgents }
+}
+
+function checkAgent(source: string, name: string, value: Record<string, unknown>): CustomAgent {
+  const key = `agents.${name}`
+  if (!AGENT_NAME.test(name))
+    throw new ConfigError(source, key, 'is no name for an agent: small letters, digits and dashes')
+  if (BUILT_IN.includes(name)) throw new ConfigError(source, key, 'is built in: give yours another name')
+  const parsed = customAgentSchema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const { path, message } = parsed.error.issues[0]!
+  throw new ConfigError(source, [key, ...path].join('.'), message)
 }
 
 function checkLeaf(source: string, section: string, key: string, value: unknown): void {

@@ -106,6 +106,19 @@ export const configSchema = z
 
 export type Settings = z.output<typeof configSchema>
 
+/** An agent of the user's own that speaks the Agent Client Protocol: in the section `agents`, by its name. */
+export const customAgentSchema = z.strictObject({
+  command: z.string().min(1),
+  args: z.array(z.string()).exactOptional(),
+  env: z.record(z.string(), z.string()).exactOptional(),
+  title: z.string().min(1).max(100).exactOptional(),
+  modes: z.partialRecord(z.enum(['auto', 'code', 'plan', 'ask']), z.string().min(1)).exactOptional(),
+})
+export type CustomAgent = z.output<typeof customAgentSchema>
+
+export const AGENT_NAME = /^[a-z][a-z0-9-]{0,31}$/
+export const BUILT_IN = ['claude', 'codex', 'gemini', 'opencode', 'demo', 'external']
+
 /** One setting: a leaf of the schema. */
 export interface Setting {
   /** As in the file: `agents.maxWarm`. */

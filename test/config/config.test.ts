@@ -123,3 +123,22 @@ test('a wrong variable is named', async () => {
 test('a wrong flag is named', async () => {
   assert.match(await problemWith({}, { 'codecast.port': '-1' }), /^--codecast-port: must be a whole number/)
 })
+
+test('what in the section agents has a command is an agent; the rest are settings', async (t) => {
+  const yaml = 'agents:\n  maxWarm: 3\n  goose:\n    command: goose\n    args: [acp]\n    env: { A: b }\n'
+  const config = await loadConfig({ env: { CORRAL_HOME: homeWith(t, yaml) } })
+  assert.equal(config.agents.maxWarm, 3)
+  assert.deepEqual(config.customAgents, { goose: { command: 'goose', args: ['acp'], env: { A: 'b' } } })
+})
+
+test('an agent that cannot be one is named, with what is wrong', async (t) => {
+  const wrong: [yaml: string, message: RegExp][] = [
+    ['agents: { goose: { args: [acp] } }', /agents\.goose\.command /],
+    ['agents: { goose: { command: goose, mode: x } }', /agents\.goose .*mode/],
+    ['agents: { claude: { command: x } }', /agents\.claude is built in/],
+    ['agents: { Goose: { command: x } }', /agents\.Goose is no name for an agent/],
+  ]
+  for (const [yaml, message] of wrong) {
+    assert.match(await problemWith({ CORRAL_HOME: homeWith(t, yaml) }), message)
+  }
+})

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,6 +41,8 @@ export interface TestEngineOptions {
   options?: Partial<HostOptions>
   maxQueue?: number
   approvalTimeoutMs?: number | null
+  /** How long an event is waited for. */
+  waitMs?: number
 }
 
 const WAIT_MS = 20_000
@@ -76,6 +78,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
         (s) => s.isDirectory(),
         () => false,
       ),
+    realPath: (path) => (existsSync(path) ? realpathSync(path) : path),
     maxQueue: given.maxQueue ?? 100,
     approvalTimeoutMs: given.approvalTimeoutMs ?? null,
     warn,
@@ -106,6 +109,8 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   await parts.start(host)
   const { engine } = parts
 
+  const waitMs = given.waitMs ?? WAIT_MS
+
   async function until(
     options: { after: number; sessionId?: string },
     found: (event: LoggedEvent) => boolean,
@@ -115,8 +120,8 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
       const timer = setTimeout(() => {
         subscription.close()
         const types = seen.map((event) => event.type).join(', ')
-        reject(new Error(`waited ${WAIT_MS} ms in vain; seen: ${types}; warnings: ${warnings.join(' | ')}`))
-      }, WAIT_MS)
+        reject(new Error(`waited ${waitMs} ms in vain; seen: ${types}; warnings: ${warnings.join(' | ')}`))
+      }, waitMs)
       const subscription = engine.subscribe(options, (events) => {
         for (const event of events) {
           seen.push(event.event)

@@ -51,7 +51,9 @@ function configFor(modelUrl: string) {
   }
   const options = { baseURL: `${modelUrl}/v1`, apiKey: 'sk-test' }
   return {
-    provider: { scripted: { npm: '@ai-sdk/openai-compatible', options, models: { scripted: model } } },
+    provider: {
+      scripted: { npm: '@ai-sdk/openai-compatible', options, models: { scripted: model, other: model } },
+    },
     model: 'scripted/scripted',
     small_model: 'scripted/scripted',
     enabled_providers: ['scripted'],

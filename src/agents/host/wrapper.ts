@@ -120,7 +120,12 @@ async function start({ dir, plan, env, aliveFile, orphanMs }: LaunchOptions): Pr
     return await started(
       spawn('/bin/sh', ['-c', SCRIPT, 'corral-agent', dir, aliveFile, pause, plan.command, ...plan.args], {
         cwd: plan.cwd,
-        env: { ...env, ...plan.env, ...Object.fromEntries([markOf(basename(dir)).split('=')]) },
+        env: {
+          ...env,
+          ...tmpIn(dir, plan),
+          ...plan.env,
+          ...Object.fromEntries([markOf(basename(dir)).split('=')]),
+        },
         stdio,
         detached: true,
       }),
@@ -128,6 +133,13 @@ async function start({ dir, plan, env, aliveFile, orphanMs }: LaunchOptions): Pr
   } finally {
     for (const fd of stdio) closeSync(fd)
   }
+}
+
+function tmpIn(dir: string, { ownTmp }: LaunchPlan): NodeJS.ProcessEnv {
+  if (!ownTmp) return {}
+  const tmp = join(dir, 'tmp')
+  mkdirSync(tmp, { mode: 0o700 })
+  return { TMPDIR: tmp }
 }
 
 function started(child: ChildProcess): Promise<ChildProcess> {

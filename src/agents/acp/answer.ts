@@ -1,0 +1,158 @@
+import type { AgentOutput } from '../../core/event.ts'
+import { isMode } from '../../core/mode.ts'
+import type { Failure } from '../../core/turn.ts'
+import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
+import type { AcpProfile } from './profile.ts'
+import { abilitiesOf, type AcpRequest, choicesOf } from './request.ts'
+import { METHOD_NOT_FOUND, purposeOf } from './rpc.ts'
+import { type AcpState, andThen, nothing, other, said, type Step, warning } from './state.ts'
+import { accepted, begun, ended, failureOf } from './turn.ts'
+
+const PROTOCOL = 1
+const MAX_INIT = 16 * 1024
+
+/** An answer to a request of ours; its id says which. */
+export function answered(profile: AcpProfile, state: AcpState, line: JsonObject): Step {
+  const [purpose, detail] = purposeOf(line.id) ?? ['', '']
+  const error = isObject(line.error) ? line.error : null
+  switch (purpose) {
+    case 'initialize':
+      return error ? said(state, unready(failureOf(profile, error))) : initialized(profile, state, line)
+    case 'open':
+      return error ? notOpened(profile, state, detail, error) : opened(state, detail, asObject(line.result))
+    case 'ready':
+      return quiet(state)
+    case 'begin':
+      return begun(state, detail)
+    case 'accepted':
+      return accepted(state, detail)
+    case 'prompt':
+      return ended(profile, state, detail, line)
+    case 'mode':
+      return error ? modeRefused(profile, state, detail, error) : modeSet(profile, state, detail)
+    case 'model':
+      return error ? modelRefused(profile, state, detail, error) : settled(state, 'model')
+    case 'default-model':
+      return defaultModel(profile, state)
+    case 'cancel':
+      return state.asked.length === 0 ? nothing(state) : said(state, cancelAsked(state))
+    case 'barrier':
+      return said(state, { type: 'barrier.reached', id: detail })
+    default:
+      return other(state, 'answer', line)
+  }
+}
+
+function wish(request: AcpRequest): AgentOutput {
+  return { type: 'agent.request', request }
+}
+
+function unready(problem: Failure): AgentOutput {
+  return { type: 'agent.ready', problem }
+}
+
+function initialized(profile: AcpProfile, state: AcpState, line: JsonObject): Step {
+  const { protocolVersion, agentInfo, agentCapabilities } = asObject(line.result)
+  if (protocolVersion !== PROTOCOL) {
+    const message = `${profile.title} speaks version ${JSON.stringify(protocolVersion)} of its protocol, not ${PROTOCOL}`
+    return said(state, unready({ code: 'agent_start', message }))
+  }
+  const can = abilitiesOf(agentCapabilities)
+  const next = { ...state, opening: true, version: asString(asObject(agentInfo).version), can }
+  return said(next, wish({ step: 'initialized', can }))
+}
+
+/** The id says how it was opened, and which one: only a new conversation is named in the answer. */
+function opened(state: AcpState, detail: string, result: JsonObject): Step {
+  const [how, known] = halves(detail)
+  const sessionId = asString(result.sessionId) ?? (known || null)
+  // After a crash the driver may have been told twice; the first conversation is the one.
+  if (sessionId === null || state.sessionId !== null || !state.opening) return nothing(state)
+  const choices = choicesOf(result)
+  const { version } = state
+  const raw = withoutLongLists(result, MAX_INIT)
+  const own = how === 'new' ? { fresh: true, model: choices.model } : {}
+  return said(
+    { ...state, ...own, sessionId, choices, mode: choices.mode },
+    { type: 'agent.init', nativeId: sessionId, model: choices.model, version, raw },
+    wish({ step: 'opened', sessionId, choices }),
+  )
+}
+
+/** While it is being opened, one thing is set after the other: a refusal must be known before the first message. */
+function settled(state: AcpState, what: 'mode' | 'model'): Step {
+  if (!state.opening || state.sessionId === null || state.choices === null) return nothing(state)
+  const choices = { ...state.choices, settled: [...state.choices.settled, what] }
+  return said({ ...state, choices }, wish({ step: 'opened', sessionId: state.sessionId, choices }))
+}
+
+/** History may still come after the conversation is open; it must not be taken for the answer to a message. */
+function quiet(state: AcpState): Step {
+  if (state.replayed) return said({ ...state, replayed: false }, wish({ step: 'listen' }))
+  return said({ ...state, opening: false, choices: null }, { type: 'agent.ready', problem: null })
+}
+
+/** A conversation that cannot be taken up again is lost, unless it is only that nobody has signed in. */
+function notOpened(profile: AcpProfile, state: AcpState, detail: string, error: JsonObject): Step {
+  const [how, known] = halves(detail)
+  const failure = failureOf(profile, error)
+  if (failure.code === 'not_signed_in') return said(state, unready(failure))
+  if (how === 'load' || how === 'resume') {
+    const message = `${profile.title} cannot take up its conversation again; a fresh one begins`
+    const data = { conversation: known, reason: failure.message }
+    return said(state, warning('conversation_lost', message, data), wish({ step: 'reopen', can: state.can }))
+  }
+  const what = how === 'fork' ? 'branch off the conversation' : 'open a conversation'
+  const message = `${profile.title} cannot ${what}: ${failure.message}`
+  return said(state, unready({ code: 'agent_start', message }))
+}
+
+function modeSet(profile: AcpProfile, state: AcpState, detail: string): Step {
+  const [mode, place] = halves(detail)
+  const now = isMode(mode) ? (profile.modes[mode][Number(place)] ?? null) : state.mode
+  return settled({ ...state, mode: now }, 'mode')
+}
+
+/** Only `plan` must be the agent's own: what it asks in the other modes is answered here. */
+function modeRefused(profile: AcpProfile, state: AcpState, detail: string, error: JsonObject): Step {
+  const [mode, last] = halves(detail)
+  if (!isMode(mode)) return nothing(state)
+  const place = Number(last) + 1
+  if (place < profile.modes[mode].length) return said(state, wish({ step: 'mode', mode, place }))
+  const message = `${profile.title} cannot be set to mode ${mode}: ${failureOf(profile, error).message}`
+  if (mode === 'plan' && state.opening) return said(state, unready({ code: 'unsupported', message }))
+  const silent = mode !== 'plan' && error.code === METHOD_NOT_FOUND
+  return andThen(said(state, ...(silent ? [] : [warning('mode_refused', message)])), (now) =>
+    settled(now, 'mode'),
+  )
+}
+
+function modelRefused(profile: AcpProfile, state: AcpState, detail: string, error: JsonObject): Step {
+  const [how, model] = halves(detail)
+  if (error.code === METHOD_NOT_FOUND && how !== 'old') {
+    return said(state, wish({ step: 'model', model, old: true }))
+  }
+  const message = `${profile.title} cannot be set to model ${model}: ${failureOf(profile, error).message}`
+  return said(
+    state,
+    state.opening ? unready({ code: 'unsupported', message }) : warning('model_refused', message),
+  )
+}
+
+function defaultModel(profile: AcpProfile, state: AcpState): Step {
+  const { model } = state
+  if (model !== null) {
+    return said(state, wish({ step: 'model', model, old: profile.oldModelMethod ?? false }))
+  }
+  const message = `${profile.title} has not said which model is its own choice; it keeps the one it has`
+  return said(state, warning('model_refused', message))
+}
+
+function cancelAsked({ asked }: AcpState): AgentOutput {
+  return wish({ step: 'cancel', ids: asked.map(({ id }) => id) })
+}
+
+function halves(detail: string): [string, string] {
+  const colon = detail.indexOf(':')
+  return colon < 0 ? [detail, ''] : [detail.slice(0, colon), detail.slice(colon + 1)]
+}

@@ -1,0 +1,54 @@
+import { detectProgram } from './detect.ts'
+import type { AcpProfile } from './profile.ts'
+
+const MODE = /^\[MODE_UPDATE\] (\w+)$/
+
+/**
+ * Gemini CLI. Its own file and shell tools are used, so a daemon that restarts is not missed. It is never told to
+ * authenticate: that may delete the user's credentials and rewrites their settings.
+ */
+export const gemini: AcpProfile = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  capabilities: {
+    streaming: true,
+    thinking: true,
+    approvals: true,
+    images: true,
+    resume: true,
+    fork: false,
+    cost: false,
+    setModel: true,
+    setMode: true,
+    survivesRestart: true,
+  },
+  detect: (env) =>
+    detectProgram(
+      {
+        name: 'gemini',
+        title: 'Gemini CLI',
+        program: 'gemini',
+        variable: 'CORRAL_GEMINI_BIN',
+        install: 'npm install -g @google/gemini-cli',
+        packages: /^@google\/gemini-cli$/,
+      },
+      env,
+    ),
+  launch: ({ settings }) => ({
+    args: ['--acp', ...(settings.additionalDirectories ?? []).map((path) => `--include-directories=${path}`)],
+    env: {
+      // Else it starts itself a second time, and the first one keeps signals from it.
+      GEMINI_CLI_NO_RELAUNCH: '1',
+      NO_COLOR: '1',
+    },
+  }),
+  modes: { auto: ['default'], code: ['autoEdit', 'default'], plan: ['plan'], ask: ['default'] },
+  offers: { files: false, terminals: false },
+  signIn: 'run gemini once and sign in, or set GEMINI_API_KEY',
+  oldModelMethod: true,
+  toolOf: (callId) => /^(\w+?)__/.exec(callId)?.[1] ?? null,
+  modeIn: (text) => MODE.exec(text)?.[1] ?? null,
+  // A thought without a heading still has the marks of one.
+  thoughtIn: (text) => text.replace(/^\*{4}\n/, ''),
+  silentRefusals: true,
+}

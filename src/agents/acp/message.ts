@@ -1,0 +1,59 @@
+import { asObject, asString, type JsonObject } from '../json.ts'
+import type { AcpProfile } from './profile.ts'
+import {
+  type AcpState,
+  completeMessage,
+  nothing,
+  type OpenMessage,
+  said,
+  type Step,
+  andThen,
+} from './state.ts'
+import { refusedCalls } from './tool.ts'
+
+/** A piece of the answer. The protocol has no end of a message: it is over when something else begins. */
+export function chunk(
+  profile: AcpProfile,
+  state: AcpState,
+  kind: OpenMessage['kind'],
+  update: JsonObject,
+): Step {
+  const whole = kind === 'thinking' && profile.thoughtIn !== undefined
+  const piece = pieceOf(update.content)
+  const text = whole ? profile.thoughtIn!(piece) : piece
+  if (state.turnId === null || text === '') return nothing(state)
+  const native = asString(update.messageId)
+  const goesOn = !whole && state.message !== null && continues(state.message, kind, native)
+  const ready = goesOn ? nothing(state) : andThen(endMessage(refused(profile, state)), begin(kind, native))
+  return andThen(ready, (now) => append(now, text))
+}
+
+function refused(profile: AcpProfile, state: AcpState): Step {
+  return profile.silentRefusals ? refusedCalls(state) : nothing(state)
+}
+
+function continues(message: OpenMessage, kind: OpenMessage['kind'], native: string | null): boolean {
+  return message.kind === kind && (native === null || message.native === null || native === message.native)
+}
+
+function begin(kind: OpenMessage['kind'], native: string | null): (state: AcpState) => Step {
+  return (state) => {
+    const message = { id: `${state.turnId}:${state.messages}`, kind, native, text: '' }
+    return nothing({ ...state, message, messages: state.messages + 1 })
+  }
+}
+
+function append(state: AcpState, text: string): Step {
+  const message = { ...state.message!, text: state.message!.text + text }
+  const { id: messageId, kind } = message
+  return said({ ...state, message }, { type: 'message.delta', messageId, kind, text, parent: null })
+}
+
+function endMessage(before: Step): Step {
+  return andThen(before, (state) => completeMessage(state))
+}
+
+function pieceOf(content: unknown): string {
+  const { text, type } = asObject(content)
+  return asString(text) ?? (typeof type === 'string' ? `[${type}]` : '')
+}

@@ -1,0 +1,84 @@
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isExecutable } from '../find.ts'
+import { detectProgram } from './detect.ts'
+import type { AcpProfile } from './profile.ts'
+
+/**
+ * By itself it asks nothing. Here it asks before it changes or fetches anything, and before it uses a tool of an MCP
+ * server (which has an underscore in its name). The last rule that fits wins, and these come after the user's own:
+ * written like this they replace only what the user says of `*`, so that a user who forbids `rm *` has it forbidden.
+ */
+const PERMISSION = {
+  bash: { '*': 'ask' },
+  edit: { '*': 'ask' },
+  webfetch: 'ask',
+  websearch: 'ask',
+  codesearch: 'ask',
+  '*_*': 'ask',
+  // What a sub-agent asks never gets out of the process: the turn would wait for ever.
+  'tas?': 'deny',
+}
+
+/** OpenCode, whose providers and models are the user's own configuration. */
+export const opencode: AcpProfile = {
+  name: 'opencode',
+  title: 'OpenCode',
+  capabilities: {
+    streaming: true,
+    thinking: true,
+    approvals: true,
+    images: true,
+    resume: true,
+    fork: true,
+    cost: true,
+    setModel: true,
+    setMode: true,
+    survivesRestart: true,
+  },
+  detect: (env) =>
+    detectProgram(
+      {
+        name: 'opencode',
+        title: 'OpenCode',
+        program: 'opencode',
+        variable: 'CORRAL_OPENCODE_BIN',
+        install: 'npm install -g opencode-ai',
+        packages: /^opencode-(?:ai|[a-z]+-[a-z0-9-]+)$/,
+        instead: nativeBeside,
+      },
+      env,
+    ),
+  launch: (_, ids) => ({
+    args: ['acp'],
+    ownTmp: true,
+    env: {
+      OPENCODE_PERMISSION: JSON.stringify(PERMISSION),
+      // It listens on a port, too, for anybody on this machine who knows the word.
+      OPENCODE_SERVER_PASSWORD: ids(),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+    },
+  }),
+  modes: { auto: ['build'], code: ['build'], plan: ['plan'], ask: ['build'] },
+  offers: { files: false, terminals: false },
+  signIn: 'run `opencode auth login`',
+  questionOf: ({ parentDir }) => (typeof parentDir === 'string' ? 'ExternalDirectory' : null),
+}
+
+const STUB_BYTES = 1024 * 1024
+
+/** npm installs the program as a package per platform; what is on the PATH may be a script that only starts it. */
+async function nativeBeside(found: string): Promise<string | null> {
+  const real = await realpath(found)
+  if ((await stat(real)).size > STUB_BYTES) return null
+  const wrapper = dirname(dirname(real))
+  for (const modules of [dirname(wrapper), join(wrapper, 'node_modules')]) {
+    const names = await readdir(modules).catch(() => [])
+    const prefix = `opencode-${process.platform}-${process.arch}`
+    for (const name of names.filter((one) => one.startsWith(prefix)).sort()) {
+      const native = join(modules, name, 'bin', 'opencode')
+      if (await isExecutable(native)) return native
+    }
+  }
+  return null
+}

@@ -1,0 +1,38 @@
+import type { Mode } from '../../core/mode.ts'
+import type { Capabilities } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import type { Detection, LaunchPlan } from '../agent.ts'
+import type { JsonObject } from '../json.ts'
+
+/** What is different from one agent of the Agent Client Protocol to the next. */
+export interface AcpProfile {
+  readonly name: string
+  readonly title: string
+  readonly capabilities: Capabilities
+  detect(env: NodeJS.ProcessEnv): Promise<Detection>
+  launch(session: Session, ids: () => string): Pick<LaunchPlan, 'args' | 'env' | 'ownTmp'>
+  /** The agent's modes that will do for each of ours, the best one first. */
+  readonly modes: Readonly<Record<Mode, readonly string[]>>
+  /** Whether files and commands of ours are offered to it; what is not offered is refused. */
+  readonly offers: { files: boolean; terminals: boolean }
+  /** How a human signs in to it. */
+  readonly signIn: string
+  /** Models are changed by the old method, which is no part of the protocol any more. */
+  readonly oldModelMethod?: boolean
+  /** The agent's own name of the tool, from the id of the call. */
+  toolOf?(callId: string): string | null
+  /** What a question is really about, where it is not the call that it is asked for. */
+  questionOf?(input: JsonObject): string | null
+  /** The mode that a piece of text is really about, for an agent that tells it in its answer. */
+  modeIn?(text: string): string | null
+  /** The thought in a piece, for an agent whose thoughts come in one piece each. */
+  thoughtIn?(text: string): string
+  /** A call that was refused is not mentioned again: it is over when the model goes on. */
+  readonly silentRefusals?: boolean
+}
+
+/** Which of our modes the agent's is; null when we have none like it. */
+export function modeOf({ modes }: AcpProfile, id: string): Mode | null {
+  for (const mode of ['plan', 'ask', 'code', 'auto'] as const) if (modes[mode].includes(id)) return mode
+  return null
+}

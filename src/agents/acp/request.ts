@@ -1,0 +1,67 @@
+import type { Mode } from '../../core/mode.ts'
+import { asArray, asObject, asString, type JsonObject } from '../json.ts'
+
+/** What the translator wants the driver to do: the conversation to be opened, or a request of the agent's answered. */
+export type AcpRequest =
+  | { step: 'initialized'; can: Abilities }
+  /** The conversation that was asked for is not there: a fresh one is to begin. */
+  | { step: 'reopen'; can: Abilities }
+  | { step: 'opened'; sessionId: string; choices: Choices }
+  /** Something has come while it was opening: another look is to be taken. */
+  | { step: 'listen' }
+  /** The agent has refused a mode; the one at this place of the profile's list is next. */
+  | { step: 'mode'; mode: Mode; place: number }
+  | { step: 'model'; model: string; old: boolean }
+  /** Questions that nobody will answer now. */
+  | { step: 'cancel'; ids: unknown[] }
+  | { step: 'call'; id: unknown; method: string; params: JsonObject }
+
+/** What the agent can do about conversations. */
+export interface Abilities {
+  resume: boolean
+  directories: boolean
+}
+
+/** What can be chosen in a conversation, and what is chosen now. */
+export interface Choices {
+  modes: string[]
+  mode: string | null
+  /** The option that a model is chosen by; null: by the old method, if at all. */
+  modelOption: string | null
+  model: string | null
+  /** What has been set already, or cannot be. */
+  settled: ('mode' | 'model')[]
+}
+
+export const NO_ABILITIES: Abilities = { resume: false, directories: false }
+
+export function abilitiesOf(capabilities: unknown): Abilities {
+  const { sessionCapabilities } = asObject(capabilities)
+  const { resume, additionalDirectories } = asObject(sessionCapabilities)
+  const offered = (it: unknown): boolean => it !== undefined && it !== null && it !== false
+  return {
+    resume: offered(resume),
+    directories: offered(additionalDirectories),
+  }
+}
+
+/** Modes and models are options nowadays; they used to be lists of their own, and some agents send both. */
+export function choicesOf({ modes, models, configOptions }: JsonObject): Choices {
+  const options = asArray(configOptions).map(asObject)
+  const option = (category: string): JsonObject =>
+    options.find((one) => one.category === category) ?? options.find((one) => one.id === category) ?? {}
+  const { availableModes, currentModeId } = asObject(modes)
+  const mode = option('mode')
+  const model = option('model')
+  const ids = [
+    ...asArray(availableModes).map((one) => asObject(one).id),
+    ...asArray(mode.options).map((one) => asObject(one).value),
+  ]
+  return {
+    modes: [...new Set(ids.filter((id) => typeof id === 'string'))],
+    mode: asString(currentModeId) ?? asString(mode.currentValue),
+    modelOption: asString(model.id),
+    model: asString(model.currentValue) ?? asString(asObject(models).currentModelId),
+    settled: [],
+  }
+}

@@ -1,0 +1,139 @@
+import type { AgentOutput } from '../../core/event.ts'
+import type { Mode } from '../../core/mode.ts'
+import { capped, type JsonObject } from '../json.ts'
+import { type Abilities, type Choices, NO_ABILITIES } from './request.ts'
+
+/** What the translator carries from line to line: plain data, every list bounded. */
+export interface AcpState {
+  /** From the first answer to the point where messages may come. */
+  opening: boolean
+  /** Something of the conversation's history has come since the last look. */
+  replayed: boolean
+  version: string | null
+  can: Abilities
+  /** What can be chosen, until all is as the session wants it. */
+  choices: Choices | null
+  /** The conversation that this process has opened. */
+  sessionId: string | null
+  /** The model that a fresh conversation began with: the agent's own choice. */
+  model: string | null
+  turnId: string | null
+  accepted: boolean
+  /** How many messages the turn has begun. */
+  messages: number
+  message: OpenMessage | null
+  /** The last text of the turn that is complete. */
+  text: string | null
+  /** Calls that are not over, and ids of those that are. */
+  calls: Call[]
+  done: string[]
+  /** Questions of this turn; whether they have been answered is not known here. */
+  asked: Question[]
+  /** The conversation began with this process. */
+  fresh: boolean
+  /** What the conversation has cost, and what it had when the turn began; null: nobody has said. */
+  cost: number | null
+  costBefore: number | null
+  /** The agent's own name of the mode that we have set. */
+  mode: string | null
+  /** A mode that the agent has told of; whose doing it was shows in the line after it. */
+  noticed: Mode | null
+}
+
+export interface OpenMessage {
+  id: string
+  kind: 'text' | 'thinking'
+  text: string
+  /** The agent's own id of it. */
+  native: string | null
+}
+
+/** What is known of a tool call; updates tell only what is new. */
+export interface Call {
+  id: string
+  title: string | null
+  kind: string | null
+  name: string | null
+  input: JsonObject | null
+  path: string | null
+  content: unknown[]
+  /** Output that came in pieces beside the content. */
+  streamed: string
+  started: boolean
+  asked: boolean
+}
+
+export interface Question {
+  id: unknown
+  requestId: string
+  callId: string
+}
+
+export interface Step {
+  state: AcpState
+  outputs: AgentOutput[]
+}
+
+const MAX_REMEMBERED = 256
+const MAX_RAW = 64 * 1024
+
+export function initialState(): AcpState {
+  return {
+    opening: false,
+    replayed: false,
+    version: null,
+    can: NO_ABILITIES,
+    choices: null,
+    sessionId: null,
+    model: null,
+    turnId: null,
+    accepted: false,
+    messages: 0,
+    message: null,
+    text: null,
+    calls: [],
+    done: [],
+    asked: [],
+    fresh: false,
+    cost: null,
+    costBefore: null,
+    mode: null,
+    noticed: null,
+  }
+}
+
+export function nothing(state: AcpState): Step {
+  return { state, outputs: [] }
+}
+
+export function said(state: AcpState, ...outputs: AgentOutput[]): Step {
+  return { state, outputs }
+}
+
+/** One step, and another from where it led. */
+export function andThen(first: Step, next: (state: AcpState) => Step): Step {
+  const second = next(first.state)
+  return { state: second.state, outputs: [...first.outputs, ...second.outputs] }
+}
+
+/** Completes the message that is open, if one is. */
+export function completeMessage(state: AcpState, aborted = false): Step {
+  if (!state.message) return nothing(state)
+  const { id: messageId, kind, text } = state.message
+  const next = { ...state, message: null, text: kind === 'text' ? text : state.text }
+  return said(next, { type: 'message.completed', messageId, kind, text, parent: null, aborted })
+}
+
+/** A line nobody here knows, passed on as it came. */
+export function other(state: AcpState, kind: string, raw: unknown): Step {
+  return said(state, { type: 'agent.other', kind, raw: capped(raw, MAX_RAW) })
+}
+
+export function warning(code: string, message: string, data: unknown = null): AgentOutput {
+  return { type: 'agent.notice', level: 'warning', code, message, data: capped(data, MAX_RAW) }
+}
+
+/** The list with one more at its end, the oldest given up at the bound. */
+export function remember<T>(list: readonly T[], item: T): T[] {
+  return list.length < MAX_REMEMBERED ? [...list, item] : [...list.slice(1), item]
+}

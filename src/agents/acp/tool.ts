@@ -1,0 +1,171 @@
+import type { AgentOutput } from '../../core/event.ts'
+import { asArray, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
+import { contentText, outputText } from './content.ts'
+import type { AcpProfile } from './profile.ts'
+import {
+  type AcpState,
+  type Call,
+  completeMessage,
+  nothing,
+  remember,
+  said,
+  type Step,
+  andThen,
+} from './state.ts'
+
+const MAX_OUTPUT = 256 * 1024
+
+/** Names that hold for every agent, so that the same rule does, too. */
+const NAMES: ReadonlyMap<string | null, string> = new Map([
+  ['execute', 'Bash'],
+  ['edit', 'Edit'],
+  ['read', 'Read'],
+  ['search', 'Search'],
+  ['fetch', 'WebFetch'],
+  ['delete', 'Delete'],
+  ['move', 'Move'],
+])
+/** What a rule looks at. */
+const SUBJECTS = ['command', 'file_path', 'path', 'url', 'pattern']
+
+/** `tool_call` and `tool_call_update`: agents differ in which of them they send, and how often. */
+export function toolUpdate(profile: AcpProfile, state: AcpState, update: JsonObject): Step {
+  const id = asString(update.toolCallId)
+  if (id === null || state.turnId === null || state.done.includes(id)) return nothing(state)
+  const known = state.calls.find((one) => one.id === id)
+  const call = merged(known ?? newCall(id), update)
+  const next = withCall(state, call)
+  const over = isOver(update)
+  if (!over && !known && isUnfinished(update)) return nothing(next)
+  const started = start(profile, next, id)
+  return over ? andThen(started, (now) => finish(now, id, update)) : started
+}
+
+function isOver({ status }: JsonObject): boolean {
+  return status === 'completed' || status === 'failed'
+}
+
+/** The first mention may come before the model has written the input; the next one has it. */
+function isUnfinished({ status, rawInput }: JsonObject): boolean {
+  if ((status ?? 'pending') !== 'pending' || !isObject(rawInput)) return false
+  return Object.keys(rawInput).every((key) => key === 'cwd')
+}
+
+export function newCall(id: string): Call {
+  return {
+    id,
+    title: null,
+    kind: null,
+    name: null,
+    input: null,
+    path: null,
+    content: [],
+    streamed: '',
+    started: false,
+    asked: false,
+  }
+}
+
+export function merged(call: Call, update: JsonObject): Call {
+  const { terminal_output_delta: delta, claudeCode } = asObject(update._meta)
+  const path = asString(asObject(asArray(update.locations)[0]).path)
+  return {
+    ...call,
+    title: asString(update.title) ?? call.title,
+    kind: asString(update.kind) ?? call.kind,
+    name: asString(update.name) ?? asString(asObject(claudeCode).toolName) ?? call.name,
+    input: isObject(update.rawInput) && !isUnfinished(update) ? update.rawInput : call.input,
+    path: path ?? call.path,
+    content: isOver(update) || asArray(update.content).length === 0 ? call.content : asArray(update.content),
+    streamed: cutText(call.streamed + (asString(asObject(delta).data) ?? ''), MAX_OUTPUT).text,
+  }
+}
+
+export function withCall(state: AcpState, call: Call): AcpState {
+  const index = state.calls.findIndex((one) => one.id === call.id)
+  return { ...state, calls: index < 0 ? remember(state.calls, call) : state.calls.with(index, call) }
+}
+
+/** Says that a call begins, once. */
+export function start(profile: AcpProfile, state: AcpState, id: string): Step {
+  const call = state.calls.find((one) => one.id === id)
+  if (!call || call.started) return nothing(state)
+  const started: AgentOutput = {
+    type: 'tool.started',
+    callId: id,
+    tool: toolName(profile, call),
+    input: inputOf(call),
+    parent: null,
+  }
+  return andThen(completeMessage(withCall(state, { ...call, started: true })), (now) => said(now, started))
+}
+
+function finish(state: AcpState, id: string, update: JsonObject): Step {
+  const call = state.calls.find((one) => one.id === id)!
+  const { text, cut } = cutText(outputText(update, call.streamed), MAX_OUTPUT)
+  return closed(state, call, { output: text, isError: update.status === 'failed', cut })
+}
+
+/** Calls that were asked about and not heard of since. */
+export function refusedCalls(state: AcpState): Step {
+  const refused = state.calls.filter((call) => call.asked)
+  return refused.reduce((step, call) => andThen(step, (now) => abandon(now, call, 'refused')), nothing(state))
+}
+
+/** Ends every call that the agent has left open. */
+export function closeCalls(profile: AcpProfile, state: AcpState, why: string): Step {
+  return state.calls.reduce(
+    (step, { id }) =>
+      andThen(
+        andThen(step, (now) => start(profile, now, id)),
+        (now) =>
+          abandon(
+            now,
+            now.calls.find((one) => one.id === id)!,
+            why,
+          ),
+      ),
+    nothing(state),
+  )
+}
+
+function abandon(state: AcpState, call: Call, output: string): Step {
+  return closed(state, call, { output, isError: true, cut: 0 })
+}
+
+function closed(state: AcpState, call: Call, end: { output: string; isError: boolean; cut: number }): Step {
+  const next = {
+    ...state,
+    calls: state.calls.filter((one) => one.id !== call.id),
+    done: remember(state.done, call.id),
+    asked: state.asked.filter((one) => one.callId !== call.id),
+  }
+  return said(next, { type: 'tool.completed', callId: call.id, ...end, parent: null })
+}
+
+/** A name without parentheses: in a rule they enclose what the tool is about. */
+export function toolName(profile: AcpProfile, { id, name, kind, title }: Call): string {
+  const known = name ?? NAMES.get(kind) ?? profile.toolOf?.(id) ?? null
+  if (known !== null) return known
+  const words = (title ?? '').replace(/[(\n][^]*$/, '').trim()
+  return words === '' || words.length > 64 ? (kind ?? 'tool') : words
+}
+
+/** What the call is about. An agent may tell it for people only; a rule needs a command or a path. */
+export function inputOf({ input, kind, title, path, content }: Call): JsonObject {
+  const told =
+    input ?? (kind === 'execute' ? { command: title ?? '', ...described(content) } : shown(title, content))
+  const named = SUBJECTS.some((key) => typeof told[key] === 'string')
+  return named || path === null ? told : { ...told, path }
+}
+
+function described(content: unknown[]): JsonObject {
+  const description = contentText(content)
+  return description === '' ? {} : { description }
+}
+
+function shown(title: string | null, content: unknown[]): JsonObject {
+  const diff = asObject(content.find((one) => asObject(one).type === 'diff'))
+  if (typeof diff.path !== 'string') return { ...(title !== null && { title }), ...described(content) }
+  return { path: diff.path, oldText: asString(diff.oldText) ?? '', newText: asString(diff.newText) ?? '' }
+}

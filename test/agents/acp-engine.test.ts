@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { custom } from '../../src/agents/acp/custom.ts'
+import { acpDriver } from '../../src/agents/acp/driver.ts'
+import type { HostOptions } from '../../src/agents/host/host.ts'
+import type { CreateSession } from '../../src/core/command.ts'
+import type { Event } from '../../src/core/event.ts'
+import { startEngine, type TestEngine } from '../support/engine.ts'
+
+const AGENT = new URL('../support/acp-agent.ts', import.meta.url).pathname
+
+const driver = (...args: string[]) =>
+  acpDriver(custom('mine', { command: process.execPath, args: [AGENT, ...args], title: 'My agent' }))
+
+async function engineWith(t: TestContext, args: string[] = [], options: Partial<HostOptions> = {}) {
+  const engine = await startEngine({ drivers: [driver(...args)], options })
+  t.after(() => engine.stop())
+  return engine
+}
+
+async function sessionOf(t: TestEngine, given: Partial<CreateSession> = {}): Promise<string> {
+  return (await t.engine.create({ agent: 'mine', cwd: t.cwd, mode: 'auto', ...given })).id
+}
+
+/** What was said in a turn, or why it failed. */
+function saidIn(events: Event[]): string {
+  const failed = events.find((event) => event.type === 'turn.failed')
+  if (failed) return `failed: ${failed.error.code}: ${failed.error.message}`
+  return events.flatMap((event) => (event.type === 'message.completed' ? [event.text] : [])).join(' | ')
+}
+
+async function say(t: TestEngine, sessionId: string, wanted: unknown): Promise<string> {
+  return saidIn(await t.turn(sessionId, JSON.stringify(wanted)))
+}
+
+test('an agent from the configuration is opened, asked and ended', async (t) => {
+  const engine = await engineWith(t)
+  const sessionId = await sessionOf(engine)
+  assert.equal(await say(engine, sessionId, 'hello'), 'hello')
+  const init = await engine.event('agent.init', { sessionId })
+  assert.deepEqual([init.nativeId, init.version], ['s', '1.2.3'])
+})
+
+test('one that says nothing fails the turn when its time is up', async (t) => {
+  const engine = await engineWith(t, ['--deaf'], { readyMs: 300, killMs: 200 })
+  const sessionId = await sessionOf(engine)
+  assert.match(await say(engine, sessionId, 'hello'), /^failed: /)
+  assert.equal(engine.engine.session(sessionId).turn, null)
+})
+
+test('one that wants a sign-in says what to do', async (t) => {
+  const engine = await engineWith(t, ['--stranger'])
+  const said = await say(engine, await sessionOf(engine), 'hello')
+  assert.match(said, /^failed: not_signed_in: Authentication required; sign in to My agent/)
+})
+
+test('one without modes is good for anything but plans', async (t) => {
+  const engine = await engineWith(t, ['--plain'])
+  for (const mode of ['auto', 'code', 'ask'] as const) {
+    assert.equal(await say(engine, await sessionOf(engine, { mode }), 'hello'), 'hello')
+  }
+  const said = await say(engine, await sessionOf(engine, { mode: 'plan' }), 'hello')
+  assert.match(said, /^failed: unsupported: My agent cannot be set to mode plan/)
+})
+
+test('what it has no word for is refused', async (t) => {
+  const engine = await engineWith(t)
+  const settings = { maxTurns: 3, systemPrompt: 'You are a test' }
+  const said = await say(engine, await sessionOf(engine, { settings }), 'hello')
+  assert.equal(said, 'failed: unsupported: My agent cannot be given: systemPrompt, maxTurns')
+})
+
+test('history that comes late is not taken for an answer', async (t) => {
+  const engine = await engineWith(t, ['--history=300'])
+  assert.equal(await say(engine, await sessionOf(engine, { nativeId: 'old' }), 'hello'), 'hello')
+})
+
+test('a conversation that cannot be loaded is followed by a fresh one, and said so', async (t) => {
+  const engine = await engineWith(t, ['--forgetful'])
+  const sessionId = await sessionOf(engine, { nativeId: 'old' })
+  assert.equal(await say(engine, sessionId, 'hello'), 'hello')
+  const notice = await engine.event('agent.notice', { sessionId })
+  assert.equal(notice.code, 'conversation_lost')
+  assert.deepEqual(notice.data, { conversation: 'old', reason: 'No such conversation' })
+  assert.equal(engine.engine.session(sessionId).nativeId, 's')
+})
+
+test('a daemon that comes back while it is being opened takes it up', async (t) => {
+  const first = await startEngine({ drivers: [driver('--slow=400')] })
+  const sessionId = await sessionOf(first)
+  const { turnId } = await first.engine.send({ sessionId, input: [{ type: 'text', text: '"hello"' }] })
+  await first.event('agent.started', { sessionId })
+  await first.abandon()
+  const second = await startEngine({ home: first.home, drivers: [driver('--slow=400')] })
+  t.after(() => second.stop())
+  const end = await second.event('turn.completed', { sessionId })
+  assert.deepEqual([end.turnId, end.text], [turnId, 'hello'])
+})
+
+test('reads and writes files within the directory, and nowhere else', async (t) => {
+  const engine = await engineWith(t)
+  const sessionId = await sessionOf(engine)
+  const path = join(engine.cwd, 'deep/er/note.txt')
+  assert.equal(
+    await say(engine, sessionId, ['fs/write_text_file', { path, content: 'one\ntwo\nthree' }]),
+    '{}',
+  )
+  assert.equal(readFileSync(path, 'utf8'), 'one\ntwo\nthree')
+  const second = await say(engine, sessionId, ['fs/read_text_file', { path, line: 2, limit: 1 }])
+  assert.equal(second, '{"content":"two"}')
+  writeFileSync(join(engine.home, 'secret.txt'), 'secret')
+  symlinkSync(engine.home, join(engine.cwd, 'out'))
+  for (const way of ['../secret.txt', 'out/secret.txt']) {
+    const outside = `${engine.cwd}/${way}`
+    assert.match(await say(engine, sessionId, ['fs/read_text_file', { path: outside }]), /outside/)
+    assert.match(
+      await say(engine, sessionId, ['fs/write_text_file', { path: outside, content: 'x' }]),
+      /outside/,
+    )
+  }
+  assert.equal(readFileSync(join(engine.home, 'secret.txt'), 'utf8'), 'secret')
+})
+
+test('a plan writes nothing and runs nothing, asked or not', async (t) => {
+  const engine = await engineWith(t)
+  const sessionId = await sessionOf(engine, { mode: 'plan' })
+  const path = join(engine.cwd, 'planned.txt')
+  assert.match(await say(engine, sessionId, ['fs/write_text_file', { path, content: 'x' }]), /plan mode/)
+  assert.match(await say(engine, sessionId, ['terminal/create', { command: `touch ${path}` }]), /plan mode/)
+  assert.ok(!existsSync(path))
+})
+
+test('runs commands, and what it forgets ends with it', async (t) => {
+  const engine = await engineWith(t)
+  const sessionId = await sessionOf(engine)
+  const pidFile = join(engine.cwd, 'pid')
+  const command = `echo $$ > ${pidFile}; echo $CORRAL_SESSION_ID; exec sleep 600`
+  const { terminalId } = JSON.parse(await say(engine, sessionId, ['terminal/create', { command }])) as {
+    terminalId: string
+  }
+  let output = ''
+  for (let tries = 0; tries < 100 && !output.includes(sessionId); tries++) {
+    output = await say(engine, sessionId, ['terminal/output', { terminalId }])
+  }
+  assert.match(output, new RegExp(sessionId))
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  await engine.engine.destroy(sessionId)
+  await engine.event('agent.exited', { sessionId })
+  for (let tries = 0; tries < 200 && existsSync(`/proc/${pid}/cmdline`); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  assert.ok(!isRunning(pid))
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { Refused } from '../../src/agents/acp/files.ts'
+import { createTerminals } from '../../src/agents/acp/terminals.ts'
+import { startTime } from '../../src/agents/host/process.ts'
+import type { Session } from '../../src/core/session.ts'
+import { aSession } from '../support/session.ts'
+
+const terminals = createTerminals()
+let root: string
+let session: Session
+
+before(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'corral-terminals-')))
+  mkdirSync(join(root, 'project/src'), { recursive: true })
+  symlinkSync(root, join(root, 'project/out'))
+  session = aSession({ cwd: join(root, 'project') })
+})
+after(() => rmSync(root, { recursive: true, force: true }))
+
+interface Output {
+  output: string
+  truncated: boolean
+  exitStatus?: { exitCode: number | null; signal: string | null }
+}
+
+async function create(params: Record<string, unknown>): Promise<string> {
+  return ((await terminals.create(session, params)) as { terminalId: string }).terminalId
+}
+
+async function outputOf(terminalId: string): Promise<Output> {
+  return (await terminals.output(session, { terminalId })) as Output
+}
+
+async function finished(params: Record<string, unknown>): Promise<Output> {
+  const terminalId = await create(params)
+  await terminals.wait(session, { terminalId })
+  const output = await outputOf(terminalId)
+  await terminals.release(session, { terminalId })
+  return output
+}
+
+/** The pid that a command has written, once it has. */
+async function pidIn(terminalId: string): Promise<number> {
+  for (;;) {
+    const { output } = await outputOf(terminalId)
+    if (output.endsWith('\n')) return Number(output)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+async function gone(pid: number): Promise<void> {
+  for (let tries = 0; startTime(pid) !== null; tries++) {
+    assert.ok(tries < 1000, `process ${pid} is still there`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+test('runs a program with its arguments, in the directory and the environment that it is given', async () => {
+  const script = 'process.stdout.write([process.cwd(), process.env.X, process.argv[1]].join(" "))'
+  const env = [{ name: 'X', value: 'y' }]
+  const cwd = join(root, 'project/src')
+  const told = await finished({ command: process.execPath, args: ['-e', script, 'a b'], cwd, env })
+  assert.deepEqual(told, {
+    output: `${cwd} y a b`,
+    truncated: false,
+    exitStatus: { exitCode: 0, signal: null },
+  })
+})
+
+test('a command of several words is the shell’s, and both its outputs are kept', async () => {
+  const told = await finished({ command: 'echo out; echo err >&2; exit 3' })
+  assert.deepEqual(told.output.split('\n').sort(), ['', 'err', 'out'])
+  assert.equal(told.exitStatus?.exitCode, 3)
+})
+
+for (const [what, cwd] of [
+  ['elsewhere', () => '/'],
+  ['by dots', () => `${root}/project/..`],
+  ['by a link', () => join(root, 'project/out')],
+  ['where nothing is', () => join(root, 'project/nowhere')],
+] as const) {
+  test(`runs nothing ${what}`, async () => {
+    await assert.rejects(create({ command: 'echo hi', cwd: cwd() }))
+  })
+}
+
+test('a program that cannot be run is said so', async () => {
+  await assert.rejects(create({ command: '/nowhere/program', args: ['x'] }), /cannot be run/)
+})
+
+test('keeps the end of a long output, cut between characters', async () => {
+  const told = await finished({ command: 'printf "aaaa€€€"', outputByteLimit: 7 })
+  assert.deepEqual([told.output, told.truncated], ['€€', true])
+})
+
+test('what is killed can be looked at until it is released', async () => {
+  const terminalId = await create({ command: 'echo $$; exec sleep 600' })
+  const pid = await pidIn(terminalId)
+  await terminals.kill(session, { terminalId })
+  assert.deepEqual(await terminals.wait(session, { terminalId }), { exitCode: null, signal: 'SIGTERM' })
+  assert.equal((await outputOf(terminalId)).output, `${pid}\n`)
+  await terminals.release(session, { terminalId })
+  await assert.rejects(outputOf(terminalId), Refused)
+})
+
+test('what is released ends, with all that it has started', async () => {
+  const terminalId = await create({ command: 'sleep 600 & echo $!; wait' })
+  const pid = await pidIn(terminalId)
+  await terminals.release(session, { terminalId })
+  await gone(pid)
+})
+
+test('is over when the command is, whatever that has left behind', async () => {
+  const terminalId = await create({ command: 'sleep 600 & echo $!' })
+  const pid = await pidIn(terminalId)
+  assert.deepEqual(await terminals.wait(session, { terminalId }), { exitCode: 0, signal: null })
+  process.kill(pid, 'SIGKILL')
+  await terminals.release(session, { terminalId })
+})
+
+test('belongs to its session, and there are only so many', async () => {
+  const ids = await Promise.all(Array.from({ length: 3 }, () => create({ command: 'sleep 600' })))
+  const stranger = aSession({ id: 'other', cwd: session.cwd })
+  await assert.rejects(terminals.output(stranger, { terminalId: ids[0] }), Refused)
+  await assert.rejects(terminals.kill(stranger, { terminalId: ids[0] }), Refused)
+  while (ids.length < 32) ids.push(await create({ command: 'sleep 600' }))
+  await assert.rejects(create({ command: 'true' }), /32 terminals/)
+  for (const terminalId of ids) await terminals.release(session, { terminalId })
+})
+
+test('those of an earlier process end when the next one asks', async () => {
+  const terminalId = await create({ command: 'echo $$; exec sleep 600' })
+  const pid = await pidIn(terminalId)
+  const run = { id: 'next', pid: 1, startTime: '1', bootId: 'b' }
+  const { terminalId: next } = (await terminals.create({ ...session, run }, { command: 'true' })) as {
+    terminalId: string
+  }
+  await gone(pid)
+  await terminals.release(session, { terminalId: next })
+})
