@@ -1,6 +1,10 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { custom as customAgent } from './agents/acp/custom.ts'
+import { acpDriver } from './agents/acp/driver.ts'
+import { gemini } from './agents/acp/gemini.ts'
+import { opencode } from './agents/acp/opencode.ts'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
 import { claudeDriver } from './agents/claude/driver.ts'
 import { codexDriver } from './agents/codex/driver.ts'
@@ -77,7 +81,11 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       warn(message)
     },
   })
-  const catalog = createCatalog([claudeDriver, codexDriver, demoDriver], env)
+  const custom = Object.entries(config.customAgents).map(([name, agent]) =>
+    acpDriver(customAgent(name, agent)),
+  )
+  const drivers = [claudeDriver, codexDriver, acpDriver(gemini), acpDriver(opencode), ...custom, demoDriver]
+  const catalog = createCatalog(drivers, env)
   const parts = createEngine({
     log,
     catalog,
@@ -88,6 +96,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         (found) => found.isDirectory(),
         () => false,
       ),
+    realPath,
     maxQueue: config.queue.max,
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
@@ -141,6 +150,15 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       finished()
     })())
   return { listeners: addresses, agents: reports, stop, stopped }
+}
+
+/** A place that is not there is where it says. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }
 
 function makeHome(home: string): void {

@@ -66,6 +66,8 @@ export interface Engine {
   turns(sessionId: string, limit: number): Turn[]
   approval(id: string): ApprovalRow
   approvals(query: ApprovalQuery): ApprovalRow[]
+  /** How many wait for an answer. */
+  countApprovals(): number
   events(query: EventQuery): LoggedEvent[]
 
   /**

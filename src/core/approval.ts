@@ -13,6 +13,8 @@ export interface Approval {
   input: unknown
   /** The tool changes files and does nothing else. */
   edits: boolean
+  /** Whoever asked runs what it asked for: a human cannot change its input. */
+  fixed?: boolean
   /** The tool call this is about, as in `tool.started`. */
   callId: string | null
   /** One line for people, if the agent gave one. */
@@ -59,6 +61,7 @@ export interface PendingApproval extends Approval, Asking {
 export function modePolicy(mode: Mode, approval: Approval): Decision | null {
   if (approval.kind === 'question') return null
   if (mode === 'auto') return { behavior: 'allow' }
+  if (mode === 'code' && approval.edits) return { behavior: 'allow' }
   if (mode === 'plan' && approval.kind === 'tool') {
     return { behavior: 'deny', comment: 'This session is in plan mode: it may read, not change anything.' }
   }

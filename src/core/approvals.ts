@@ -12,6 +12,9 @@ import { existing } from './queries.ts'
 import { NO_RULES, type Rules } from './rule.ts'
 import { dueAt, openApprovals, type Session } from './session.ts'
 
+/** What something outside may put before a human. */
+const MAX_INPUT = 1024 * 1024
+
 /** When the log could not be written. */
 const RETRY_MS = 1000
 
@@ -20,6 +23,8 @@ interface ApprovalsDeps {
   drafts: Drafts
   clock: Clock
   newId: () => string
+  /** Without links; the path itself when there is no such place. */
+  realPath: (path: string) => string
   /** How long approvals wait where nobody says; null: for ever. */
   approvalTimeoutMs: number | null
   commit: (draft: Draft) => Promise<LoggedEvent[]>
@@ -55,8 +60,22 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   }
 
   function around({ cwd }: Pick<Session, 'cwd'>): Surroundings {
-    const projectRules = [...projects].flatMap(([path, rules]) => (isWithin(cwd, path) ? [rules] : []))
-    return { now: clock.now(), projectRules, approvalTimeoutMs: deps.approvalTimeoutMs }
+    return {
+      now: clock.now(),
+      approvalTimeoutMs: deps.approvalTimeoutMs,
+      // Looked for when somebody wants to know: most of what an agent says asks for nothing.
+      get projectRules() {
+        return projects.size === 0 ? [] : rulesAt(cwd)
+      },
+    }
+  }
+
+  /** By where the directory really is: a link to it is no way around its rules. */
+  function rulesAt(cwd: string): Rules[] {
+    const places = [cwd, deps.realPath(cwd)]
+    return [...projects].flatMap(([path, rules]) =>
+      places.some((place) => isWithin(place, path)) ? [rules] : [],
+    )
   }
 
   async function change(sessionId: string, rule: (state: Session) => EventBody[]): Promise<void> {
@@ -96,14 +115,15 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const open = new Set(log.approvals({ open: true, limit: 10_000 }).map(({ sessionId }) => sessionId))
     for (const sessionId of open) {
       const session = drafts.peek(sessionId)
-      if (!session || session.destroyed || !isWithin(session.cwd, project.path)) continue
+      if (!session || session.destroyed) continue
       if (openApprovals(session).length === 0) continue
       await change(sessionId, (state) => approving.settle(state, around(state)))
     }
   }
 
   async function configureProject(path: string, rules: Partial<Rules>): Promise<Project> {
-    const project = { path: normal(path), rules: { ...(projects.get(normal(path)) ?? NO_RULES), ...rules } }
+    const place = deps.realPath(normal(path))
+    const project = { path: place, rules: { ...(projects.get(place) ?? NO_RULES), ...rules } }
     await setRules(project)
     return project
   }
@@ -112,6 +132,9 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const known = log.approval(id)
     if (known?.sessionId === sessionId) return known
     if (known) throw new CorralError('invalid', `There is an approval ${id} already`, { field: 'id' })
+    if (JSON.stringify(question.input ?? null).length > MAX_INPUT) {
+      throw new CorralError('invalid', `input: more than ${MAX_INPUT} characters`, { field: 'input' })
+    }
     const how = { external: true, ...(timeoutMs !== undefined && { timeoutMs }) }
     await change(sessionId, (state) => approving.ask(state, approvalOf(id, question), around(state), how))
     return found(id)
@@ -145,7 +168,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       ).catch((error: unknown) => tooLate(approvalId, error))
       if (decision.behavior === 'allow' && decision.forProject && row.kind === 'tool') {
         const { cwd } = existing(drafts, row.sessionId)
-        await configureProject(cwd, approving.withRule(projects.get(normal(cwd)) ?? NO_RULES, row))
+        const now = projects.get(deps.realPath(normal(cwd))) ?? NO_RULES
+        await configureProject(cwd, approving.withRule(now, row))
       }
       return found(approvalId)
     },
@@ -179,8 +203,9 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 }
 
 function approvalOf(id: string, command: Omit<AskHuman, 'sessionId'>): Approval {
-  const { kind, tool, input, edits = false, callId = null, summary = null } = command
-  return { id, requestId: id, kind, tool, input, edits, callId, summary, suggestions: null, parent: null }
+  const { kind, tool, input, edits = false, fixed = false, callId = null, summary = null } = command
+  const about = { kind, tool, input, edits, fixed, callId, summary }
+  return { id, requestId: id, ...about, suggestions: null, parent: null }
 }
 
 function normal(path: string): string {

@@ -12,10 +12,13 @@ import { openApprovals, outlives, type Session } from './session.ts'
 export interface Surroundings {
   now: number
   /** Of the directories that the session works in. */
-  projectRules: readonly Rules[]
+  readonly projectRules: readonly Rules[]
   /** How long approvals wait where the session does not say; null: for ever. */
   approvalTimeoutMs: number | null
 }
+
+/** A queue that nobody reads ends somewhere. */
+const MAX_OPEN = 100
 
 /** A question comes in: from the session's agent, or from outside. */
 export function ask(
@@ -25,6 +28,11 @@ export function ask(
   { external, timeoutMs }: { external: boolean; timeoutMs?: number | null } = { external: false },
 ): EventBody[] {
   if (state.approvals.some((a) => a.id === approval.id)) return []
+  if (external && openApprovals(state).length >= MAX_OPEN) {
+    throw new CorralError('queue_full', `${MAX_OPEN} questions of this session wait already`, {
+      limit: MAX_OPEN,
+    })
+  }
   const turnId = state.turn?.id ?? null
   const settled = state.turn?.interrupting ? INTERRUPTED : policy(state, approval, around)
   const wait =
@@ -51,16 +59,33 @@ export function decideApproval(
   const approval = state.approvals.find((a) => a.id === approvalId)
   if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
   if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
-  if (decision.behavior === 'respond' && approval.kind === 'tool') {
-    throw new CorralError('invalid', `${approval.tool} wants a yes or a no: allow it or deny it`, {
-      field: 'behavior',
-    })
-  }
+  mustSuit(approval, decision)
   const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by }]
   if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
   const rules = withRule(state.rules, approval)
   const approvals = state.approvals.filter((other) => other.id !== approvalId)
   return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, around)]
+}
+
+/** What cannot be carried out is refused, not passed over. */
+function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
+  if (decision.behavior === 'respond' && kind === 'tool') {
+    throw new CorralError('invalid', `${tool} wants a yes or a no: allow it or deny it`, {
+      field: 'behavior',
+    })
+  }
+  if (decision.behavior !== 'allow' || decision.input === undefined) return
+  if (fixed) {
+    throw new CorralError(
+      'unsupported',
+      `Whoever asks about ${tool} cannot take another input: allow it or deny it`,
+    )
+  }
+  if (typeof decision.input !== 'object' || decision.input === null || Array.isArray(decision.input)) {
+    throw new CorralError('invalid', 'input must be an object: what the tool is called with', {
+      field: 'input',
+    })
+  }
 }
 
 /** The same rules, and the same thing passes the next time. */
@@ -76,7 +101,8 @@ interface Settled {
 /** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
 function policy(state: Session, approval: Approval, around: Surroundings): Settled | null {
   const byRule = ruleDecision([state.rules, ...around.projectRules], approval, around.now)
-  if (byRule && (byRule.behavior === 'deny' || state.mode !== 'plan')) return { decision: byRule, by: 'rule' }
+  const readOnly = state.mode === 'plan' && approval.kind === 'tool'
+  if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }
   const byMode = modePolicy(state.mode, approval)
   return byMode && { decision: byMode, by: `mode:${state.mode}` }
 }

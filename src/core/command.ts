@@ -76,6 +76,7 @@ export interface AskHuman {
   tool: string
   input: unknown
   edits?: boolean
+  fixed?: boolean
   callId?: string | null
   summary?: string | null
   /** How long it waits; null for ever; as the session says if not given. */

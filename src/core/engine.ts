@@ -20,6 +20,7 @@ export interface EngineDeps {
   clock: Clock
   newId: () => string
   isDirectory: (path: string) => Promise<boolean>
+  realPath: (path: string) => string
   maxQueue: number
   approvalTimeoutMs: number | null
   /** Something that no client waits for went wrong. */

@@ -15,6 +15,7 @@ type Queries = Pick<
   | 'turns'
   | 'approval'
   | 'approvals'
+  | 'countApprovals'
   | 'events'
   | 'countEvents'
   | 'bookmarks'
@@ -66,6 +67,7 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       known(query.sessionId)
       return log.approvals(query)
     },
+    countApprovals: () => log.countApprovals(),
     events(query) {
       known(query.sessionId)
       return log.events(query)

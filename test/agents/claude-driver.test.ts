@@ -233,29 +233,9 @@ describe('encode', () => {
     assert.deepEqual(told(words), no)
   })
 
-  test('a yes for the session takes the suggested rules, for the session only', () => {
-    const rules = [{ toolName: 'Bash', ruleContent: 'ls' }]
-    const suggestions = [
-      { type: 'addRules', rules, behavior: 'allow', destination: 'localSettings' },
-      { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
-    ]
-    const answer = told({ behavior: 'allow', forSession: true }, { suggestions }) as Record<string, unknown>
-    assert.deepEqual(answer.updatedPermissions, [
-      { type: 'addRules', rules, behavior: 'allow', destination: 'session' },
-    ])
-  })
-
-  test('a yes for the session to an edit allows that tool, not a whole mode', () => {
+  test('a yes for the session is a yes: what passes from now on is for Corral to say', () => {
     const suggestions = [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }]
-    const approval = { tool: 'Write', suggestions }
-    const answer = told({ behavior: 'allow', forSession: true }, approval) as Record<string, unknown>
-    assert.deepEqual(answer.updatedPermissions, [
-      { type: 'addRules', rules: [{ toolName: 'Write' }], behavior: 'allow', destination: 'session' },
-    ])
-  })
-
-  test('a yes for the session without suggestions is a yes', () => {
-    const answer = told({ behavior: 'allow', forSession: true })
+    const answer = told({ behavior: 'allow', forSession: true }, { suggestions })
     assert.deepEqual(answer, { behavior: 'allow', updatedInput: { command: 'ls' } })
   })
 

@@ -142,7 +142,7 @@ describe('encode', () => {
 
   test('decisions are in the words of Codex', () => {
     assert.deepEqual(told({}, YES), { decision: 'accept' })
-    assert.deepEqual(told({}, { ...YES, forSession: true }), { decision: 'acceptForSession' })
+    assert.deepEqual(told({}, { ...YES, forSession: true }), { decision: 'accept' })
     assert.deepEqual(told({}, NO), { decision: 'decline' })
     assert.deepEqual(told({}, { ...YES, input: { command: 'else' } }), { decision: 'decline' })
     assert.equal(told({}, { behavior: 'cancelled', reason: 'over' }), null)

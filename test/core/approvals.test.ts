@@ -253,3 +253,23 @@ test('every change of status is one event, with how the last turn that is over e
     ],
   )
 })
+
+test('what comes from outside has its bounds: how much, and how many', async () => {
+  const id = await newSession(t)
+  await assert.rejects(ask(t, id, { input: { command: 'x'.repeat(2 ** 20) } }), code('invalid'))
+  for (let asked = 0; asked < 100; asked++) await ask(t, id)
+  assert.ok(t.engine.countApprovals() >= 100)
+  await assert.rejects(ask(t, id), code('queue_full'))
+})
+
+test('another input is an object, and only where whoever asked can take it', async () => {
+  const id = await newSession(t)
+  const with_ = (approvalId: string, input: unknown) =>
+    t.engine.decide({ approvalId, decision: { behavior: 'allow', input }, by: 'me' })
+  const { id: open } = await ask(t, id)
+  for (const input of ['ls', 5, null, ['ls']]) await assert.rejects(with_(open, input), code('invalid'))
+  assert.equal((await with_(open, { command: 'pwd' })).decidedBy, 'me')
+  const { id: fixed } = await ask(t, id, { fixed: true })
+  await assert.rejects(with_(fixed, { command: 'pwd' }), code('unsupported'))
+  assert.equal(answerTo(t, fixed), 'open')
+})

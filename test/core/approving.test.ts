@@ -101,13 +101,22 @@ test('mode and rules answer at once: a denial wins, edits and patterns pass, a t
   )
 })
 
-test('a question is for the human, whatever mode and rules say; a plan passes in auto only', () => {
-  const state = running({ mode: 'auto', rules: rules({ allow: ['*'], deny: ['Bash'], skipUntil: FOR_EVER }) })
-  assert.equal(asked(state, aQuestion('a', { kind: 'question' })).answer, 'open')
+test('a question is for the human, whatever mode and rules say; a plan passes in auto, or when all is skipped', () => {
+  const state = running({ mode: 'auto', rules: rules({ allow: ['*'], deny: ['Bash'] }) })
+  const skipping = { ...state, rules: { ...state.rules, skipUntil: FOR_EVER } }
+  assert.equal(asked(skipping, aQuestion('a', { kind: 'question' })).answer, 'open')
   const plan = aQuestion('a', { kind: 'plan' })
   assert.equal(asked(state, plan).answer, 'allow by mode:auto')
-  for (const mode of ['ask', 'code', 'plan'] as const)
+  for (const mode of ['ask', 'code', 'plan'] as const) {
     assert.equal(asked({ ...state, mode }, plan).answer, 'open')
+    assert.equal(asked({ ...skipping, mode }, plan).answer, 'allow by rule')
+  }
+})
+
+test('in code mode an edit passes where the agent asks about it all the same', () => {
+  const state = running({ mode: 'code' })
+  assert.equal(asked(state, aQuestion('a', { tool: 'edit', edits: true })).answer, 'allow by mode:code')
+  assert.equal(asked(state, aQuestion('a', { tool: 'bash' })).answer, 'open')
 })
 
 test('a denial wins over whatever allows, be it the session or the project that denies', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -154,4 +154,14 @@ test('rules that could not be written down do not hold', async () => {
   }
   assert.deepEqual(engine.projects(), known)
   assert.equal(await answerIn(cwd), 'open')
+})
+
+test('a link to the directory is no way around its rules, whichever of the two they name', async () => {
+  const link = join(t.home, 'link')
+  symlinkSync(t.cwd, link)
+  await t.engine.configureProject(t.cwd, { deny: ['Bash'] })
+  assert.equal(answerTo(t, (await ask(t, await newSession(t, { cwd: link }))).id), 'deny by rule')
+  await t.engine.configureProject(t.cwd, { deny: [] })
+  await t.engine.configureProject(`${link}/`, { allow: ['Bash'] })
+  assert.equal(answerTo(t, (await ask(t, await newSession(t))).id), 'allow by rule')
 })

@@ -73,18 +73,6 @@ describe('the real claude', { skip: claudeAbsent }, () => {
     await claude.end()
   })
 
-  test('a yes for the session is not asked again', async () => {
-    const claude = box.start()
-    const forSession = (): Decision => ({ behavior: 'allow', forSession: true })
-    await claude.turn(touch('again.txt'), forSession)
-    await claude.turn(touch('again.txt'))
-    await claude.turn(call('Write', { file_path: box.inWork('w1.txt'), content: '1' }), forSession)
-    await claude.turn(call('Write', { file_path: box.inWork('w2.txt'), content: '2' }))
-    assert.equal(readFileSync(box.inWork('w2.txt'), 'utf8'), '2')
-    assert.ok(!claude.outputs.some((it) => it.type === 'mode.observed'))
-    await claude.end()
-  })
-
   test('asks questions and takes the answers', async () => {
     const claude = box.start()
     const options = ['Red', 'Blue'].map((label) => ({ label, description: label }))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Mode } from '../../src/core/mode.ts'
 import { codexAbsent } from '../support/codex-env.ts'
-import { type CodexRig, endOf, found, only, startCodexRig } from './codex-rig.ts'
+import { decide, type CodexRig, endOf, found, only, startCodexRig } from './codex-rig.ts'
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -59,8 +59,12 @@ describe('the real codex', { skip: codexAbsent, concurrency: false }, () => {
       [true, false],
     )
     const other = { behavior: 'allow', input: { command: 'touch other.txt' } } as const
-    await rig.turn(id, '[[shell touch this.txt]]', other)
-    assert.ok(!existsSync(inside(id, 'this.txt')), 'a yes to something else is a no')
+    const sent = await rig.send(id, '[[shell touch this.txt]]')
+    const { approval: open } = await sent.until('approval.requested')
+    await assert.rejects(decide(rig, open.id, other), /cannot take another input/)
+    await decide(rig, open.id, { behavior: 'deny', comment: '' })
+    await sent.end()
+    assert.ok(!existsSync(inside(id, 'this.txt')) && !existsSync(inside(id, 'other.txt')))
   })
 
   test('an edit waits in `ask` and shows its diff, which is kept', async () => {

@@ -44,8 +44,8 @@ export function permission(approval: Approval, decision: Decision): JsonObject |
   if (decision.behavior === 'respond') return inWords(approval, decision.text)
   const input = decision.input ?? approval.input
   const updatedInput = decision.answers ? { ...asObject(input), answers: decision.answers } : input
-  const rules = decision.forSession ? sessionRules(approval) : []
-  return { behavior: 'allow', updatedInput, ...(rules.length > 0 && { updatedPermissions: rules }) }
+  // What passes from now on is a rule of Corral's: one that Claude kept itself could not be taken back.
+  return { behavior: 'allow', updatedInput }
 }
 
 /** Words answer a single question; to anything else they are a no whose reason Claude reads as the tool's result. */
@@ -58,17 +58,4 @@ function inWords(approval: Approval, text: string): JsonObject {
 
 function refusal(message: string): JsonObject {
   return { behavior: 'deny', message: message || 'The user said no.' }
-}
-
-/**
- * Claude suggests rules for a settings file; for a session they live in the process only. For edits it suggests a
- * change of mode instead, which would allow more than was asked: there the rule is the tool.
- */
-function sessionRules(approval: Approval): JsonObject[] {
-  const suggestions = asArray(approval.suggestions).filter(isObject)
-  const rules = suggestions.filter((one) => one.type === 'addRules' && one.behavior === 'allow')
-  if (rules.length > 0) return rules.map((rule) => ({ ...rule, destination: 'session' }))
-  if (!suggestions.some((one) => one.type === 'setMode' && one.mode === 'acceptEdits')) return []
-  const rule = { toolName: approval.tool }
-  return [{ type: 'addRules', rules: [rule], behavior: 'allow', destination: 'session' }]
 }

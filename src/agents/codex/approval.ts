@@ -6,7 +6,14 @@ import { type CodexState, nothing, remember, says, type Step } from './state.ts'
 /** What a question is about; the rest is the same for all. */
 type Question = Omit<Approval, 'id' | 'requestId' | 'parent'>
 
-const PLAIN = { kind: 'tool', edits: false, callId: null, summary: null, suggestions: null } as const
+const PLAIN = {
+  kind: 'tool',
+  edits: false,
+  fixed: true,
+  callId: null,
+  summary: null,
+  suggestions: null,
+} as const
 
 const QUESTIONS: Partial<Record<string, (params: JsonObject, state: CodexState) => Question>> = {
   'item/commandExecution/requestApproval': command,
@@ -116,8 +123,8 @@ export function answerTo(approval: Approval, decision: Decision): JsonObject | n
     return { answers: yes || kind === 'question' ? chosen(input, decision) : {} }
   if (tool === 'permissions') return granted(input, decision, yes)
   if (tool.startsWith('mcp__')) return elicited(approval, decision, yes)
-  const forSession = decision.behavior === 'allow' && decision.forSession === true
-  return { decision: yes ? (forSession ? 'acceptForSession' : 'accept') : 'decline' }
+  // What passes from now on is a rule of Corral's: one that Codex kept itself could not be taken back.
+  return { decision: yes ? 'accept' : 'decline' }
 }
 
 /** Codex runs what it asked about and nothing else: a yes to something else is a no. */
