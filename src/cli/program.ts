@@ -218,6 +218,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   {
+    name: 'acp',
+    args: '',
+    summary: 'serve ACP on stdin and stdout: an editor opens, prompts and approves sessions of Corral',
+    options: [
+      ['--start', 'start a daemon in the background if none is running'],
+      ['--agent <agent>', 'of new sessions: claude if it is installed, else demo'],
+      ['--mode <mode>', 'of new sessions: auto, code, plan or ask'],
+      ['--model <model>', 'of new sessions: a model that the agent knows'],
+    ],
+    load: async () => (await import('./commands/acp.ts')).acp,
+  },
+  {
     name: 'completion',
     args: '<shell>',
     summary: 'print the completion script for bash, zsh or fish',

@@ -1,5 +1,5 @@
 import type { Approval, ApprovalKind, Decision } from '../../core/approval.ts'
-import { asArray, asObject, asString, isObject, type JsonObject } from '../json.ts'
+import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { type ClaudeState, nothing, other, type Step } from './state.ts'
 
 const KINDS: ReadonlyMap<unknown, ApprovalKind> = new Map([

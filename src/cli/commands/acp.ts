@@ -1,0 +1,143 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { uuid } from '../../core/ids.ts'
+import type { Mode } from '../../core/mode.ts'
+import type { Corral } from '../../dialects/acp/port.ts'
+import type { NativeClient } from '../../dialects/native/client.ts'
+import { text, type Cli, type Command } from '../cli.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { setup } from '../options.ts'
+import { version } from '../version.ts'
+
+/** How long an editor's request waits for a daemon that is away; what runs is waited for however long it takes. */
+const CALL_MS = 30_000
+/** How long somebody else's daemon may take to come up. */
+const START_MS = 10_000
+const POLL_MS = 50
+/** Whatever still holds the process when its editor has gone has had its chance. */
+const EXIT_MS = 500
+const ORIGIN = 'acp'
+
+export const acp: Command = async (cli) => {
+  const wanted = { agent: text(cli.options['agent']), ...setup(cli.options) }
+  if (cli.options['start']) await ensureDaemon(cli)
+  await cli.withDaemon(
+    (calls) =>
+      cli.withDaemon((feed) => attend(cli, corralOf(calls, feed, wanted)), {
+        reconnect: true,
+        giveUpMs: Infinity,
+      }),
+    { reconnect: true, giveUpMs: CALL_MS },
+  )
+  setTimeout(() => process.exit(), EXIT_MS).unref()
+  return EXIT.ok
+}
+
+/** Until the editor has gone. */
+async function attend(cli: Cli, corral: Corral): Promise<void> {
+  const { serve } = await import('../../dialects/acp/agent.ts')
+  const streams = { input: cli.stdin, output: cli.stdout }
+  const { closed, signal } = serve({ corral, version, ...streams, newKey: () => uuid() })
+  await closed
+  const { name, message } = signal.reason as Error
+  if (name === 'MessageTooLargeError') throw new CliError(message)
+}
+
+/** Two editors may want one at the same time: then one of them starts it, and both have it. */
+async function ensureDaemon(cli: Cli): Promise<void> {
+  const { startDetached, statusOf } = await import('../detach.ts')
+  if (await statusOf(cli.socket)) return
+  try {
+    // What it prints must not get between the protocol's lines.
+    await startDetached({ ...cli, json: false, print: cli.note })
+  } catch (error) {
+    for (const deadline = Date.now() + START_MS; Date.now() < deadline; await delay(POLL_MS)) {
+      if (await statusOf(cli.socket)) return
+    }
+    throw error
+  }
+}
+
+interface Wanted {
+  agent: string | undefined
+  mode?: Mode
+  model?: string
+}
+
+function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model }: Wanted): Corral {
+  return {
+    create: async (wish) =>
+      calls.call('session.create', {
+        ...wish,
+        agent: agent ?? (await defaultAgent(calls)),
+        ...(mode !== undefined && { mode }),
+        ...(model !== undefined && { model }),
+        key: uuid(),
+        origin: ORIGIN,
+      }),
+    fork: (sessionId) => calls.call('session.fork', { sessionId, key: uuid(), origin: ORIGIN }),
+    session: (sessionId) => calls.call('session.get', { sessionId }),
+    sessions: (cursor) => calls.call('session.list', { archived: false, ...(cursor !== null && { cursor }) }),
+    async models(name) {
+      const { sessions } = await calls.call('session.list', { agent: name, limit: 100 })
+      const used = [model, ...sessions.map((session) => session.model)]
+      return [...new Set(used.filter((one) => typeof one === 'string'))]
+    },
+    async lastMessage(sessionId) {
+      const { turns } = await calls.call('turn.list', { sessionId, limit: 1 })
+      return turns[0]?.input ?? []
+    },
+    configure: (sessionId, patch) =>
+      insisting(() => calls.call('session.configure', { sessionId, ...patch })),
+    destroy: async (sessionId) => void (await insisting(() => calls.call('session.destroy', { sessionId }))),
+    async send(sessionId, content, key) {
+      return (await calls.call('session.send', { sessionId, content, key, origin: ORIGIN })).turnId
+    },
+    turn: (turnId) => calls.call('turn.get', { turnId }),
+    async unqueue(sessionId, turnId) {
+      try {
+        await insisting(() => calls.call('queue.remove', { sessionId, turnId }))
+        return true
+      } catch (error) {
+        if ((error as { code?: unknown }).code === 'turn_not_found') return false
+        throw error
+      }
+    },
+    interrupt: async (sessionId) =>
+      void (await insisting(() => calls.call('session.interrupt', { sessionId }))),
+    decide: async (approvalId, answer) =>
+      void (await insisting(() => calls.call('approval.decide', { approvalId, ...answer, by: ORIGIN }))),
+    async lastSeq(sessionId, types) {
+      const { head } = (await calls.call('daemon.status')).log
+      const { events } = await calls.call('events.read', { sessionId, types, before: head + 1, limit: 1 })
+      return events[0]?.seq ?? 0
+    },
+    events({ onReset, ...wanted }) {
+      return feed.events({
+        ...wanted,
+        after: 0,
+        onReset({ head }) {
+          onReset()
+          return head
+        },
+      })
+    },
+  }
+}
+
+/** For what may be done twice: whether it was done when the connection went away is not known. */
+async function insisting<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      const { name, code } = error as { name?: string; code?: unknown }
+      if (name !== 'ConnectionLost' && code !== 'stopping') throw error
+      await delay(POLL_MS)
+    }
+  }
+}
+
+async function defaultAgent(calls: NativeClient): Promise<string> {
+  const { agents } = await calls.call('agents.list')
+  return agents.some(({ name, installed }) => name === 'claude' && installed) ? 'claude' : 'demo'
+}

@@ -1,0 +1,66 @@
+import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk/unstable'
+import { MODES, type Mode } from '../../core/mode.ts'
+
+/** What can be chosen for a session, and what is. */
+export interface Chosen {
+  mode: Mode
+  model: string | null
+}
+
+const DESCRIPTIONS: Record<Mode, { name: string; description: string }> = {
+  auto: { name: 'Auto', description: 'Everything is allowed' },
+  code: { name: 'Code', description: 'Edits of files are allowed, everything else is asked' },
+  plan: { name: 'Plan', description: 'Reading only' },
+  ask: { name: 'Ask', description: 'Everything is asked' },
+}
+
+/** Stands for the model that the agent takes by itself. */
+const DEFAULT_MODEL = 'default'
+
+export function modelOf(value: string): string | null {
+  return value === DEFAULT_MODEL ? null : value
+}
+
+export function modesOf(mode: Mode): SessionModeState {
+  return { currentModeId: mode, availableModes: MODES.map((id) => ({ id, ...DESCRIPTIONS[id] })) }
+}
+
+export function configOptions({ mode, model }: Chosen, models: readonly string[]): SessionConfigOption[] {
+  const modes: SessionConfigOption = {
+    type: 'select',
+    id: 'mode',
+    name: 'Mode',
+    description: 'What the agent may do without asking',
+    category: 'mode',
+    currentValue: mode,
+    options: MODES.map((value) => ({ value, ...DESCRIPTIONS[value] })),
+  }
+  const known = knownModels(model, models)
+  if (known.length === 0) return [modes]
+  const options = [
+    { value: DEFAULT_MODEL, name: 'Default' },
+    ...known.map((value) => ({ value, name: value })),
+  ]
+  const currentValue = model ?? DEFAULT_MODEL
+  return [modes, { type: 'select', id: 'model', name: 'Model', category: 'model', currentValue, options }]
+}
+
+function knownModels(model: string | null, models: readonly string[]): string[] {
+  return [...new Set([...models, ...(model === null ? [] : [model])])].filter((one) => one !== DEFAULT_MODEL)
+}
+
+/**
+ * All of the above, as the answer to a request that opens a session. `models` is how editors from before config options
+ * learn about them.
+ */
+export function openingOf(chosen: Chosen, models: readonly string[]) {
+  const known = knownModels(chosen.model, models)
+  const availableModels = [DEFAULT_MODEL, ...known].map((modelId) => ({ modelId, name: modelId }))
+  return {
+    modes: modesOf(chosen.mode),
+    configOptions: configOptions(chosen, models),
+    ...(known.length > 0 && {
+      models: { availableModels, currentModelId: chosen.model ?? DEFAULT_MODEL },
+    }),
+  }
+}
