@@ -118,7 +118,7 @@ describe('encode', () => {
     }
     assert.deepEqual(policies, [
       ['auto', 'untrusted', { type: 'dangerFullAccess' }],
-      ['code', 'on-request', workspace],
+      ['code', 'untrusted', workspace],
       ['plan', 'never', { type: 'readOnly', networkAccess: false }],
       ['ask', 'untrusted', workspace],
     ])

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Mode } from '../../src/core/mode.ts'
+import { NO_RULES } from '../../src/core/rule.ts'
 import { codexAbsent } from '../support/codex-env.ts'
 import { decide, type CodexRig, endOf, found, only, startCodexRig } from './codex-rig.ts'
 
@@ -101,7 +102,7 @@ describe('the real codex', { skip: codexAbsent, concurrency: false }, () => {
   const TABLE: Record<Mode, Record<'command' | 'edit' | 'escalated', string>> = {
     plan: { command: 'not done', edit: 'not done', escalated: 'not done' },
     ask: { command: 'asked', edit: 'asked', escalated: 'asked' },
-    code: { command: 'done', edit: 'done', escalated: 'asked' },
+    code: { command: 'asked', edit: 'done', escalated: 'asked' },
     auto: { command: 'done', edit: 'done', escalated: 'done' },
   }
   for (const [mode, expected] of Object.entries(TABLE)) {
@@ -138,7 +139,7 @@ describe('the real codex', { skip: codexAbsent, concurrency: false }, () => {
     const modelNow = () => (rig.model.requests.at(-1)!.body as { model: string }).model
     await rig.turn(id, '[[shell touch early.txt]]')
     assert.deepEqual([modelNow(), existsSync(inside(id, 'early.txt'))], ['gpt-5.5', false])
-    await rig.engine.engine.configure({ sessionId: id, mode: 'code', model: 'gpt-5.4' })
+    await rig.engine.engine.configure({ sessionId: id, mode: 'auto', model: 'gpt-5.4' })
     const events = await rig.turn(id, '[[shell touch late.txt]]')
     assert.deepEqual([modelNow(), existsSync(inside(id, 'late.txt'))], ['gpt-5.4', true])
     assert.deepEqual(only(events, 'agent.started'), [])
@@ -180,7 +181,7 @@ describe('the real codex', { skip: codexAbsent, concurrency: false }, () => {
 
   test('a process that has ended is followed by one that remembers and may still write', async () => {
     const config = readFileSync(rig.config, 'utf8')
-    const id = await rig.session({ mode: 'code' })
+    const id = await rig.session({ mode: 'code', rules: { ...NO_RULES, allow: ['*'] } })
     mkdirSync(inside(id, '.git'))
     await rig.turn(id, '[[remember MANGO]] [[say noted]]')
     await rig.engine.host.end(id)

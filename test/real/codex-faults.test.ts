@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { NO_RULES } from '../../src/core/rule.ts'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,7 +60,7 @@ describe('the real codex in trouble', { skip: codexAbsent, concurrency: false },
   })
 
   test('stops a command and all that it started; no folder of the sandbox stays behind', async () => {
-    const id = await rig.session({ mode: 'code' })
+    const id = await rig.session({ mode: 'code', rules: { ...NO_RULES, allow: ['*'] } })
     const { cwd } = rig.engine.engine.session(id)
     mkdirSync(join(cwd, '.aws'))
     const sent = await rig.send(id, '[[shell sleep 7001 & tail -f /dev/null]]')
@@ -151,7 +152,7 @@ describe('the real codex in trouble', { skip: codexAbsent, concurrency: false },
   })
 
   test('an engine that comes back can stop what was begun before', async () => {
-    const id = await rig.session({ mode: 'code' })
+    const id = await rig.session({ mode: 'code', rules: { ...NO_RULES, allow: ['*'] } })
     await fine(id)
     const sent = await rig.send(id, '[[shell sleep 7002]]')
     await commandRuns('sleep 7002')
@@ -212,7 +213,7 @@ describe('the real codex in trouble', { skip: codexAbsent, concurrency: false },
       'the process is killed': (id: string) => process.kill(-processOf(id), 'SIGKILL'),
     }
     for (const [how, end] of Object.entries(ways)) {
-      const id = await rig.session({ mode: 'code' })
+      const id = await rig.session({ mode: 'code', rules: { ...NO_RULES, allow: ['*'] } })
       const { cwd } = rig.engine.engine.session(id)
       await rig.send(id, '[[shell sleep 7003]]')
       await commandRuns('sleep 7003')

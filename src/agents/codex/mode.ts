@@ -6,17 +6,17 @@ type Sandbox = 'readOnly' | 'workspaceWrite' | 'dangerFullAccess'
 
 interface Policy {
   sandbox: Sandbox
-  approvals: 'untrusted' | 'on-request' | 'never'
+  approvals: 'untrusted' | 'never'
 }
 
 /**
- * What Codex is told for each of our modes. `untrusted` asks before every command and every edit; `on-request` asks
- * when the sandbox is to be left; `never` refuses what would have to be asked. In `auto` Codex asks as in `ask` and
- * Corral says yes, so that what is forbidden here by a rule stays forbidden.
+ * What Codex is told for each of our modes. `untrusted` asks before every command and every edit; `never` refuses what
+ * would have to be asked. In `auto` and `code` Codex asks as in `ask`, and Corral says yes, in `code` to edits only: what
+ * is forbidden here by a rule stays forbidden.
  */
 const POLICIES: Readonly<Record<Mode, Policy>> = {
   auto: { sandbox: 'dangerFullAccess', approvals: 'untrusted' },
-  code: { sandbox: 'workspaceWrite', approvals: 'on-request' },
+  code: { sandbox: 'workspaceWrite', approvals: 'untrusted' },
   plan: { sandbox: 'readOnly', approvals: 'never' },
   ask: { sandbox: 'workspaceWrite', approvals: 'untrusted' },
 }
