@@ -1,13 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import { DRIVERS } from '../src/agents/drivers.ts'
 import { COMMANDS, COMMON } from '../src/cli/program.ts'
+import type { Capabilities } from '../src/core/ports.ts'
 import { allowed, SETTINGS } from '../src/config/schema.ts'
 import { ERROR_CODES } from '../src/dialects/native/errors.ts'
 import { METHODS } from '../src/dialects/native/methods.ts'
 import * as wire from '../src/dialects/native/wire.ts'
 
 /**
- * Writes the generated parts of docs/native.md and docs/cli.md: what stands between `<!-- name -->` and
+ * Writes the generated parts of docs/native.md, docs/cli.md and docs/agents.md: what stands between `<!-- name -->` and
  * `<!-- /name -->`. Run it after changing a schema, a method, a command or a setting.
  */
 
@@ -152,9 +154,20 @@ function settingsText(): string {
   return ['| Setting | Variable | Allowed | If not set | |', '|---|---|---|---|---|', ...rows].join('\n')
 }
 
+function capabilitiesText(): string {
+  const names = Object.keys(DRIVERS[0]!.capabilities) as (keyof Capabilities)[]
+  const rows = names.map((name) => {
+    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    return `| ${words} | ${DRIVERS.map(({ capabilities }) => (capabilities[name] ? 'yes' : 'no')).join(' | ')} |`
+  })
+  const head = `| | ${DRIVERS.map(({ name }) => `\`${name}\``).join(' | ')} |`
+  return [head, `|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
+}
+
 const PARTS: Record<string, Record<string, () => string>> = {
   'docs/native.md': { methods: methodsText, shapes: shapesText, errors: errorsText },
   'docs/cli.md': { commands: commandsText, settings: settingsText },
+  'docs/agents.md': { capabilities: capabilitiesText },
 }
 
 /** Each document as it is and as it should be. */

@@ -49,13 +49,18 @@ if (problems.length > 0) {
   process.exit(1)
 }
 
-/** Dialects do not know each other; agents only share what lies beside their folders. */
+/** Dialects do not know each other; agents only share what lies beside their folders, and `drivers.ts` lists them. */
 function isForeignFolder(file: string, target: string): boolean {
   const [, room, folder] = file.split('/')
   const [, , other] = target.split('/')
   if (room === 'dialects') return folder !== other
   if (room === 'agents')
-    return other !== folder && !other!.endsWith('.ts') && folder !== 'host' && other !== 'host'
+    return (
+      other !== folder &&
+      !other!.endsWith('.ts') &&
+      !['host', 'drivers.ts'].includes(folder!) &&
+      other !== 'host'
+    )
   return false
 }
 

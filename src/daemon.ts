@@ -3,12 +3,8 @@ import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { custom as customAgent } from './agents/acp/custom.ts'
 import { acpDriver } from './agents/acp/driver.ts'
-import { gemini } from './agents/acp/gemini.ts'
-import { opencode } from './agents/acp/opencode.ts'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
-import { claudeDriver } from './agents/claude/driver.ts'
-import { codexDriver } from './agents/codex/driver.ts'
-import { demoDriver } from './agents/demo/driver.ts'
+import { DRIVERS } from './agents/drivers.ts'
 import { createHost, type Host } from './agents/host/host.ts'
 import { BOOT_ID } from './agents/host/process.ts'
 import type { Config } from './config/config.ts'
@@ -84,8 +80,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const custom = Object.entries(config.customAgents).map(([name, agent]) =>
     acpDriver(customAgent(name, agent)),
   )
-  const drivers = [claudeDriver, codexDriver, acpDriver(gemini), acpDriver(opencode), ...custom, demoDriver]
-  const catalog = createCatalog(drivers, env)
+  const catalog = createCatalog([...DRIVERS, ...custom], env)
   const parts = createEngine({
     log,
     catalog,
