@@ -2,8 +2,9 @@ import type { SubscribeOptions, Subscription } from './api.ts'
 import type { EventType, LoggedEvent } from './event.ts'
 import type { Log } from './ports.ts'
 
-/** Rows per read while a subscriber catches up: small enough to leave the event loop free in between. */
+/** Per read while a subscriber catches up: little enough to leave the event loop free in between, and memory to others. */
 const PAGE = 500
+const PAGE_BYTES = 1024 ** 2
 
 type Deliver = (events: LoggedEvent[]) => boolean | void
 type Failed = (error: unknown) => void
@@ -76,6 +77,7 @@ export function createFeed(
       page = log.events({
         after: cursor,
         limit: PAGE,
+        maxBytes: PAGE_BYTES,
         ...(sessionId === undefined ? {} : { sessionId }),
         ...(types === null ? {} : { types: [...types] }),
       })
@@ -83,7 +85,7 @@ export function createFeed(
       return giveUp(subscriber, error) // a damaged page, say: others may well read theirs
     }
     const last = page.at(-1)
-    const complete = page.length < PAGE
+    const complete = page.length < PAGE && bytesOf(page) <= PAGE_BYTES
     subscriber.cursor = Math.max(last?.seq ?? 0, complete ? head : cursor)
     if (complete) subscriber.live = true
     if (page.length > 0 && !delivered(subscriber, page)) {
@@ -132,6 +134,10 @@ export function createFeed(
       }
     },
   }
+}
+
+function bytesOf(events: LoggedEvent[]): number {
+  return events.reduce((bytes, { json }) => bytes + Buffer.byteLength(json), 0)
 }
 
 /** Batches are nearly always of one session: then nothing is copied. */

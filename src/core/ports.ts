@@ -86,6 +86,8 @@ export interface EventQuery {
   /** Leave deltas out. */
   whole?: boolean
   limit: number
+  /** The event with which their JSON goes past this is the last one. */
+  maxBytes?: number
 }
 
 export interface SessionQuery {
@@ -136,6 +138,7 @@ export interface Log {
   turns(sessionId: string, limit: number): Turn[]
   approval(id: string): ApprovalRow | null
   approvals(query: ApprovalQuery): ApprovalRow[]
+  countApprovals(): number
   run(id: string): RunRow | null
   runs(): RunRow[]
   bookmarks(owner: string, sessionId: string): Bookmark[]

@@ -13,9 +13,10 @@ const BACKLOG = 4096
 export interface LineConnection {
   /**
    * Queues a line (its LF is added); what one tick brings goes out in one write. The line is always taken; false says
-   * that more than the bound is unsent and nothing further should be queued before `drain`.
+   * that more than the bound is unsent and nothing further should be queued before `drain`. A Buffer is not copied:
+   * what many clients get is held once (see `forMany`).
    */
-  send(line: string): boolean
+  send(line: string | Buffer): boolean
   /** Does not wait for the end of the tick; within `line` it is not needed, and does nothing. */
   flush(): void
   /** Stops and resumes reading from the peer; each pause needs its resume. */

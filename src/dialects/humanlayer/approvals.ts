@@ -3,6 +3,9 @@ import type { ApprovalRow } from '../../core/ports.ts'
 import { runIdOf } from './ids.ts'
 import { isObject, isoTime, stringIn } from './text.ts'
 
+/** Characters of inputs in one list, about; each of them is in it three times. */
+const LISTED_INPUTS = 16 * 1024 ** 2
+
 export type ApprovalType = 'function_call' | 'human_contact'
 export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'responded'
 
@@ -30,6 +33,21 @@ export function commentOf(decision: Decision | null): string {
     default:
       return ''
   }
+}
+
+/** As many, from the first on, as one answer can carry; `more` says that there are others. */
+export function approvalList(rows: readonly ApprovalRow[]): {
+  approvals: Record<string, unknown>[]
+  more?: true
+} {
+  let size = 0
+  const end = rows.findIndex(({ input }) => {
+    const full = size > LISTED_INPUTS
+    size += JSON.stringify(input ?? null).length
+    return full
+  })
+  if (end < 0) return { approvals: rows.map(approvalView) }
+  return { approvals: rows.slice(0, end).map(approvalView), more: true }
 }
 
 /** An approval with the fields of every age of this protocol; a client takes those that it knows. */

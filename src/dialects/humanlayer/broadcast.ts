@@ -1,6 +1,7 @@
 import type { Engine } from '../../core/api.ts'
 import type { LoggedEvent } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
+import { forMany } from '../../transports/line-writer.ts'
 import { toWire } from './events.ts'
 import { resultLine } from './rpc.ts'
 
@@ -22,14 +23,14 @@ export function wantedTypes(types: readonly string[]): WantedTypes {
 interface Encoded {
   lines: { type: string; line: string }[]
   /** Joined, for each choice of types that somebody has made. */
-  texts: Map<string, string>
+  texts: Map<string, string | Buffer>
 }
 
 /** A batch goes to many subscribers as the same array: it is put into words once. */
 const cache = new WeakMap<LoggedEvent[], Encoded>()
 
 /** What a batch says to a subscriber, as lines without the last LF; empty when that is nothing. */
-export function linesOf(engine: Engine, events: LoggedEvent[], wanted: WantedTypes): string {
+export function linesOf(engine: Engine, events: LoggedEvent[], wanted: WantedTypes): string | Buffer {
   let encoded = cache.get(events)
   if (!encoded) {
     const reader = readingOnce(engine)
@@ -42,7 +43,7 @@ export function linesOf(engine: Engine, events: LoggedEvent[], wanted: WantedTyp
   let text = encoded.texts.get(wanted.key)
   if (text === undefined) {
     const chosen = encoded.lines.filter(({ type }) => wanted.has(type))
-    text = chosen.map(({ line }) => line).join('\n')
+    text = forMany(chosen.map(({ line }) => line).join('\n'))
     encoded.texts.set(wanted.key, text)
   }
   return text

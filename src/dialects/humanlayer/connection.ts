@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { LineConnection, LineHandler } from '../../transports/unix.ts'
+import { createLane, type Gate } from './lane.ts'
 import { HumanLayerError } from './method.ts'
 import {
   errorLine,
@@ -15,11 +16,14 @@ import {
 } from './rpc.ts'
 import { createSubscriptions, subscribeParams, type SubscriptionOptions } from './subscription.ts'
 
-/** Requests of one connection that may be under way; beyond that nothing more is read from it. */
+/** Requests of one connection that may be under way, with no more bytes than a line has; then nothing more is read. */
 const MAX_PENDING = 256
 
 export interface ConnectionOptions extends Omit<SubscriptionOptions, 'send' | 'failed'> {
   dispatch: Dispatch
+  /** Methods whose answers can be large; all connections make them behind this gate. */
+  heavy: ReadonlySet<string>
+  gate: Gate
   /** Longest line in bytes, with its LF. */
   lineLimit: number
 }
@@ -28,18 +32,26 @@ const unsubscribeParams = z.object({ subscription_id: z.string().nullish() })
 
 /** Serves one client: requests are answered as they are done, events come in between. */
 export function serveConnection(connection: LineConnection, options: ConnectionOptions): LineHandler {
-  const { dispatch, lineLimit } = options
+  const { dispatch, heavy, gate, lineLimit } = options
+  let hasRoom = true
+  const lane = createLane(gate, () => hasRoom)
   const subscriptions = createSubscriptions({
     ...options,
-    send: connection.send,
+    send,
     failed() {
-      connection.send(errorLine({ code: INTERNAL_ERROR, message: 'the event log could not be read' }))
+      send(errorLine({ code: INTERNAL_ERROR, message: 'the event log could not be read' }))
       finish()
     },
   })
   let pending = 0
+  let pendingBytes = 0
   let held = false
   let finishing = false
+
+  function send(line: string | Buffer): boolean {
+    hasRoom = connection.send(line)
+    return hasRoom
+  }
 
   /** Nothing more is read; what is under way is still answered. */
   function finish(): void {
@@ -48,12 +60,21 @@ export function serveConnection(connection: LineConnection, options: ConnectionO
     if (pending === 0) connection.close()
   }
 
-  function done(line: string): void {
-    connection.send(line)
+  function begun(bytes: number): void {
+    pending += 1
+    pendingBytes += bytes
+    if (held || (pending <= MAX_PENDING && pendingBytes <= lineLimit)) return
+    held = true
+    connection.pause()
+  }
+
+  function done(line: string, bytes: number): void {
+    send(line)
     connection.flush()
     pending -= 1
+    pendingBytes -= bytes
     if (finishing && pending === 0) connection.close()
-    if (!held || pending > MAX_PENDING / 2) return
+    if (!held || pending > MAX_PENDING / 2 || pendingBytes > lineLimit) return
     held = false
     connection.resume()
   }
@@ -61,55 +82,65 @@ export function serveConnection(connection: LineConnection, options: ConnectionO
   function subscribe({ params }: Request): void {
     const parsed = subscribeParams.safeParse(params)
     if (!parsed.success) {
-      connection.send(errorLine(wrongParams(INVALID_PARAMS, parsed.error)))
+      send(errorLine(wrongParams(INVALID_PARAMS, parsed.error)))
       return finish()
     }
     try {
       subscriptions.open(parsed.data)
     } catch (error) {
       if (!(error instanceof HumanLayerError)) throw error
-      connection.send(errorLine({ code: INTERNAL_ERROR, message: error.message, data: error.data }))
+      send(errorLine({ code: INTERNAL_ERROR, message: error.message, data: error.data }))
     }
   }
 
   function unsubscribe({ id, params }: Request): void {
     const parsed = unsubscribeParams.safeParse(params)
     if (!parsed.success) {
-      connection.send(errorLine(wrongParams(INTERNAL_ERROR, parsed.error), id))
+      send(errorLine(wrongParams(INTERNAL_ERROR, parsed.error), id))
       return
     }
     const { subscription_id: given } = parsed.data
     if (given && subscriptions.close(given)) {
-      connection.send(resultLine('{"success":true}', id))
+      send(resultLine('{"success":true}', id))
       return
     }
     const message = given ? `subscription not found: ${given.slice(0, 100)}` : 'subscription_id is required'
     const data = { code: given ? 'subscription_not_found' : 'invalid_params', field: 'subscription_id' }
-    connection.send(errorLine({ code: INTERNAL_ERROR, message, data }, id))
+    send(errorLine({ code: INTERNAL_ERROR, message, data }, id))
   }
 
   return {
     line(line) {
       if (finishing) return
       const request = readRequest(line)
-      if (!request) return void connection.send(parseErrorLine)
+      if (!request) return void send(parseErrorLine)
       if (request.method === 'Subscribe') return subscribe(request)
       if (request.method === 'Unsubscribe' && request.versioned) return unsubscribe(request)
-      pending += 1
-      if (pending > MAX_PENDING && !held) {
-        held = true
-        connection.pause()
-      }
-      dispatch(request, done)
-    },
-    drain: subscriptions.drained,
-    oversize() {
-      const message = `Invalid request: a line may have ${lineLimit} bytes`
-      connection.send(
-        errorLine({ code: INVALID_REQUEST, message, data: { code: 'line_too_long', limit: lineLimit } }),
+      const bytes = line.length
+      begun(bytes)
+      const reply = (text: string): void => done(text, bytes)
+      if (!heavy.has(request.method)) return dispatch(request, reply)
+      lane.add((next) =>
+        dispatch(request, (text) => {
+          reply(text)
+          next()
+        }),
       )
     },
+    drain() {
+      hasRoom = true
+      // Answers before events: a long replay would leave no room for them.
+      lane.drained()
+      subscriptions.drained()
+    },
+    oversize() {
+      const message = `Invalid request: a line may have ${lineLimit} bytes`
+      send(errorLine({ code: INVALID_REQUEST, message, data: { code: 'line_too_long', limit: lineLimit } }))
+    },
     ended: finish,
-    closed: subscriptions.closeAll,
+    closed() {
+      lane.close()
+      subscriptions.closeAll()
+    },
   }
 }

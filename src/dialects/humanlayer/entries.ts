@@ -15,6 +15,8 @@ export interface Entry {
   tool_input?: unknown
   tool_result_for_id?: string
   tool_result_content?: string
+  /** How much of the result was not kept. */
+  truncated_bytes?: number
   is_error?: true
   parent_tool_use_id?: string
 }
@@ -63,7 +65,7 @@ export function entryOf(event: Event, around: Surroundings): Entry | null {
         content_type: 'tool_result',
         role: 'user',
         tool_result_for_id: event.callId,
-        tool_result_content: event.output,
+        ...resultOf(event),
         ...(event.isError && { is_error: true as const }),
         ...within(event.parent),
       }
@@ -96,6 +98,11 @@ function message({ kind, text, parent }: Event & { type: 'message.completed' }):
   } as const
   const entry = kind === 'thinking' ? thinking : said('assistant', text)!
   return { ...entry, ...within(parent) }
+}
+
+function resultOf({ output, cut }: Event & { type: 'tool.completed' }): Partial<Entry> {
+  if (cut === 0) return { tool_result_content: output }
+  return { tool_result_content: `${output}\n[… ${cut} more bytes]`, truncated_bytes: cut }
 }
 
 function within(parent: string | null): { parent_tool_use_id?: string } {

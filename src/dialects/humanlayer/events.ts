@@ -24,7 +24,6 @@ export const EVENT_TYPES: readonly EventType[] = [...ENTRY_TYPES, 'session.statu
 
 const TOLD: ReadonlySet<EventType> = new Set(EVENT_TYPES)
 const NOTHING: WireEvent[] = []
-const MAX_COUNTED = 1000
 
 /** Many subscribers get the same event: it is looked at once. */
 const cache = new WeakMap<LoggedEvent, WireEvent[]>()
@@ -108,7 +107,7 @@ function newApproval(engine: Engine, { approval }: Event & { type: 'approval.req
     type: approvalType(approval),
     ...(callId !== null && { tool_use_id: callId }),
     count: 1,
-    total: engine.approvals({ open: true, limit: MAX_COUNTED }).length,
+    total: engine.countApprovals(),
   }
   return { type: 'new_approval', data }
 }

@@ -7,6 +7,7 @@ import {
   type UnixListener,
 } from '../../transports/unix.ts'
 import { serveConnection } from './connection.ts'
+import { createGate } from './lane.ts'
 import type { HumanLayerOptions } from './method.ts'
 import { METHODS } from './methods.ts'
 import { createDispatch } from './rpc.ts'
@@ -19,6 +20,9 @@ const MAX_LAG = 10_000
 const LINE_LIMIT = 10 * 1024 ** 2
 /** What may be unsent to one client: a thousand that do not read must not cost a thousand times a megabyte. */
 const SEND_LIMIT = 256 * 1024
+/** Large answers that are made at a time, for all clients together. */
+const HEAVY_AT_ONCE = 2
+const HEAVY: ReadonlySet<string> = new Set(METHODS.filter(({ heavy }) => heavy).map(({ name }) => name))
 
 export interface HumanLayerParts {
   engine: Engine
@@ -44,8 +48,9 @@ export interface HumanLayerDialect {
 export function humanlayerDialect(parts: HumanLayerParts): HumanLayerDialect {
   const { engine, options, heartbeatMs = HEARTBEAT_MS, maxLag = MAX_LAG, lineLimit = LINE_LIMIT } = parts
   const dispatch = createDispatch(METHODS, { engine, options }, (error) => parts.onFault?.(error))
+  const shared = { engine, dispatch, heavy: HEAVY, gate: createGate(HEAVY_AT_ONCE) }
   const accept = (connection: LineConnection): LineHandler =>
-    serveConnection(connection, { engine, dispatch, heartbeatMs, maxLag, lineLimit })
+    serveConnection(connection, { ...shared, heartbeatMs, maxLag, lineLimit })
 
   return {
     accept,

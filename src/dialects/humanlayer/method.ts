@@ -26,6 +26,8 @@ export interface Context {
 export interface HumanLayerMethod<P extends z.ZodType = z.ZodType> {
   name: string
   params: P
+  /** The answer can be large: few of them are made at a time. */
+  heavy?: true
   handler(params: z.output<P>, context: Context): unknown
 }
 

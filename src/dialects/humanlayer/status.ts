@@ -1,40 +1,60 @@
 import type { Event } from '../../core/event.ts'
-import { statusOf as coreStatusOf, type Session, type SessionStatus } from '../../core/session.ts'
+import {
+  openApprovals,
+  statusOf as coreStatusOf,
+  type Session,
+  type SessionStatus,
+} from '../../core/session.ts'
 import type { Outcome } from '../../core/turn.ts'
 
 /** All that old clients know; they refuse a list with any other. */
 export type HumanLayerStatus = 'starting' | 'running' | 'completed' | 'failed' | 'waiting_input'
 
 export function statusOf(session: Session): HumanLayerStatus {
-  return named(coreStatusOf(session), session.turn !== null, session.lastOutcome)
+  const { turn, lastOutcome } = session
+  const status = coreStatusOf(session)
+  if (status !== 'paused') return named(status, lastOutcome)
+  return duringPause({ waits: openApprovals(session).length > 0, runs: turn !== null }, lastOutcome)
 }
 
 type StatusEvent = Event & { type: 'session.status' }
 
 /**
- * What a status was and is. Clients do not know of pauses: whether a paused session looks busy depends on its turn, which
- * the event that began the pause tells; `eventBefore` finds that one.
+ * What a status was and is. Clients do not know of pauses: a paused session looks as it did before, which the event that
+ * began the pause tells; `eventBefore` finds that one. What changes during a pause is told when it is over.
  */
 export function statusChange(
   event: StatusEvent,
   eventBefore: () => StatusEvent | null,
 ): { before: HumanLayerStatus; after: HumanLayerStatus } {
   const { status, previous, outcome } = event
-  const wasInTurn = previous === 'paused' && Boolean(eventBefore()?.turnId)
   return {
-    before: named(previous, wasInTurn, outcome),
-    after: named(status, Boolean(event.turnId), outcome),
+    before:
+      previous === 'paused' ? duringPause(atItsStart(eventBefore()), outcome) : named(previous, outcome),
+    after: status === 'paused' ? duringPause(atItsStart(event), outcome) : named(status, outcome),
   }
 }
 
-function named(status: SessionStatus, inTurn: boolean, outcome: Outcome | null): HumanLayerStatus {
+interface Pause {
+  waits: boolean
+  runs: boolean
+}
+
+function atItsStart(event: StatusEvent | null): Pause {
+  return { waits: event?.previous === 'waiting', runs: Boolean(event?.turnId) }
+}
+
+function duringPause({ waits, runs }: Pause, outcome: Outcome | null): HumanLayerStatus {
+  if (waits) return 'waiting_input'
+  return runs ? 'running' : atRest(outcome)
+}
+
+function named(status: Exclude<SessionStatus, 'paused'>, outcome: Outcome | null): HumanLayerStatus {
   switch (status) {
     case 'waiting':
       return 'waiting_input'
     case 'running':
       return 'running'
-    case 'paused':
-      return inTurn ? 'running' : atRest(outcome)
     case 'idle':
     case 'destroyed':
       return atRest(outcome)

@@ -23,7 +23,7 @@ export const subscribeParams = z.object({
 export interface SubscriptionOptions {
   engine: Engine
   /** False: no more before there is room again. */
-  send(line: string): boolean
+  send(line: string | Buffer): boolean
   heartbeatMs: number
   /** A reader that falls behind by more events than this goes on at the head of the log. */
   maxLag: number
@@ -105,14 +105,14 @@ function openReader(
     return engine.head - subscription.cursor
   }
 
-  function say(text: string): void {
+  function say(text: string | Buffer): void {
     spokeAt = performance.now()
     full = !send(text)
   }
 
   function deliver(events: LoggedEvent[]): boolean {
     const text = linesOf(engine, events, wanted.types)
-    if (text !== '') say(text)
+    if (text.length > 0) say(text)
     if (full) leastBehind = Math.min(leastBehind, behind())
     return !full
   }

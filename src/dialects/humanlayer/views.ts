@@ -8,7 +8,10 @@ import { runIdOf } from './ids.ts'
 import { statusOf } from './status.ts'
 import { cutTo, isoTime, summaryOf, textOfInput } from './text.ts'
 
-const LISTED_QUERY = 10_000
+/** Long texts are cut in lists. */
+const LISTED_CHARS = 10_000
+/** The original's constant: its clients show how much of it is used. */
+const CONTEXT_LIMIT = 168_000
 const AT_ONCE = 20
 /** Turns that are looked at for the last one that is over. */
 const LAST_TURNS = 3
@@ -19,7 +22,9 @@ export async function sessionList(engine: Engine, sessions: Session[]): Promise<
   for (const [index, session] of sessions.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await setImmediate()
     const view = sessionView(engine, session)
-    list.push({ ...view, query: cutTo(view['query'] as string, LISTED_QUERY) })
+    const { query, result } = view
+    const short = result && { result: { ...result, result: cutTo(result.result, LISTED_CHARS) } }
+    list.push({ ...view, query: cutTo(query, LISTED_CHARS), ...short })
   }
   return list
 }
@@ -35,8 +40,18 @@ export function sessionState(engine: Engine, session: Session): Record<string, u
   }
 }
 
+interface SessionView extends Record<string, unknown> {
+  query: string
+  result?: TurnResult
+}
+
+interface TurnResult extends Record<string, unknown> {
+  /** What the agent said last. */
+  result: string
+}
+
 /** The fields of every age, and nothing that is secret. */
-function sessionView(engine: Engine, session: Session): Record<string, unknown> {
+function sessionView(engine: Engine, session: Session): SessionView {
   const { id, usage, lastError } = session
   const turns = engine.turns(id, LAST_TURNS)
   const query = queryOf(engine, id, turns)
@@ -74,6 +89,7 @@ function sessionView(engine: Engine, session: Session): Record<string, unknown> 
     duration_ms: usage.durationMs || wallClock(last),
     ...tokens(usage),
     effective_context_tokens: last?.usage ? totalTokens(last.usage) : 0,
+    context_limit: CONTEXT_LIMIT,
     ...(last && { result: resultOf(session, last) }),
   }
 }
@@ -122,7 +138,7 @@ function wallClock(turn: Turn | undefined): number {
 }
 
 /** How the last turn ended, as Claude itself would put it. */
-function resultOf(session: Session, turn: Turn): Record<string, unknown> {
+function resultOf(session: Session, turn: Turn): TurnResult {
   const { usage, error, text } = turn
   return {
     type: 'result',

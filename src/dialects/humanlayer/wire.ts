@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { HumanLayerError } from './method.ts'
+import { isObject } from './text.ts'
 
 /** What clients send. They send null and "" for what they do not want to say; what they do not know is ignored. */
 function optional<T extends z.ZodType>(schema: T) {
@@ -96,7 +97,7 @@ export const decisionParams = z.object({
   type: text,
   decision: text,
   comment: text,
-  updated_input: z.unknown().optional(),
+  updated_input: optional(z.custom<Record<string, unknown>>(isObject, 'expected an object')),
   remember: optional(z.enum(['session', 'project'])),
 })
 export type DecisionParams = z.output<typeof decisionParams>

@@ -2,6 +2,7 @@ import type { Engine, Subscription, SubscribeOptions } from '../../core/api.ts'
 import { CorralError } from '../../core/error.ts'
 import type { LoggedEvent } from '../../core/event.ts'
 import { notification } from '../../transports/jsonrpc.ts'
+import { forMany } from '../../transports/line-writer.ts'
 
 const LINE_BYTES = 1024 ** 2
 const MAX_SUBSCRIPTIONS = 64
@@ -16,16 +17,14 @@ export interface Feed {
   closeAll(): void
 }
 
-export function createFeed(engine: Engine, send: (line: string) => boolean): Feed {
+export function createFeed(engine: Engine, send: (line: string | Buffer) => boolean): Feed {
   const subscriptions = new Map<string, Subscription | null>()
   let last = 0
   let full = false
 
   function deliver(id: string, events: LoggedEvent[]): boolean {
-    const { logId } = engine
-    for (const part of joined(events)) {
-      const params = `{"subscriptionId":"${id}","log":${JSON.stringify(logId)},"events":[${part}]}`
-      if (!send(notification('events', params))) full = true
+    for (const line of linesOf(id, engine.logId, events)) {
+      if (!send(line)) full = true
     }
     return !full
   }
@@ -74,13 +73,23 @@ export function createFeed(engine: Engine, send: (line: string) => boolean): Fee
   }
 }
 
-/** A batch goes to many subscribers as the same array: it is joined once. */
-const cache = new WeakMap<LoggedEvent[], string[]>()
+/** A batch goes to many subscribers as the same array, and nearly all of them have the same id: each its connection's first. */
+const cache = new WeakMap<LoggedEvent[], Map<string, (string | Buffer)[]>>()
+
+function linesOf(id: string, logId: string, events: LoggedEvent[]): (string | Buffer)[] {
+  const byId = cache.get(events) ?? new Map<string, (string | Buffer)[]>()
+  cache.set(events, byId)
+  let lines = byId.get(id)
+  if (!lines) {
+    const head = `{"subscriptionId":"${id}","log":${JSON.stringify(logId)},"events":[`
+    lines = joined(events).map((part) => forMany(notification('events', `${head}${part}]}`)))
+    byId.set(id, lines)
+  }
+  return lines
+}
 
 /** The events as JSON, in parts that fit a line; an event larger than that gets its own. */
 function joined(events: LoggedEvent[]): string[] {
-  const known = cache.get(events)
-  if (known) return known
   const parts: string[] = []
   let part = ''
   for (const event of events) {
@@ -91,6 +100,5 @@ function joined(events: LoggedEvent[]): string[] {
     part += part === '' ? event.json : `,${event.json}`
   }
   if (part !== '') parts.push(part)
-  cache.set(events, parts)
   return parts
 }

@@ -265,6 +265,18 @@ test('an approval from outside: by session or run, any input, linked to its call
   for (const [params, message] of bad) await assert.rejects(ask(rig, id, params), { message })
 })
 
+test('who asks from outside runs what it asked for: another input is refused, and the question stays', async (t) => {
+  const rig = await rigFor(t)
+  const id = await rig.run('hello')
+  const { approval_id } = await ask(rig, id)
+  const send = (params: Json): Promise<Json> => rig.call('sendDecision', { approval_id, ...params })
+  const refused = await send({ decision: 'approve', updated_input: { command: 'y' } })
+  assert.equal(refused['success'], false)
+  assert.match(String(refused['error']), /Bash cannot take another input/)
+  assert.equal((await approvalOf(rig, approval_id))['status'], 'pending')
+  assert.deepEqual(await send({ decision: 'approve', updated_input: null }), { success: true, error: '' })
+})
+
 test('edits from outside pass where edits pass; everything does where everything is skipped', async (t) => {
   const rig = await rigFor(t)
   const id = await rig.run('hello')

@@ -271,6 +271,12 @@ test('answers in words, cancelled questions, notices and what only verbose sessi
   )
 })
 
+test('a result that was cut says so, and by how much', () => {
+  const [whole, cut] = told([result('c1'), { ...result('c2'), cut: 77 } as EventBody])
+  assert.deepEqual([whole!.tool_result_content, 'truncated_bytes' in whole!], ['ok', false])
+  assert.deepEqual([cut!.tool_result_content, cut!.truncated_bytes], ['ok\n[… 77 more bytes]', 77])
+})
+
 test('images, sub-agents and silence', () => {
   const [said, inner] = told([
     {

@@ -85,15 +85,37 @@ test('a pause with a question open', async (t) => {
   const { engine } = rig.engine
   const { session_id: id } = await rig.launch('[[shell ls]]')
   await rig.reaches(id, 'waiting_input')
+  const asked = ['starting running', 'running waiting_input']
+  // It waits for its answer, as before and after.
   await engine.pause(id)
+  assert.equal((await rig.state(id))['status'], 'waiting_input')
   await engine.resume(id)
   await settled(rig)
-  assert.deepEqual(changes(rig, id), [
-    'starting running',
-    'running waiting_input',
-    'waiting_input running',
-    'running waiting_input',
-  ])
+  assert.deepEqual(changes(rig, id), asked)
+
+  // What is answered during a pause is told when that is over.
+  await engine.pause(id)
+  const { data } = await rig.event('new_approval')
+  const answer = { decision: 'approve', updated_input: { command: '[[hang]]' } }
+  await rig.call('sendDecision', { approval_id: data['approval_id'], ...answer })
+  assert.equal((await rig.state(id))['status'], 'running')
+  await settled(rig)
+  assert.deepEqual(changes(rig, id), asked)
+  await engine.resume(id)
+  await settled(rig)
+  assert.deepEqual(changes(rig, id), [...asked, 'waiting_input running'])
+})
+
+test('a question that comes during a pause is told when that is over', async (t) => {
+  const rig = await rigFor(t)
+  const { engine } = rig.engine
+  const id = await rig.run('hello')
+  await engine.pause(id)
+  await engine.ask({ sessionId: id, kind: 'tool', tool: 'Bash', input: {} })
+  assert.equal((await rig.state(id))['status'], 'waiting_input')
+  await engine.resume(id)
+  await settled(rig)
+  assert.deepEqual(changes(rig, id), ['starting running', 'running completed', 'completed waiting_input'])
 })
 
 test('a turn that ends during a pause has run until the pause is over', () => {

@@ -111,13 +111,18 @@ test('the model is the one that the agent names, if nobody asked for another', a
   assert.deepEqual([state['model'], state['model_id']], ['demo-script', 'demo-script'])
 })
 
-test('lists say the same, with long queries cut', async (t) => {
+test('lists say the same, with long queries and results cut', async (t) => {
   const rig = await rigFor(t)
-  const id = await rig.run(`[[say ok]] ${'x'.repeat(20_000)}`)
-  const { sessions } = await rig.call<{ sessions: Json[] }>('listSessions')
-  const { query, ...listed } = sessions[0]!
-  const { query: whole, model: _, model_id: __, ...state } = await rig.state(id)
-  assert.deepEqual(listed, state)
-  assert.equal(String(query).length, 10_000)
-  assert.equal(String(whole).length, 20_011)
+  const id = await rig.run(`[[say ${'y'.repeat(12_000)}]] ${'x'.repeat(20_000)}`)
+  const { query: whole, result: all, model: _, model_id: __, ...state } = await rig.state(id)
+  assert.equal(String(whole).length, 32_009)
+  assert.equal((all as Json)['result'], 'y'.repeat(12_000))
+  assert.equal(state['context_limit'], 168_000)
+  for (const method of ['listSessions', 'getSessionLeaves']) {
+    const { sessions } = await rig.call<{ sessions: Json[] }>(method)
+    const { query, result, ...listed } = sessions[0]!
+    assert.deepEqual(listed, state)
+    assert.equal(String(query).length, 10_000)
+    assert.deepEqual(result, { ...(all as Json), result: 'y'.repeat(10_000) })
+  }
 })

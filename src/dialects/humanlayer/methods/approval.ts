@@ -3,7 +3,7 @@ import type { DecideApproval } from '../../../core/command.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { ApprovalRow } from '../../../core/ports.ts'
 import { untilDecided } from '../../../core/wait.ts'
-import { approvalStatus, approvalType, approvalView, type ApprovalType } from '../approvals.ts'
+import { approvalList, approvalStatus, approvalType, approvalView, type ApprovalType } from '../approvals.ts'
 import { findSession } from '../ids.ts'
 import { ORIGIN } from '../launch.ts'
 import { HumanLayerError, method } from '../method.ts'
@@ -19,28 +19,33 @@ export const approvalMethods = [
   method({
     name: 'fetchApprovals',
     params: wire.sessionParams,
+    heavy: true,
     handler({ session_id }, { engine }) {
       const rows = engine.approvals({ open: true, limit: MAX_OPEN, ...ofSession(engine, session_id) })
-      return { approvals: rows.reverse().map(approvalView) }
+      const { approvals, ...more } = approvalList(rows)
+      return { approvals: approvals.reverse(), ...more }
     },
   }),
   method({
     name: 'listApprovals',
     params: wire.approvalsParams,
+    heavy: true,
     handler({ session_id, open = true, limit }, { engine }) {
       const size = limit ? Math.min(limit, MAX_LISTED) : MAX_LISTED
       const query = { limit: size, ...ofSession(engine, session_id) }
-      return { approvals: engine.approvals(open ? { ...query, open } : query).map(approvalView) }
+      return approvalList(engine.approvals(open ? { ...query, open } : query))
     },
   }),
   method({
     name: 'getApproval',
     params: wire.approvalParams,
-    async handler({ approval_id, wait_ms = 0 }, { engine }) {
+    // Not async: who does not wait is answered before its next request is read, and so is stopped when it is full.
+    handler({ approval_id, wait_ms = 0 }, { engine }) {
       const id = required(approval_id, 'approval_id')
+      const answer = (row: ApprovalRow): Record<string, unknown> => ({ approval: approvalView(row) })
       const row = found(engine, id)
       const timeoutMs = Math.min(wait_ms, MAX_WAIT_MS)
-      return { approval: approvalView(timeoutMs > 0 ? await untilDecided(engine, id, { timeoutMs }) : row) }
+      return timeoutMs > 0 ? untilDecided(engine, id, { timeoutMs }).then(answer) : answer(row)
     },
   }),
   method({
@@ -61,6 +66,7 @@ export const approvalMethods = [
         input,
         edits: EDITS.has(tool),
         callId: callId || null,
+        fixed: true,
         ...(timeoutMs && { timeoutMs }),
       })
       return { approval_id: id }
@@ -138,7 +144,7 @@ function decisionOf(params: wire.DecisionParams, wanted: string): DecideApproval
   if (wanted === 'respond') return { behavior: 'respond', text: comment }
   return {
     behavior: 'allow',
-    ...(input !== undefined && input !== null && { input }),
+    ...(input && { input }),
     ...(comment !== '' && { comment }),
     ...(remember === 'session' && { forSession: true }),
     ...(remember === 'project' && { forProject: true }),
@@ -155,6 +161,7 @@ function problemOf(engine: Engine, id: string, error: unknown): string {
       return `approval not found: ${id}`
     case 'session_not_found':
     case 'invalid':
+    case 'unsupported':
       return error.message
     default:
       throw error

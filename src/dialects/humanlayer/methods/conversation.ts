@@ -12,6 +12,7 @@ export const conversationMethods = [
   method({
     name: 'getConversation',
     params: wire.conversationParams,
+    heavy: true,
     async handler({ session_id, claude_session_id, since = 0, limit }, { engine }) {
       const rows = claude_session_id
         ? await byNativeId(engine, claude_session_id)
@@ -25,6 +26,7 @@ export const conversationMethods = [
   method({
     name: 'getSessionSnapshots',
     params: wire.sessionParams,
+    heavy: true,
     async handler(params, { engine }) {
       const { id, cwd } = findSession(engine, wire.required(params.session_id, 'session_id'))
       const reads = createFileReads()

@@ -52,6 +52,7 @@ export const sessionMethods = [
   method({
     name: 'listSessions',
     params: wire.listParams,
+    heavy: true,
     async handler({ limit, cursor, archived }, { engine }) {
       const size = limit ? Math.min(limit, MAX_LISTED) : MAX_LISTED
       const before = cursor ? decodePage(cursor) : null
@@ -67,6 +68,7 @@ export const sessionMethods = [
   method({
     name: 'getSessionLeaves',
     params: wire.leavesParams,
+    heavy: true,
     async handler({ filter }, { engine }) {
       if (filter === 'draft') return { sessions: [] }
       const archived = filter === 'archived'

@@ -1,0 +1,106 @@
+import type { SQLInputValue } from 'node:sqlite'
+import { LoggedEvent, type EventType } from '../core/event.ts'
+import type { EventQuery } from '../core/ports.ts'
+
+export type Row = Record<string, SQLInputValue>
+export type Query = (text: string, ...values: SQLInputValue[]) => Row[]
+export type EventRow = [seq: number, session: string, type: EventType, body: string]
+export type EventRows = (text: string, ...values: SQLInputValue[]) => IterableIterator<EventRow>
+
+/** Only a session that is doing something has deltas; the table has no index, so it is not asked about the others. */
+function mayHaveDeltas(all: Query, { whole, types, sessionId }: EventQuery): boolean {
+  if (whole || (types && !types.includes('message.delta'))) return false
+  return (
+    sessionId === undefined ||
+    all('SELECT 1 FROM sessions WHERE id = ? AND unfinished = 1', sessionId).length > 0
+  )
+}
+
+/** The part of a query that both tables share. */
+function conditionOf(query: EventQuery): { text: string; values: SQLInputValue[] } {
+  const where: string[] = []
+  const values: SQLInputValue[] = []
+  const add = (condition: string, value: SQLInputValue): void => {
+    where.push(condition)
+    values.push(value)
+  }
+  if (query.after !== undefined) add('seq > ?', query.after)
+  if (query.before !== undefined) add('seq < ?', query.before)
+  if (query.sessionId !== undefined) add('session = ?', query.sessionId)
+  if (query.turnId !== undefined) add('turn = ?', query.turnId)
+  return { text: where.length > 0 ? where.join(' AND ') : '1 = 1', values }
+}
+
+function ofTypes({ types }: EventQuery): string {
+  return types ? `AND type IN (${types.map(() => '?').join()})` : ''
+}
+
+export function countEvents(all: Query, query: EventQuery): number {
+  const { text, values } = conditionOf(query)
+  const count = (table: string, more: string, ...types: SQLInputValue[]): number => {
+    const inner = `SELECT 1 FROM ${table} WHERE ${text} ${more} LIMIT ?`
+    return all(`SELECT count(*) AS n FROM (${inner})`, ...values, ...types, query.limit)[0]!['n'] as number
+  }
+  const events = count('events', ofTypes(query), ...(query.types ?? []))
+  const deltas = mayHaveDeltas(all, query) ? count('deltas', '') : 0
+  return Math.min(events + deltas, query.limit)
+}
+
+export function readEvents(all: Query, rows: EventRows, query: EventQuery): LoggedEvent[] {
+  const backwards = query.before !== undefined && query.after === undefined
+  const { text, values } = conditionOf(query)
+  const order = `ORDER BY seq ${backwards ? 'DESC' : 'ASC'} LIMIT ?`
+  const events = rows(
+    `SELECT seq, session, type, body FROM events WHERE ${text} ${ofTypes(query)} ${order}`,
+    ...values,
+    ...(query.types ?? []),
+    query.limit,
+  )
+  if (!mayHaveDeltas(all, query)) return pageOf(events, query, backwards)
+  const deltas = rows(
+    `SELECT seq, session, 'message.delta', body FROM deltas WHERE ${text} ${order}`,
+    ...values,
+    query.limit,
+  )
+  return pageOf(merged(events, deltas, backwards ? -1 : 1), query, backwards)
+}
+
+/** Takes rows only until the page is full: what comes after may be large. */
+function pageOf(
+  rows: Iterable<EventRow>,
+  { limit, maxBytes }: EventQuery,
+  backwards: boolean,
+): LoggedEvent[] {
+  const page: LoggedEvent[] = []
+  let bytes = 0
+  for (const [seq, session, type, body] of rows) {
+    page.push(new LoggedEvent(seq, session, type, body))
+    if (page.length >= limit) break
+    if (maxBytes !== undefined && (bytes += Buffer.byteLength(body)) > maxBytes) break
+  }
+  return backwards ? page.reverse() : page
+}
+
+/** Both in one order. A statement that is left half read would keep its snapshot, so both are ended whatever happens. */
+function* merged(
+  a: IterableIterator<EventRow>,
+  b: IterableIterator<EventRow>,
+  sign: 1 | -1,
+): Generator<EventRow> {
+  try {
+    let left = a.next()
+    let right = b.next()
+    while (!left.done || !right.done) {
+      if (right.done || (!left.done && sign * (left.value[0] - right.value[0]) < 0)) {
+        yield left.value as EventRow
+        left = a.next()
+      } else {
+        yield right.value
+        right = b.next()
+      }
+    }
+  } finally {
+    a.return?.()
+    b.return?.()
+  }
+}

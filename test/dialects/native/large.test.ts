@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFeed } from '../../../src/dialects/native/feed.ts'
+import { startEngine } from '../../support/engine.ts'
+
+test('connections that are told the same large event hold the same bytes', async (t) => {
+  const { engine, cwd, stop } = await startEngine()
+  t.after(stop)
+  const { id: sessionId } = await engine.create({ agent: 'demo', cwd })
+  const connections = Array.from({ length: 3 }, () => {
+    const lines: (string | Buffer)[] = []
+    const feed = createFeed(engine, (line) => lines.push(line) > 0)
+    t.after(() => feed.closeAll())
+    feed.open({ after: engine.head }).start()
+    return lines
+  })
+  await new Promise(setImmediate)
+  const title = 'é'.repeat(100_000)
+  await engine.configure({ sessionId, title: 'small' })
+  await engine.configure({ sessionId, title })
+  const [[small, large] = [], ...others] = connections
+  assert.equal(typeof small, 'string')
+  assert.ok(Buffer.isBuffer(large))
+  const { params } = JSON.parse(large.toString()) as { params: { events: { title: string }[] } }
+  assert.equal(params.events[0]!.title, title)
+  for (const lines of others) assert.ok(lines[1] === large)
+})
