@@ -29,6 +29,10 @@ interface Counting {
   hangUp(): void
 }
 
+/** The id stands at the end of its line. */
+const TAIL = 40
+const lastOf = (text: string): string => text.slice(-TAIL)
+
 async function connectCounting(t: TestContext, path: string): Promise<Counting> {
   const socket = createConnection(path)
   t.after(() => socket.destroy())
@@ -42,11 +46,14 @@ async function connectCounting(t: TestContext, path: string): Promise<Counting> 
     read: () =>
       void socket.on('data', (chunk: Buffer) => {
         client.bytes += chunk.length
-        const lines = chunk.toString('latin1').split('\n')
-        for (const [index, piece] of lines.entries()) {
-          tail = (index === 0 ? tail + piece : piece).slice(-40)
-          if (index < lines.length - 1) client.ids.push(/"id":"?(\w+)"?\}$/.exec(tail)?.[1] ?? tail)
+        let from = 0
+        for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+          tail = lastOf(tail + chunk.toString('latin1', Math.max(from, end - TAIL), end))
+          client.ids.push(/"id":"?(\w+)"?\}$/.exec(tail)?.[1] ?? tail)
+          tail = ''
+          from = end + 1
         }
+        tail = lastOf(tail + chunk.toString('latin1', Math.max(from, chunk.length - TAIL)))
       }),
     hangUp: () => void socket.destroy(),
   }
