@@ -4,7 +4,7 @@ import type { Approval } from './approval.ts'
 import * as approving from './approving.ts'
 import type { Surroundings } from './approving.ts'
 import type { AskHuman } from './command.ts'
-import type { Draft, Drafts } from './draft.ts'
+import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, LoggedEvent } from './event.ts'
 import type { ApprovalRow, Clock, Log, Project } from './ports.ts'
@@ -27,7 +27,8 @@ interface ApprovalsDeps {
   realPath: (path: string) => string
   /** How long approvals wait where nobody says; null: for ever. */
   approvalTimeoutMs: number | null
-  commit: (draft: Draft) => Promise<LoggedEvent[]>
+  /** Decides on the newest state and commits what comes of it. */
+  change: (sessionId: string, rule: (state: Session) => EventBody[]) => Promise<LoggedEvent[]>
   warn: (message: string, error: unknown) => void
 }
 
@@ -45,7 +46,7 @@ export interface Approvals extends Pick<
 }
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
-  const { log, drafts, clock, commit, warn } = deps
+  const { log, drafts, clock, change, warn } = deps
   const projects = new Map<string, Rules>()
   load()
   const asking = new Map<string, Promise<ApprovalRow>>()
@@ -76,13 +77,6 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return [...projects].flatMap(([path, rules]) =>
       places.some((place) => isWithin(place, path)) ? [rules] : [],
     )
-  }
-
-  async function change(sessionId: string, rule: (state: Session) => EventBody[]): Promise<void> {
-    const bodies = rule(existing(drafts, sessionId))
-    const draft = drafts.of(sessionId)
-    draft.add(...bodies)
-    await commit(draft)
   }
 
   function watch(sessionId: string): void {

@@ -46,7 +46,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
-  const approvals = createApprovals({ ...deps, drafts, commit })
+  const approvals = createApprovals({ ...deps, drafts, change })
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()

@@ -1,13 +1,7 @@
-import type { Approval, ApprovalKind, Decision } from '../../core/approval.ts'
+import type { Approval, Decision } from '../../core/approval.ts'
+import { editsFiles, kindOfTool } from '../../core/known-tools.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { type ClaudeState, nothing, other, type Step } from './state.ts'
-
-const KINDS: ReadonlyMap<unknown, ApprovalKind> = new Map([
-  ['AskUserQuestion', 'question'],
-  ['ExitPlanMode', 'plan'],
-])
-
-const EDITS: ReadonlySet<unknown> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit'])
 
 /** A request of Claude's; of the many kinds only the question for permission is ours to answer. */
 export function asked(state: ClaudeState, line: JsonObject): Step {
@@ -20,10 +14,10 @@ export function asked(state: ClaudeState, line: JsonObject): Step {
   const approval: Approval = {
     id: line.request_id,
     requestId: line.request_id,
-    kind: KINDS.get(request.tool_name) ?? 'tool',
+    kind: kindOfTool(request.tool_name),
     tool: asString(request.tool_name) ?? 'unknown',
     input: request.input ?? {},
-    edits: EDITS.has(request.tool_name),
+    edits: editsFiles(request.tool_name),
     callId: asString(request.tool_use_id),
     summary: asString(request.description),
     suggestions: request.permission_suggestions ?? null,

@@ -198,9 +198,14 @@ export function createRun(deps: RunDeps): Run {
     void exited()
   }
 
-  async function exited(): Promise<void> {
+  /** What was told to go takes a moment. */
+  async function untilDead(): Promise<void> {
     for (let tries = 0; alive() && tries < 200; tries++)
       await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  async function exited(): Promise<void> {
+    await untilDead()
     await report({ ...readExit(files.exit), stderr: tail(files.errors), expected: run.ending })
   }
 
@@ -220,8 +225,7 @@ export function createRun(deps: RunDeps): Run {
   /** The last one out ends the process, if it has not ended by itself. */
   async function vacate(): Promise<void> {
     if (alive()) signalGroup(row.pid, 'SIGTERM')
-    for (let tries = 0; alive() && tries < 200; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    await untilDead()
     if (ours()) signalGroup(row.pid, 'SIGKILL')
     rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
   }

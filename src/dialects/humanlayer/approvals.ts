@@ -1,4 +1,6 @@
+import type { Engine } from '../../core/api.ts'
 import type { Approval, Decision } from '../../core/approval.ts'
+import { CorralError } from '../../core/error.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { runIdOf } from './ids.ts'
 import { isObject, isoTime, stringIn } from './text.ts'
@@ -122,4 +124,13 @@ function optionsIn(value: unknown): { name: string; description?: string }[] {
     const description = stringIn(option, 'description')
     return name === null ? [] : [{ name, ...(description !== null && { description }) }]
   })
+}
+
+export function approvalOrNull(engine: Engine, id: string): ApprovalRow | null {
+  try {
+    return engine.approval(id)
+  } catch (error) {
+    if (error instanceof CorralError && error.code === 'approval_not_found') return null
+    throw error
+  }
 }

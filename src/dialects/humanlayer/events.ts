@@ -1,9 +1,7 @@
 import type { Engine } from '../../core/api.ts'
-import { CorralError } from '../../core/error.ts'
 import type { Event, EventType, LoggedEvent } from '../../core/event.ts'
-import type { ApprovalRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import { approvalStatus, approvalType, commentOf } from './approvals.ts'
+import { approvalOrNull, approvalStatus, approvalType, commentOf } from './approvals.ts'
 import { ENTRY_TYPES, entryOf } from './entries.ts'
 import { runIdOf, sessionOrNull } from './ids.ts'
 import { statusChange } from './status.ts'
@@ -141,15 +139,6 @@ function settledAtOnce(
   const [found] = engine.events({ sessionId, after: seq - 2, before: seq, types, limit: 1 })
   const event = found?.event
   return event?.type === 'approval.requested' && event.approval.id === approvalId && !event.open
-}
-
-function approvalOrNull(engine: Engine, id: string): ApprovalRow | null {
-  try {
-    return engine.approval(id)
-  } catch (error) {
-    if (error instanceof CorralError && error.code === 'approval_not_found') return null
-    throw error
-  }
 }
 
 function entries(engine: Engine, event: Event): Told[] {

@@ -1,4 +1,5 @@
-import type { ApprovalKind, Decision } from '../../core/approval.ts'
+import type { Decision } from '../../core/approval.ts'
+import { editsFiles, kindOfTool } from '../../core/known-tools.ts'
 import type { Question } from './asking.ts'
 
 /** What a tool says back. */
@@ -15,20 +16,12 @@ export interface PermissionArguments {
   tool_use_id?: string | undefined
 }
 
-/** Tools of Claude's whose call is more than a tool call: mode and rules must not answer in a human's place. */
-const KINDS: ReadonlyMap<string, ApprovalKind> = new Map([
-  ['AskUserQuestion', 'question'],
-  ['ExitPlanMode', 'plan'],
-])
-
-const EDITS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit'])
-
 export function permissionQuestion({ tool_name: tool, input, tool_use_id }: PermissionArguments): Question {
   return {
-    kind: KINDS.get(tool) ?? 'tool',
+    kind: kindOfTool(tool),
     tool,
     input,
-    edits: EDITS.has(tool),
+    edits: editsFiles(tool),
     callId: tool_use_id || null,
   }
 }

@@ -1,5 +1,4 @@
-import { CorralError } from '../../core/error.ts'
-import type { ApprovalRow, SessionQuery } from '../../core/ports.ts'
+import type { ApprovalRow } from '../../core/ports.ts'
 import { openApprovals, statusOf, tierOf, type Session } from '../../core/session.ts'
 import type { Turn } from '../../core/turn.ts'
 import type { ApprovalView, SessionView, TurnView } from './wire.ts'
@@ -57,21 +56,4 @@ export function viewApproval(row: ApprovalRow): ApprovalView {
     decidedBy: row.decidedBy,
     decidedAt: row.decidedAt,
   }
-}
-
-type Page = NonNullable<SessionQuery['before']>
-
-/** Where a list goes on; opaque to clients. */
-export function encodePage(session: Session): string {
-  return Buffer.from(JSON.stringify([session.activeAt, session.id])).toString('base64url')
-}
-
-export function decodePage(text: string): Page {
-  try {
-    const [activeAt, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[]
-    if (typeof activeAt === 'number' && typeof id === 'string') return { activeAt, id }
-  } catch {
-    // falls through to the same answer
-  }
-  throw new CorralError('invalid', 'cursor is not one that session.list gave out', { field: 'cursor' })
 }

@@ -1,9 +1,17 @@
 import type { Engine } from '../../../core/api.ts'
 import type { DecideApproval } from '../../../core/command.ts'
 import { CorralError } from '../../../core/error.ts'
+import { editsFiles } from '../../../core/known-tools.ts'
 import type { ApprovalRow } from '../../../core/ports.ts'
 import { untilDecided } from '../../../core/wait.ts'
-import { approvalList, approvalStatus, approvalType, approvalView, type ApprovalType } from '../approvals.ts'
+import {
+  approvalOrNull,
+  approvalList,
+  approvalStatus,
+  approvalType,
+  approvalView,
+  type ApprovalType,
+} from '../approvals.ts'
 import { findSession } from '../ids.ts'
 import { ORIGIN } from '../launch.ts'
 import { HumanLayerError, method } from '../method.ts'
@@ -12,7 +20,6 @@ import * as wire from '../wire.ts'
 const MAX_LISTED = 1000
 const MAX_OPEN = 10_000
 const MAX_WAIT_MS = 25_000
-const EDITS: ReadonlySet<string> = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
 const { required, wrong } = wire
 
 export const approvalMethods = [
@@ -64,7 +71,7 @@ export const approvalMethods = [
         kind: type === 'human_contact' ? 'question' : 'tool',
         tool,
         input,
-        edits: EDITS.has(tool),
+        edits: editsFiles(tool),
         callId: callId || null,
         fixed: true,
         ...(timeoutMs && { timeoutMs }),
@@ -78,7 +85,7 @@ export const approvalMethods = [
     async handler(params, { engine }) {
       const id = params.approval_id || required(params.call_id, 'call_id')
       const wanted = required(params.decision, 'decision')
-      const row = orNull(engine, id)
+      const row = approvalOrNull(engine, id)
       checkDecision(params, wanted, row)
       const type = params.type
       if (!row) return failed(`approval not found: ${id}`)
@@ -101,17 +108,8 @@ function ofSession(engine: Engine, id: string | undefined): { sessionId?: string
   return id ? { sessionId: findSession(engine, id).id } : {}
 }
 
-function orNull(engine: Engine, id: string): ApprovalRow | null {
-  try {
-    return engine.approval(id)
-  } catch (error) {
-    if (error instanceof CorralError && error.code === 'approval_not_found') return null
-    throw error
-  }
-}
-
 function found(engine: Engine, id: string): ApprovalRow {
-  const row = orNull(engine, id)
+  const row = approvalOrNull(engine, id)
   if (!row) throw new HumanLayerError(`approval not found: ${id}`, { code: 'approval_not_found' })
   return row
 }

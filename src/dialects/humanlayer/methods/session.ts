@@ -1,10 +1,10 @@
 import { uuid } from '../../../core/ids.ts'
+import { decodePage, encodePage } from '../../../core/page.ts'
 import type { Session } from '../../../core/session.ts'
 import { continueSession } from '../continue.ts'
 import { findSession } from '../ids.ts'
 import { begin, ORIGIN, rulesOf, settingsOf, skipUntil, workingDirectory } from '../launch.ts'
 import { HumanLayerError, method } from '../method.ts'
-import { decodePage, encodePage } from '../paging.ts'
 import { statusOf } from '../status.ts'
 import { isoTime } from '../text.ts'
 import { sessionList, sessionState } from '../views.ts'
@@ -56,6 +56,9 @@ export const sessionMethods = [
     async handler({ limit, cursor, archived }, { engine }) {
       const size = limit ? Math.min(limit, MAX_LISTED) : MAX_LISTED
       const before = cursor ? decodePage(cursor) : null
+      if (cursor && !before) {
+        throw wire.wrong('invalid request: cursor: not one that listSessions gave out', 'cursor')
+      }
       const found = engine.sessions({ before, limit: size + 1, ...(archived !== undefined && { archived }) })
       const page = found.slice(0, size)
       const last = page.at(-1)

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { Content } from '../../../core/content.ts'
+import { CorralError } from '../../../core/error.ts'
+import { decodePage, encodePage } from '../../../core/page.ts'
 import { method } from '../method.ts'
-import { decodePage, encodePage, viewSession, viewTurn } from '../views.ts'
+import { viewSession, viewTurn } from '../views.ts'
 import * as wire from '../wire.ts'
 
 const { sessionId, turnId } = wire
@@ -41,6 +43,9 @@ export const sessionMethods = [
     result: z.object({ sessions: z.array(wire.sessionView), next: z.string().nullable() }),
     handler({ cursor, ...query }, { engine }) {
       const before = cursor === undefined ? null : decodePage(cursor)
+      if (cursor !== undefined && !before) {
+        throw new CorralError('invalid', 'cursor is not one that session.list gave out', { field: 'cursor' })
+      }
       const found = engine.sessions({ ...query, before, limit: query.limit + 1 })
       const page = found.slice(0, query.limit)
       const last = page.at(-1)
