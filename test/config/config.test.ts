@@ -15,7 +15,7 @@ function homeWith(t: TestContext, yaml?: string): string {
 
 async function problemWith(env: NodeJS.ProcessEnv, flags: Record<string, unknown> = {}): Promise<string> {
   try {
-    await loadConfig({ env, flags })
+    await loadConfig({ env, flags, homedir: '/nowhere/me' })
   } catch (error) {
     assert.ok(error instanceof ConfigError)
     return error.message
@@ -56,7 +56,7 @@ test('the socket can be moved where the home directory has too long a path', asy
 })
 
 test('an empty variable counts as not set', async () => {
-  const config = await loadConfig({ env: { CORRAL_CODECAST_PORT: '' } })
+  const config = await loadConfig({ env: { CORRAL_CODECAST_PORT: '' }, homedir: '/nowhere/me' })
   assert.equal(config.codecast.port, null)
 })
 
