@@ -21,6 +21,8 @@ export interface LaunchPlan {
   env: Record<string, string>
   /** It leaves files behind where temporary ones go: give it a place of its own, which goes with it. */
   ownTmp?: boolean
+  /** Texts that it reads from files, by the variable that names the file. */
+  files?: Record<string, string>
   /** Written to stdin at once, each a complete line without its LF. */
   greeting: string[]
 }
@@ -55,18 +57,20 @@ export interface SharedSupport {
   leave(session: Session): string[]
 }
 
-/** A driver for one agent CLI: data and pure functions, but for `detect`. */
+/** A driver for one agent CLI: data and pure functions, but for `detect`, `prepare`, `answer` and `afterExit`. */
 export interface AgentDriver {
   readonly name: string
   readonly title: string
   readonly capabilities: Capabilities
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   plan(session: Session, detection: Detection, ids: () => string): LaunchPlan
+  /** Before its process starts: puts its own store in order, and gives it what only a look at the machine can tell. */
+  prepare?(session: Session, env: NodeJS.ProcessEnv): Promise<Pick<LaunchPlan, 'files'>>
   readonly translator: Translator<unknown>
   /** Its process opens a conversation first: messages wait until the translator says `agent.ready`. */
   readonly handshake?: boolean
   /** The stdin lines about something that the translator said `agent.request` of. */
-  answer?(request: unknown, session: Session): string[] | Promise<string[]>
+  answer?(request: unknown, session: Session, env: NodeJS.ProcessEnv): string[] | Promise<string[]>
   /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. */
   encode(intent: Intent, session: Session): string[]
   /** Lines that stop the running turn. */

@@ -11,7 +11,7 @@ conforms(gemini, geminiAbsent, scriptedGemini, {
   denialEndsTurn: false,
   acceptsEdits: true,
   cost: false,
-  youngIsLost: true,
+  youngIsLost: false,
   models: ['gemini-2.5-flash', 'gemini-2.5-flash-lite'],
   usedModel: ({ path }) => /models\/([^:]+):streamGenerateContent/.exec(path)?.[1] ?? null,
 })

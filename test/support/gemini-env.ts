@@ -37,7 +37,6 @@ const SETTINGS = {
     enableAutoUpdate: false,
     enableAutoUpdateNotification: false,
     maxAttempts: 2,
-    sessionRetention: { enabled: false },
   },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },

@@ -15,13 +15,14 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
   const { name, title, capabilities } = profile
   const client = createClient(profile)
 
-  async function answer(wanted: AcpRequest, session: Session): Promise<string[]> {
+  async function answer(wanted: AcpRequest, session: Session, env: NodeJS.ProcessEnv): Promise<string[]> {
     switch (wanted.step) {
       case 'initialized':
         return [open(session, wanted.can)]
       case 'reopen':
         return [openNew(session, wanted.can)]
       case 'opened':
+        await profile.opened?.(session, env)
         return [settle(profile, session, wanted.sessionId, wanted.choices)]
       case 'listen':
         return [mark('ready')]
@@ -63,8 +64,9 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
       const launch = profile.launch(session, ids)
       return { command: detection.path ?? name, cwd: session.cwd, ...launch, greeting: [greeting(profile)] }
     },
+    ...(profile.prepare && { prepare: profile.prepare }),
     translator: acpTranslator(profile) as Translator<unknown>,
-    answer: (wanted, session) => answer(wanted as AcpRequest, session),
+    answer: (wanted, session, env) => answer(wanted as AcpRequest, session, env),
     encode,
     // Its open questions are answered when the mark comes back: an agent may wait for that before it stops.
     interrupt: ({ nativeId: sessionId }) =>

@@ -1,4 +1,5 @@
 import { detectProgram } from './detect.ts'
+import { defaultSettings, dropEmptyRecords, prepareRecord } from './gemini-store.ts'
 import type { AcpProfile } from './profile.ts'
 
 const MODE = /^\[MODE_UPDATE\] (\w+)$/
@@ -42,6 +43,13 @@ export const gemini: AcpProfile = {
       NO_COLOR: '1',
     },
   }),
+  async prepare({ nativeId }, env) {
+    if (nativeId !== null) await prepareRecord(nativeId, env, Date.now())
+    return { files: defaultSettings(env) }
+  },
+  async opened({ nativeId }, env) {
+    if (nativeId !== null) await dropEmptyRecords(nativeId, env)
+  },
   modes: { auto: ['default'], code: ['autoEdit', 'default'], plan: ['plan'], ask: ['default'] },
   offers: { files: false, terminals: false },
   signIn: 'run gemini once and sign in, or set GEMINI_API_KEY',

@@ -11,6 +11,10 @@ export interface AcpProfile {
   readonly capabilities: Capabilities
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   launch(session: Session, ids: () => string): Pick<LaunchPlan, 'args' | 'env' | 'ownTmp'>
+  /** As the driver's: before its process starts. */
+  prepare?(session: Session, env: NodeJS.ProcessEnv): Promise<Pick<LaunchPlan, 'files'>>
+  /** The session's conversation has been opened. */
+  opened?(session: Session, env: NodeJS.ProcessEnv): Promise<void>
   /** The agent's modes that will do for each of ours, the best one first. */
   readonly modes: Readonly<Record<Mode, readonly string[]>>
   /** Whether files and commands of ours are offered to it; what is not offered is refused. */

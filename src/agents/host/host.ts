@@ -125,7 +125,7 @@ export function createHost(deps: HostDeps): Host {
   async function answer(run: Run, request: unknown): Promise<void> {
     try {
       const session = deps.session(run.sessionId)
-      const lines = session && (await run.driver.answer?.(request, session))
+      const lines = session && (await run.driver.answer?.(request, session, deps.env))
       if (lines && lines.length > 0 && !run.over) await run.write(lines)
     } catch (error) {
       warn(`answering agent ${run.pid}`, error)

@@ -127,7 +127,10 @@ export function createStarter(deps: StarterDeps): Starter {
       if (driver.shared) return sharing.join(session, driver, detection)
       const claimed = await claimSpare(session, driver)
       if (claimed) return claimed
-      const plan = driver.plan(session, detection, newId)
+      const plan = {
+        ...driver.plan(session, detection, newId),
+        ...(await driver.prepare?.(session, deps.env)),
+      }
       // Whatever the agent starts can ask in its name: `corral mcp approvals` does.
       const env = { ...plan.env, CORRAL_SESSION_ID: session.id }
       return enlist(session, driver, await launchTold({ ...plan, env }), false)

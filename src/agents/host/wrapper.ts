@@ -1,5 +1,14 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { CorralError } from '../../core/error.ts'
@@ -123,6 +132,7 @@ async function start({ dir, plan, env, aliveFile, orphanMs }: LaunchOptions): Pr
         env: {
           ...env,
           ...tmpIn(dir, plan),
+          ...filesIn(dir, plan),
           ...plan.env,
           ...Object.fromEntries([markOf(basename(dir)).split('=')]),
         },
@@ -140,6 +150,16 @@ function tmpIn(dir: string, { ownTmp }: LaunchPlan): NodeJS.ProcessEnv {
   const tmp = join(dir, 'tmp')
   mkdirSync(tmp, { mode: 0o700 })
   return { TMPDIR: tmp }
+}
+
+function filesIn(dir: string, { files = {} }: LaunchPlan): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(files).map(([variable, text]) => {
+      const path = join(dir, variable)
+      writeFileSync(path, text, { mode: 0o600 })
+      return [variable, path]
+    }),
+  )
 }
 
 function started(child: ChildProcess): Promise<ChildProcess> {
