@@ -181,9 +181,9 @@ export function createRun(deps: RunDeps): Run {
     return row.bootId === BOOT_ID && [row.startTime, null].includes(startTime(row.pid))
   }
 
-  /** Others in the same process are left alone, unless nothing else helps. */
+  /** Others in the same process are left alone, unless nothing else helps; who joins it must find it awake. */
   function signal(name: NodeJS.Signals): void {
-    if (!ours() || (!seat.alone() && name !== 'SIGKILL')) return
+    if (!ours() || (!seat.alone() && name !== 'SIGKILL') || (name === 'SIGSTOP' && driver.shared)) return
     signalGroup(row.pid, name)
     if (name === 'SIGSTOP') wakeWatcher(dir)
   }

@@ -16,7 +16,7 @@ interface SharingDeps {
   newId: () => string
   options: { runsDir: string }
   launch: (plan: LaunchPlan) => Promise<Launched>
-  adopt: (row: RunRow, driver: AgentDriver) => Run
+  follow: (row: RunRow, driver: AgentDriver) => Promise<Run>
   taken: (process: string) => number
 }
 
@@ -85,8 +85,7 @@ export function createSharing(deps: SharingDeps): Sharing {
       const offset = endOfLines(runFiles(join(options.runsDir, process.process)).journal)
       const row: RunRow = { ...process, id: newId(), sessionId: session.id, offset, turnOffset: offset }
       await sink.started(session.id, row, session.nativeId !== null)
-      const run = deps.adopt(row, driver)
-      await run.follow()
+      const run = await deps.follow(row, driver)
       await run.write(lines)
       return run
     },

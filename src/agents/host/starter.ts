@@ -81,15 +81,26 @@ export function createStarter(deps: StarterDeps): Starter {
       throw error
     }
     try {
+      return await follow(row, driver, (run) => {
+        run.ending = ending
+        child.once('exit', () => run.check())
+      })
+    } catch (error) {
+      signalGroup(pid, 'SIGKILL')
+      throw error
+    }
+  }
+
+  /** A run of a process that is written down; if it cannot be followed, that is written down too. */
+  async function follow(row: RunRow, driver: AgentDriver, before?: (run: Run) => void): Promise<Run> {
+    try {
       const run = deps.adopt(row, driver)
-      run.ending = ending
-      child.once('exit', () => run.check())
+      before?.(run)
       await run.follow()
       return run
     } catch (error) {
-      signalGroup(pid, 'SIGKILL')
       const exit = { code: null, signal: null, stderr: String(error), expected: true }
-      await untilCommitted(() => sink.exited(session.id, id, exit), {
+      await untilCommitted(() => sink.exited(row.sessionId, row.id, exit), {
         stopped: deps.released,
         failed: (problem) => warn('noting that an agent could not be followed', problem),
       })
@@ -97,7 +108,7 @@ export function createStarter(deps: StarterDeps): Starter {
     }
   }
 
-  const sharing = createSharing({ ...deps, launch: launchTold })
+  const sharing = createSharing({ ...deps, launch: launchTold, follow })
 
   /** The waiting spare as this session's process; null when there is none, or it will not do. */
   async function claimSpare(session: Session, driver: AgentDriver): Promise<Run | null> {

@@ -31,14 +31,15 @@ export interface NativeClient {
 export async function connect(path: string, options: ClientOptions = {}): Promise<NativeClient> {
   const { reconnect = false, giveUpMs = 60_000 } = options
   const closing = new AbortController()
-  let link: Promise<Link> = Promise.resolve(await dial(path))
+  let link = await dial(path)
+  let dialling: Promise<Link> | null = null
 
-  function current(): Promise<Link> {
-    link = link.then(
-      (held) => (held.open || !reconnect ? held : redial(path, giveUpMs, closing.signal)),
-      () => redial(path, giveUpMs, closing.signal),
-    )
-    link.catch(() => {})
+  /** All who find the line dead wait for the same new one. */
+  async function current(): Promise<Link> {
+    if (link.open || !reconnect) return link
+    dialling ??= redial(path, giveUpMs, closing.signal).finally(() => (dialling = null))
+    link = await dialling
+    if (closing.signal.aborted) link.close()
     return link
   }
 
@@ -63,10 +64,7 @@ export async function connect(path: string, options: ClientOptions = {}): Promis
     },
     close() {
       closing.abort(new ConnectionLost('the client was closed'))
-      void link.then(
-        (held) => held.close(),
-        () => {},
-      )
+      link.close()
     },
   }
 }

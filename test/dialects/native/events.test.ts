@@ -134,6 +134,17 @@ test('a message with a key is sent again after the connection was lost, and is o
   assert.equal((await client.call('turn.list', { sessionId })).turns.length, 1)
 })
 
+test('calls that find no daemon give up together, not one after the other', async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await clientFor(t, daemon, { reconnect: true, giveUpMs: 1000 })
+  await daemon.kill9()
+  const began = performance.now()
+  const calls = Array.from({ length: 5 }, () => client.call('daemon.status'))
+  for (const { status } of await Promise.allSettled(calls)) assert.equal(status, 'rejected')
+  // One after the other they would take five seconds.
+  assert.ok(performance.now() - began < 3000)
+})
+
 test('without reconnect a lost connection ends calls and streams with an error', async (t) => {
   const daemon = await daemonFor(t)
   const client = await clientFor(t, daemon)
