@@ -18,8 +18,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dialects: ['core', 'transports', 'access'],
   config: [],
   system: ['core'],
-  cli: ['config', 'core', 'dialects', 'system', 'daemon.ts', 'transports'],
-  'daemon.ts': ['core', 'store', 'agents', 'dialects', 'transports', 'access', 'config', 'system'],
+  doctor: ['agents', 'config', 'store'],
+  cli: ['agents', 'config', 'core', 'dialects', 'doctor', 'system', 'daemon.ts', 'transports'],
+  'daemon.ts': ['core', 'store', 'agents', 'dialects', 'transports', 'access', 'config', 'system', 'doctor'],
   'main.ts': ['cli'],
 }
 

@@ -1,11 +1,13 @@
 import type { AgentOutput } from '../core/event.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
+import type { SignedIn } from './signed-in.ts'
 
 /** What a machine has of an agent. */
 export interface Detection {
   name: string
   installed: boolean
+  /** Where it was found, also when it does not run. */
   path: string | null
   version: string | null
   /** What is wrong and what to do about it; null when all is well. */
@@ -57,12 +59,14 @@ export interface SharedSupport {
   leave(session: Session): string[]
 }
 
-/** A driver for one agent CLI: data and pure functions, but for `detect`, `prepare`, `answer` and `afterExit`. */
+/** A driver for one agent CLI: data and pure functions, but for `detect`, `signedIn`, `prepare`, `answer` and `afterExit`. */
 export interface AgentDriver {
   readonly name: string
   readonly title: string
   readonly capabilities: Capabilities
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
+  /** Looked at when somebody wants to know; nothing depends on it. */
+  signedIn(env: NodeJS.ProcessEnv): Promise<SignedIn>
   plan(session: Session, detection: Detection, ids: () => string): LaunchPlan
   /** Before its process starts: puts its own store in order, and gives it what only a look at the machine can tell. */
   prepare?(session: Session, env: NodeJS.ProcessEnv): Promise<Pick<LaunchPlan, 'files'>>

@@ -65,11 +65,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await daemon()).status,
   },
   {
-    name: 'agents',
+    name: 'doctor',
     args: '',
-    summary: 'which agents are installed and what they can do',
-    options: [['-q, --quiet', 'names only, of those that are installed']],
-    load: async () => (await daemon()).agents,
+    summary: 'look whether all is well, and what to do where it is not; needs no daemon',
+    options: [],
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'agents',
+    args: '[agent]',
+    summary: 'which agents are installed and signed in to; of one, what it can do',
+    options: [
+      ['-q, --quiet', 'names only, of those that are installed'],
+      ['--capabilities', 'what each of them can do'],
+    ],
+    load: async () => (await import('./commands/agents.ts')).agents,
   },
   {
     name: 'new',

@@ -220,6 +220,12 @@ export interface Capabilities {
   cost: boolean
   setModel: boolean
   setMode: boolean
+  /** Takes a message in the middle of a turn. */
+  steer: boolean
+  /** Runs a tool with another input than the one it asked about. */
+  editInput: boolean
+  /** Hears why a human said no. */
+  denyComment: boolean
   survivesRestart: boolean
 }
 

@@ -59,7 +59,7 @@ describe('plan', () => {
       plan({ mode: it }).args.find((arg) => arg.startsWith('--permission-mode'))
     assert.equal(mode('auto'), '--permission-mode=default')
     assert.equal(mode('ask'), '--permission-mode=default')
-    assert.equal(mode('code'), '--permission-mode=acceptEdits')
+    assert.equal(mode('code'), '--permission-mode=default')
     assert.equal(mode('plan'), '--permission-mode=plan')
   })
 
@@ -280,7 +280,7 @@ describe('spare', () => {
         request: {
           subtype: 'claim_session',
           cwd: '/project',
-          permission_mode: 'acceptEdits',
+          permission_mode: 'default',
           append_system_prompt: 'p\n\nc',
           include_initialize: false,
           sdk_mcp_servers: [],

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { isExecutable } from '../find.ts'
 import { detectProgram } from './detect.ts'
 import type { AcpProfile } from './profile.ts'
+import { opencodeSignedIn } from './signed-in-opencode.ts'
 
 /**
  * By itself it asks nothing. Here it asks before it changes or fetches anything, and before it uses a tool of an MCP
@@ -62,6 +63,7 @@ export const opencode: AcpProfile = {
   modes: { auto: ['build'], code: ['build'], plan: ['plan'], ask: ['build'] },
   offers: { files: false, terminals: false },
   signIn: 'run `opencode auth login`',
+  signedIn: opencodeSignedIn,
   questionOf: ({ parentDir }) => (typeof parentDir === 'string' ? 'ExternalDirectory' : null),
 }
 

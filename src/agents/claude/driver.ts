@@ -7,6 +7,7 @@ import { request, response } from './control.ts'
 import { detect } from './detect.ts'
 import { plan } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
+import { signedIn } from './signed-in.ts'
 import { claim, claimable, sparePlan } from './spare.ts'
 import { claudeTranslator } from './translator.ts'
 
@@ -23,9 +24,13 @@ export const claudeDriver = {
     cost: true,
     setModel: true,
     setMode: true,
+    steer: false,
+    editInput: true,
+    denyComment: true,
     survivesRestart: true,
   },
   detect,
+  signedIn,
   plan,
   translator: claudeTranslator as Translator<unknown>,
   encode,

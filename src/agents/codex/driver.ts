@@ -10,6 +10,7 @@ import { areGone, endCommands, removeFolders } from './leftovers.ts'
 import { policyOf } from './mode.ts'
 import { open } from './opening.ts'
 import { type Purpose, refusal, request, response } from './rpc.ts'
+import { signedIn } from './signed-in.ts'
 import { codexTranslator } from './translator.ts'
 
 export const codexDriver = {
@@ -25,9 +26,13 @@ export const codexDriver = {
     cost: false,
     setModel: true,
     setMode: true,
+    steer: false,
+    editInput: false,
+    denyComment: false,
     survivesRestart: true,
   },
   detect,
+  signedIn,
   plan,
   translator: codexTranslator as Translator<unknown>,
   handshake: true,

@@ -3,6 +3,7 @@ import type { Decision } from '../../core/approval.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver } from '../agent.ts'
+import { SIGNED_IN } from '../signed-in.ts'
 import { type DemoDecision, type DemoInput, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
 import { demoTranslator } from './translator.ts'
 
@@ -25,6 +26,9 @@ export const demoDriver = {
     cost: true,
     setModel: true,
     setMode: true,
+    steer: false,
+    editInput: true,
+    denyComment: true,
     survivesRestart: true,
   },
   detect: () => {
@@ -36,6 +40,7 @@ export const demoDriver = {
       problem: null,
     })
   },
+  signedIn: () => Promise.resolve(SIGNED_IN),
   plan: (session, detection) => ({
     command: detection.path ?? process.execPath,
     args: [demoProgram(), ...argsOf(session)],

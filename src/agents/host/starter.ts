@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CorralError } from '../../core/error.ts'
 import type { AgentSink, RunRow } from '../../core/ports.ts'
@@ -134,6 +135,11 @@ export function createStarter(deps: StarterDeps): Starter {
       const detection = await catalog.detect(session.agent)
       if (!detection.installed) {
         throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
+      }
+      if (!existsSync(session.cwd)) {
+        throw new CorralError('path_not_found', `The session's directory is gone: ${session.cwd}`, {
+          path: session.cwd,
+        })
       }
       if (driver.shared) return sharing.join(session, driver, detection)
       const claimed = await claimSpare(session, driver)

@@ -58,6 +58,17 @@ test('the daemon tells how it is doing', async () => {
   assert.ok(status.memory.rss > 0)
 })
 
+test('the daemon looks at itself and all around it', async () => {
+  const { status, checks } = await call('daemon.doctor', {})
+  const named = (name: string) => checks.find((check) => check.name === name)
+  for (const name of ['node', 'data_dir', 'rights', 'disk_space', 'sqlite', 'config', 'agent_demo']) {
+    assert.equal(named(name)?.status, 'ok', `${name}: ${named(name)?.message}`)
+  }
+  assert.equal(named('listener_native')?.message, daemon.socket)
+  const worst = ['error', 'warn', 'ok'].find((one) => checks.some((check) => check.status === one))
+  assert.equal(status, worst)
+})
+
 test('agents are listed with what they can do', async () => {
   const { agents } = await call('agents.list', {})
   const demo = agents.find((agent) => agent.name === 'demo')
