@@ -37,6 +37,7 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       setMode: true,
       // What it lets Corral do for it (files, commands) is not taken up by the next daemon.
       survivesRestart: false,
+      steer: false,
     },
     detect: (env) => detectCommand({ name, title, command: agent.command }, env),
     launch: () => ({ args: agent.args ?? [], env: agent.env ?? {} }),

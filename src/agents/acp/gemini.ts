@@ -21,6 +21,7 @@ export const gemini: AcpProfile = {
     setModel: true,
     setMode: true,
     survivesRestart: true,
+    steer: false,
   },
   detect: (env) =>
     detectProgram(

@@ -35,6 +35,7 @@ export const opencode: AcpProfile = {
     setModel: true,
     setMode: true,
     survivesRestart: true,
+    steer: false,
   },
   detect: (env) =>
     detectProgram(

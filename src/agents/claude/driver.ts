@@ -24,6 +24,7 @@ export const claudeDriver = {
     setModel: true,
     setMode: true,
     survivesRestart: true,
+    steer: true,
   },
   detect,
   plan,
@@ -39,6 +40,12 @@ function encode(intent: Intent): string[] {
   switch (intent.kind) {
     case 'prompt':
       return [prompt(intent.turnId, intent.input)]
+    case 'steer':
+      return [prompt(intent.steer.id, intent.steer.input)]
+    case 'retract': {
+      const body = { subtype: 'cancel_async_message', message_uuid: intent.steerId }
+      return [request('retract', intent.steerId, body)]
+    }
     case 'decision': {
       const answer = permission(intent.approval, intent.decision)
       return answer ? [response(intent.approval.requestId, answer)] : []

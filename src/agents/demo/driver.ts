@@ -26,6 +26,7 @@ export const demoDriver = {
     setModel: true,
     setMode: true,
     survivesRestart: true,
+    steer: true,
   },
   detect: () => {
     return Promise.resolve({
@@ -67,6 +68,10 @@ function encoded(intent: Intent): DemoInput {
   switch (intent.kind) {
     case 'prompt':
       return { type: 'prompt', turnId: intent.turnId, input: intent.input }
+    case 'steer':
+      return { type: 'steer', steerId: intent.steer.id, input: intent.steer.input }
+    case 'retract':
+      return { type: 'retract', steerId: intent.steerId }
     case 'decision':
       return { type: 'decision', requestId: intent.approval.requestId, ...verdict(intent.decision) }
     case 'mode':
