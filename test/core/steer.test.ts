@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import type { AgentDriver } from '../../src/agents/agent.ts'
 import { demoDriver } from '../../src/agents/demo/driver.ts'
 import { CorralError } from '../../src/core/error.ts'
 import type { Event, EventOf, EventType } from '../../src/core/event.ts'
@@ -160,6 +161,28 @@ test('an agent that dies under a steer leaves it to the next one', async (contex
   process.kill(-t.engine.session(id).run!.pid, 'SIGKILL')
   await ended(t, id, steerId)
   assert.deepEqual(texts(t, id), ['survived'])
+})
+
+test('a steer that was never written is, by the next engine', async (context) => {
+  const mute: AgentDriver = {
+    ...demoDriver,
+    encode: (intent) => (intent.kind === 'steer' ? [] : demoDriver.encode(intent)),
+  }
+  let t = await startEngine({ drivers: [mute] })
+  context.after(() => t.stop())
+  const id = await newSession(t)
+  const { turnId, approvalId } = await asked(t, id)
+  await steer(t, id, '[[say at last]]')
+  const { home } = t
+  await t.abandon()
+  t = await startEngine({ home })
+  await allow(t, approvalId)
+  await ended(t, id, turnId)
+  const [taken, late] = [
+    only(eventsOf(t, id), 'turn.steer_accepted').length,
+    only(eventsOf(t, id), 'turn.queued').filter((event) => event.late).length,
+  ]
+  assert.equal(taken + late, 1)
 })
 
 test('taken up by another engine a steer arrives once, whether it was written or not', async (context) => {
