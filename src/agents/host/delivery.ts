@@ -49,7 +49,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     const problem = await run.ready
     if (run.over && !run.ending) return // its exit says what becomes of the turn
     if (problem) throw new Unready(problem)
-    if (inDoubt || run.steered.has(turnId)) {
+    const steered = run.steered.has(turnId)
+    if (inDoubt || steered) {
       const answer = await hasIt(run, turnId)
       if (answer === 'gone') return // its exit says what becomes of the turn
       if (answer)
@@ -57,7 +58,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     } else await run.tidy()
     const session = wanting(sessionId, turnId)
     if (!session) return
-    if (session.turn!.interrupting) return sink.abandoned(sessionId, turnId)
+    // What an agent may begin by itself cannot be kept from it; it is stopped as soon as it has begun.
+    if (session.turn!.interrupting && !steered) return sink.abandoned(sessionId, turnId)
     run.steered.clear()
     await write(run, session, turnId, input)
     if (deps.session(sessionId)?.paused) run.signal('SIGSTOP')
