@@ -75,8 +75,8 @@ export interface AgentDriver {
   readonly handshake?: boolean
   /** The stdin lines about something that the translator said `agent.request` of. */
   answer?(request: unknown, session: Session, env: NodeJS.ProcessEnv): string[] | Promise<string[]>
-  /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. */
-  encode(intent: Intent, session: Session): string[]
+  /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. `heard`: its translator's state. */
+  encode(intent: Intent, session: Session, heard?: unknown): string[]
   /** Lines that stop the running turn. */
   interrupt(session: Session): string[]
   /** A harmless request whose answer makes the translator say `barrier.reached` with this id. */

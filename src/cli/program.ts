@@ -101,6 +101,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await talk()).send,
   },
   {
+    name: 'steer',
+    args: '<session> [message...]',
+    summary: 'a message to the turn that runs (`-` reads it from stdin)',
+    options: [['--key <key>', 'the same key twice is one message']],
+    load: async () => (await talk()).steer,
+  },
+  {
     name: 'attach',
     args: '<session>',
     summary: 'watch a session live, answer its approvals, write to it',

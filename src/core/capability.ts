@@ -15,6 +15,7 @@ export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   steer: 'take a message in the middle of a turn',
   editInput: 'run a tool with another input than the one it asked about',
   denyComment: 'hear why a human said no',
+  pause: 'be stopped in the middle of a turn and go on later',
   survivesRestart: 'work on while the daemon restarts',
 }
 

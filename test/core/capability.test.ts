@@ -35,6 +35,16 @@ const WISHES: Partial<Record<Capability, (t: TestEngine, agent: string) => Promi
   async setMode(t, agent) {
     return t.engine.configure({ sessionId: await newSession(t, { agent }), mode: 'code' })
   },
+  async steer(t, agent) {
+    const sessionId = await newSession(t, { agent })
+    await asked(t, sessionId)
+    return t.engine.steer({ sessionId, input: [{ type: 'text', text: 'another way' }] })
+  },
+  async pause(t, agent) {
+    const sessionId = await newSession(t, { agent })
+    await asked(t, sessionId)
+    return t.engine.pause(sessionId)
+  },
   async editInput(t, agent) {
     const approvalId = await asked(t, await newSession(t, { agent }))
     return t.engine.decide({

@@ -44,6 +44,10 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
     switch (intent.kind) {
       case 'prompt':
         return prompt(sessionId, intent.turnId, [...instructions(session), ...intent.input])
+      // The protocol has one message per turn; `steer: false` refuses others before they get here.
+      case 'steer':
+      case 'retract':
+        return []
       case 'decision':
         return [decided(intent.approval, intent.decision)]
       case 'mode':

@@ -22,6 +22,7 @@ export const gemini: AcpProfile = {
     cost: false,
     setModel: true,
     setMode: true,
+    pause: true,
     survivesRestart: true,
   },
   detect: (env) =>

@@ -35,6 +35,7 @@ export const opencode: AcpProfile = {
     cost: true,
     setModel: true,
     setMode: true,
+    pause: true,
     survivesRestart: true,
   },
   detect: (env) =>

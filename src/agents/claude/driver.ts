@@ -24,9 +24,10 @@ export const claudeDriver = {
     cost: true,
     setModel: true,
     setMode: true,
-    steer: false,
+    steer: true,
     editInput: true,
     denyComment: true,
+    pause: true,
     survivesRestart: true,
   },
   detect,
@@ -44,6 +45,12 @@ function encode(intent: Intent): string[] {
   switch (intent.kind) {
     case 'prompt':
       return [prompt(intent.turnId, intent.input)]
+    case 'steer':
+      return [prompt(intent.steer.id, intent.steer.input)]
+    case 'retract': {
+      const body = { subtype: 'cancel_async_message', message_uuid: intent.steerId }
+      return [request('retract', intent.steerId, body)]
+    }
     case 'decision': {
       const answer = permission(intent.approval, intent.decision)
       return answer ? [response(intent.approval.requestId, answer)] : []

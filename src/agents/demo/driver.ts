@@ -26,9 +26,10 @@ export const demoDriver = {
     cost: true,
     setModel: true,
     setMode: true,
-    steer: false,
+    steer: true,
     editInput: true,
     denyComment: true,
+    pause: true,
     survivesRestart: true,
   },
   detect: () => {
@@ -72,6 +73,10 @@ function encoded(intent: Intent): DemoInput {
   switch (intent.kind) {
     case 'prompt':
       return { type: 'prompt', turnId: intent.turnId, input: intent.input }
+    case 'steer':
+      return { type: 'steer', steerId: intent.steer.id, input: intent.steer.input }
+    case 'retract':
+      return { type: 'retract', steerId: intent.steerId }
     case 'decision':
       return { type: 'decision', requestId: intent.approval.requestId, ...verdict(intent.decision) }
     case 'mode':

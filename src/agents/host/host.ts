@@ -69,7 +69,13 @@ export function createHost(deps: HostDeps): Host {
   const conversations = createConversations({ isBusy, end })
   const seats = createSeats(options.runsDir)
   const starter = createStarter({ ...deps, released: () => released, adopt, endRun, taken: seats.taken })
-  const delivery = createDelivery({ ...deps, ensure, interrupt, released: () => released })
+  const delivery = createDelivery({
+    ...deps,
+    ensure,
+    running: (sessionId) => (starting.has(sessionId) ? undefined : runs.get(sessionId)),
+    interrupt,
+    released: () => released,
+  })
 
   writeFileSync(options.aliveFile, '')
   const heartbeat = setInterval(beat, Math.min(30_000, Math.max(250, options.orphanMs / 8))).unref()
@@ -174,6 +180,7 @@ export function createHost(deps: HostDeps): Host {
   }
 
   async function endRun(run: Run, { termMs, killMs }: EndTimes = options): Promise<void> {
+    if (run.over) return run.gone // it has ended by itself, which is another thing to tell
     if (!run.alone()) return leave(run, killMs)
     run.signal('SIGCONT')
     if (isBusy(run.sessionId) || deps.session(run.sessionId)?.destroyed) {
@@ -265,8 +272,14 @@ export function createHost(deps: HostDeps): Host {
       if (!run || run.ending || (await run.ready) || run.over) return false
       const session = deps.session(sessionId)
       if (!session) return false
-      await run.write(run.driver.encode(intent, session))
+      await run.tell(intent, session)
       return true
+    },
+    steer: delivery.steer,
+    retract(sessionId, steerId) {
+      const [run, session] = [runs.get(sessionId), deps.session(sessionId)]
+      if (!run || !session || !run.driver.capabilities.steer || starting.has(sessionId)) return
+      run.tell({ kind: 'retract', steerId }, session).catch((error) => warn('taking back a message', error))
     },
     interrupt,
     pause: (sessionId) => runs.get(sessionId)?.signal('SIGSTOP'),

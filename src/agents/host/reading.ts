@@ -18,6 +18,10 @@ export interface Reading {
   /** Empties the journal; the new position must be committed before the agent is asked anything. */
   empty(): Position
   readonly acceptedTurn: string | null
+  /** What the translator carries from line to line. */
+  readonly state: unknown
+  /** Whether the agent has read this steer, in the turn that runs. */
+  arrived(steerId: string): boolean
   /** It has a message and has not finished with it. */
   readonly inTurn: boolean
   readonly refused: boolean
@@ -39,6 +43,7 @@ export function createReading(
   let state = begin()
   let turnOffset = journal.offset
   let acceptedTurn: string | null = null
+  const arrived = new Set<string>()
   let inTurn = false
   let refused = false
   let garbage = 0
@@ -60,7 +65,9 @@ export function createReading(
       } else if (output.type === 'barrier.reached') heard.barrier(output.id)
       else if (output.type === 'agent.ready') heard.ready(output.problem)
       else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
+      else if (output.type === 'steer.arrived' || output.type === 'steer.taken') arrived.add(output.steerId)
       else if (output.type === 'turn.ended') {
+        arrived.clear()
         turnOffset = end
         garbage = 0
         inTurn = false
@@ -86,6 +93,10 @@ export function createReading(
     get acceptedTurn() {
       return acceptedTurn
     },
+    get state() {
+      return state
+    },
+    arrived: (steerId) => arrived.has(steerId),
     get inTurn() {
       return inTurn
     },
@@ -100,6 +111,7 @@ export function createReading(
     },
     rewind(committed) {
       state = begin()
+      arrived.clear()
       // A journal shorter than its committed position was emptied just before a crash.
       const emptied = journal.size() < committed.offset
       const { offset, turnOffset: from } = emptied ? { offset: 0, turnOffset: 0 } : committed

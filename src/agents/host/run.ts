@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync, truncateSync, watch, type FSWatcher } from 'node:fs'
 import { CorralError } from '../../core/error.ts'
 import type { AgentOutput } from '../../core/event.ts'
-import type { AgentSink, ExitInfo, RunRow } from '../../core/ports.ts'
+import type { AgentSink, ExitInfo, Intent, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
@@ -63,6 +63,10 @@ export interface Run {
   readonly refused: boolean
   /** The last turn whose message the agent has confirmed. */
   readonly acceptedTurn: string | null
+  /** Steers that were written to it; one that came too late it may begin by itself. */
+  readonly steered: Set<string>
+  /** Whether it has read this steer, in the turn that runs. */
+  hasRead(steerId: string): boolean
   readonly gone: Promise<void>
   /** Resolves when messages may come: null, or why they never may. */
   readonly ready: Promise<Failure | null>
@@ -72,6 +76,7 @@ export interface Run {
   /** Starts following the journal; resolves when all that is in it now has been committed. */
   follow(): Promise<void>
   write(lines: string[]): Promise<void>
+  tell(intent: Intent, session: Session): Promise<void>
   /** Resolves true once everything written before has been read by the agent, false when it is gone. */
   barrier(id: string, session: Session): Promise<boolean>
   /** Before the next turn of an idle agent: keeps its files small. */
@@ -264,6 +269,8 @@ export function createRun(deps: RunDeps): Run {
     get acceptedTurn() {
       return reading.acceptedTurn
     },
+    steered: new Set(),
+    hasRead: reading.arrived,
     gone,
     ready,
     alive,
@@ -276,6 +283,7 @@ export function createRun(deps: RunDeps): Run {
       await quiet
     },
     write: (lines) => fifo.write(lines),
+    tell: (intent, session) => fifo.write(driver.encode(intent, session, reading.state)),
     barrier(id, session) {
       return new Promise((resolve) => {
         barriers.set(id, resolve)

@@ -16,6 +16,7 @@ import { outputContent, viewTool, type ToolView } from './tools.ts'
 export const TYPES: EventType[] = [
   'turn.queued',
   'turn.started',
+  'turn.steer_accepted',
   'turn.completed',
   'turn.failed',
   'turn.interrupted',

@@ -18,6 +18,7 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   cursor_reset: -32012,
   storage: -32013,
   stopping: -32014,
+  not_running: -32015,
 }
 
 export function mapError(error: CorralError): RpcError {

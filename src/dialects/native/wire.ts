@@ -111,6 +111,7 @@ export const sessionView = z.object({
     })
     .nullable(),
   queued: z.number().describe('messages that wait'),
+  steering: z.number().describe('messages to the running turn that the agent has not taken yet'),
   openApprovals: z.number(),
   archived: z.boolean(),
   turnCount: z.number(),
@@ -216,6 +217,8 @@ const EVENT_TYPES: Record<EventType, true> = {
   'turn.started': true,
   'turn.retried': true,
   'turn.interrupting': true,
+  'turn.steered': true,
+  'turn.steer_accepted': true,
   'turn.completed': true,
   'turn.failed': true,
   'turn.interrupted': true,
@@ -253,6 +256,7 @@ export const agentReport = z.object({
     steer: z.boolean(),
     editInput: z.boolean(),
     denyComment: z.boolean(),
+    pause: z.boolean(),
     survivesRestart: z.boolean(),
   }),
 })
