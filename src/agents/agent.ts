@@ -57,6 +57,8 @@ export interface SharedSupport {
   join(session: Session): string[]
   /** The last ones. */
   leave(session: Session): string[]
+  /** Ends what a session that is gone for good has left running in the process. */
+  clear(session: Session): Promise<void>
 }
 
 /** A driver for one agent CLI: data and pure functions, but for `detect`, `signedIn`, `prepare`, `answer` and `afterExit`. */

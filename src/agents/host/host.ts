@@ -68,7 +68,7 @@ export function createHost(deps: HostDeps): Host {
   const isBusy = (sessionId: string): boolean => (deps.session(sessionId)?.turn ?? null) !== null
   const conversations = createConversations({ isBusy, end })
   const seats = createSeats(options.runsDir)
-  const starter = createStarter({ ...deps, released: () => released, adopt, endRun, taken: seats.taken })
+  const starter = createStarter({ ...deps, released: () => released, adopt, endRun, reserve: seats.reserve })
   const delivery = createDelivery({
     ...deps,
     ensure,
@@ -106,7 +106,7 @@ export function createHost(deps: HostDeps): Host {
       dir: join(options.runsDir, row.process),
       seat: seats.take(row.process, row.id),
       session: () => deps.session(row.sessionId),
-      empty: () => seats.taken(row.process) === 0,
+      vacate: () => seats.vacate(row.process),
       driver,
       sink,
       committed: deps.committed,
@@ -160,8 +160,9 @@ export function createHost(deps: HostDeps): Host {
     const underWay = starting.get(session.id)
     if (underWay) return underWay
     const run = runs.get(session.id)
-    if (run && !run.ending && !run.over) return run
+    if (run && !run.ending && !run.over && !run.worn()) return run
     const started = (async () => {
+      if (run?.worn()) await endRun(run)
       await run?.gone
       const now = deps.session(session.id)
       if (!now || now.destroyed || released) throw new CorralError('session_not_found', 'The session is gone')
@@ -182,6 +183,7 @@ export function createHost(deps: HostDeps): Host {
   async function endRun(run: Run, { termMs, killMs }: EndTimes = options): Promise<void> {
     if (run.over) return run.gone // it has ended by itself, which is another thing to tell
     if (!run.alone()) return leave(run, killMs)
+    run.shut()
     run.signal('SIGCONT')
     if (isBusy(run.sessionId) || deps.session(run.sessionId)?.destroyed) {
       run.signal('SIGTERM')
@@ -204,6 +206,8 @@ export function createHost(deps: HostDeps): Host {
     const busy = run.busy()
     run.ending = true
     if (session && busy) await run.write(run.driver.interrupt(session)).catch(() => undefined)
+    if (session?.destroyed)
+      await run.driver.shared?.clear(session).catch((error) => warn('clearing up', error))
     await run.leave(session ? (run.driver.shared?.leave(session) ?? []) : [], busy ? patienceMs : 0)
   }
 

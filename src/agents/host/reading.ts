@@ -45,6 +45,8 @@ export function createReading(
   let acceptedTurn: string | null = null
   const arrived = new Set<string>()
   let inTurn = false
+  /** Its conversation is open. */
+  let isOpen = !driver.handshake
   let refused = false
   let garbage = 0
 
@@ -63,8 +65,10 @@ export function createReading(
         acceptedTurn = output.turnId
         inTurn = true
       } else if (output.type === 'barrier.reached') heard.barrier(output.id)
-      else if (output.type === 'agent.ready') heard.ready(output.problem)
-      else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
+      else if (output.type === 'agent.ready') {
+        isOpen = output.problem === null
+        heard.ready(output.problem)
+      } else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
       else if (output.type === 'steer.arrived' || output.type === 'steer.taken') arrived.add(output.steerId)
       else if (output.type === 'turn.ended') {
         arrived.clear()
@@ -89,6 +93,11 @@ export function createReading(
     }
   }
 
+  /** What is said in a shared process while the session rests need not be read again: it may be a lot. */
+  function isForOthers(): boolean {
+    return driver.shared !== undefined && isOpen && !inTurn && session()?.turn === null
+  }
+
   return {
     get acceptedTurn() {
       return acceptedTurn
@@ -107,6 +116,7 @@ export function createReading(
       const page = journal.read()
       if (!page) return null
       const outputs = page.lines.flatMap(({ text, end }) => translate(text, end))
+      if (outputs.length === 0 && isForOthers()) turnOffset = page.offset
       return { outputs, position: { offset: page.offset, turnOffset } }
     },
     rewind(committed) {

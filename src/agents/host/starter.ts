@@ -9,6 +9,7 @@ import { openFifo } from './fifo.ts'
 import { untilCommitted } from './patience.ts'
 import { BOOT_ID, signalGroup, startTime } from './process.ts'
 import type { Run } from './run.ts'
+import type { Seats } from './seats.ts'
 import { createSharing } from './sharing.ts'
 import { createSpares, discard, type Spares } from './spares.ts'
 import { launch, runFiles, type Launched } from './wrapper.ts'
@@ -23,8 +24,7 @@ interface StarterDeps {
   released: () => boolean
   /** Makes a run of a process that is written down. */
   adopt: (row: RunRow, driver: AgentDriver) => Run
-  /** How many runs are in a process. */
-  taken: (process: string) => number
+  reserve: Seats['reserve']
   /** Ends a run that turned out to be of no use. */
   endRun: (run: Run) => Promise<void>
 }
