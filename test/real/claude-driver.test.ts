@@ -9,7 +9,7 @@ import type { AgentOutput } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/model/server.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { type Of, REAL, sandbox, session } from '../support/claude-process.ts'
+import { REAL, sandbox, session } from '../support/claude-process.ts'
 
 let model: ScriptedModel
 let box: ReturnType<typeof sandbox>
@@ -21,7 +21,7 @@ const touch = (name: string) => call('Bash', { command: `touch ${name}` })
 const initOf = (outputs: AgentOutput[]) => outputs.findLast((it) => it.type === 'agent.init')!
 const modelOf = () => (model.requests.at(-1)!.body as { model: string }).model
 
-describe('the real claude', { skip: claudeAbsent }, () => {
+describe('what only Claude Code has', { skip: claudeAbsent }, () => {
   before(async () => {
     model = await startScriptedModel()
     box = sandbox(model.url)
@@ -29,48 +29,6 @@ describe('the real claude', { skip: claudeAbsent }, () => {
   after(async () => {
     await box.close()
     await model.close()
-  })
-
-  test('answers prompts with streamed text, thinking and a price, and ends when told to', async () => {
-    const claude = box.start()
-    const ended = await claude.turn('[[words 20]]')
-    assert.equal(ended.outcome, 'completed')
-    assert.ok(ended.usage.inputTokens > 0 && ended.usage.costUsd! > 0 && ended.usage.durationMs > 0)
-    const thought = await claude.turn('[[think let me see]]')
-    assert.equal(thought.text, 'done')
-    const completed = claude.outputs.filter((it) => it.type === 'message.completed')
-    assert.deepEqual(
-      completed.map((it) => it.kind),
-      ['text', 'thinking', 'text'],
-    )
-    for (const message of completed) {
-      const deltas = claude.outputs.filter(
-        (it) => it.type === 'message.delta' && it.messageId === message.messageId,
-      )
-      assert.equal(deltas.map((it) => (it as Of<'message.delta'>).text).join(''), message.text)
-    }
-    assert.equal(claude.outputs.filter((it) => it.type === 'turn.accepted').length, 2)
-    assert.deepEqual(
-      claude.outputs.filter((it) => it.type === 'agent.other'),
-      [],
-    )
-    assert.equal(await claude.end(), 0)
-  })
-
-  test('asks before it changes something: yes, no, and yes to something else', async () => {
-    const claude = box.start()
-    await claude.turn(touch('yes.txt'), allow)
-    assert.ok(existsSync(box.inWork('yes.txt')))
-    const denied = await claude.turn(touch('no.txt'), () => ({ behavior: 'deny', comment: 'rather not' }))
-    assert.equal(denied.outcome, 'completed')
-    assert.match(denied.text!, /rather not/)
-    assert.ok(!existsSync(box.inWork('no.txt')))
-    await claude.turn(touch('asked.txt'), () => ({
-      behavior: 'allow',
-      input: { command: 'touch edited.txt' },
-    }))
-    assert.ok(existsSync(box.inWork('edited.txt')) && !existsSync(box.inWork('asked.txt')))
-    await claude.end()
   })
 
   test('asks questions and takes the answers', async () => {
@@ -101,63 +59,6 @@ describe('the real claude', { skip: claudeAbsent }, () => {
     await claude.end()
   })
 
-  test('takes another mode and model while it runs, which is no change of its own', async () => {
-    const claude = box.start({ model: 'haiku', mode: 'plan' })
-    await claude.turn('hello')
-    assert.match(modelOf(), /haiku|sonnet/)
-    claude.tell({ kind: 'mode', mode: 'code' })
-    claude.tell({ kind: 'model', model: 'sonnet' })
-    await claude.turn(call('Write', { file_path: box.inWork('code.txt'), content: 'x' }))
-    assert.ok(existsSync(box.inWork('code.txt')))
-    assert.match(modelOf(), /sonnet/)
-    claude.tell({ kind: 'mode', mode: 'auto' })
-    claude.tell({ kind: 'model', model: null })
-    await claude.turn(touch('auto.txt'), allow)
-    assert.match(modelOf(), /opus/)
-    assert.ok(!claude.outputs.some((it) => it.type === 'mode.observed' || it.type === 'agent.notice'))
-    await claude.end()
-  })
-
-  test('stops while it streams, and while it waits for an answer', async () => {
-    const claude = box.start()
-    claude.say('[[drip 500 20]]')
-    await claude.next('message.delta')
-    claude.write(claudeDriver.interrupt())
-    assert.equal((await claude.next('turn.ended')).outcome, 'interrupted')
-    const aborted = claude.outputs.find((it) => it.type === 'message.completed')!
-    assert.equal(aborted.aborted, true)
-    claude.say(touch('open.txt'))
-    const { approval } = await claude.next('approval.asked')
-    claude.write(claudeDriver.interrupt())
-    assert.equal((await claude.next('approval.withdrawn')).requestId, approval.requestId)
-    claude.decide(approval, { behavior: 'cancelled', reason: 'interrupted' })
-    assert.equal((await claude.next('turn.ended')).outcome, 'interrupted')
-    assert.equal((await claude.turn('[[say still there]]')).text, 'still there')
-    await claude.end()
-  })
-
-  test('a conversation goes on in another process, and a fork has its memory', async () => {
-    const first = box.start()
-    await first.turn('[[remember PLUM]] hello')
-    const { nativeId } = initOf(first.outputs)
-    await first.end()
-    const second = box.start({ nativeId })
-    assert.equal((await second.turn('[[recall]]')).text, 'recall: PLUM')
-    assert.equal(initOf(second.outputs).nativeId, nativeId)
-    await second.turn('[[remember PEAR]] hello')
-    await second.end()
-    const fork = box.start({ forkFrom: nativeId })
-    assert.equal((await fork.turn('[[recall]]')).text, 'recall: PEAR')
-    assert.notEqual(initOf(fork.outputs).nativeId, nativeId)
-    await fork.end()
-  })
-
-  test('a conversation that is not there is said to be lost', async () => {
-    const claude = box.start({ nativeId: uuid() })
-    assert.equal((await claude.turn('hello')).error?.code, 'conversation_lost')
-    await claude.exit
-  })
-
   test('system prompts are taken over stdin, and kept for a resume', async () => {
     const settings = {
       systemPrompt: 'You are a test. [[sysword ONE]]',
@@ -172,30 +73,6 @@ describe('the real claude', { skip: claudeAbsent }, () => {
     const appended = box.start({ settings: { appendSystemPrompt: '[[sysword THREE]]' } })
     assert.equal((await appended.turn('[[system]]')).text, 'system: THREE')
     await appended.end()
-  })
-
-  test('sees images', async () => {
-    const data =
-      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-    const claude = box.start()
-    const { text } = await claude.turn([
-      { type: 'text', text: '[[attachments]]' },
-      { type: 'image', mediaType: 'image/png', data },
-    ])
-    assert.match(text!, /^attachments: 1 image\/png\/70/)
-    await claude.end()
-  })
-
-  test('tells errors of the model with their status, and lives on', async () => {
-    const claude = box.start()
-    for (const status of [401, 429, 529]) {
-      const { outcome, error } = await claude.turn(`[[fail ${status}]]`)
-      assert.equal(outcome, 'failed')
-      assert.deepEqual([error?.code, error?.detail?.status], ['model_error', status])
-    }
-    assert.ok(claude.outputs.some((it) => it.type === 'agent.notice' && it.code === 'model_retry'))
-    assert.equal((await claude.turn('[[say back]]')).text, 'back')
-    await claude.end()
   })
 
   test('without a key it is not signed in', async () => {
@@ -294,7 +171,7 @@ describe('the real claude', { skip: claudeAbsent }, () => {
     assert.equal((raw as { cwd: string }).cwd, join(box.root, 'work'))
     assert.ok(plan.args.includes(`--session-id=${nativeId}`))
     assert.match(modelOf(), /sonnet/)
-    await claude.turn(call('Write', { file_path: box.inWork('spare.txt'), content: 'x' }))
+    await claude.turn(call('Write', { file_path: box.inWork('spare.txt'), content: 'x' }), allow)
     assert.ok(existsSync(box.inWork('spare.txt')))
     assert.ok(!claude.outputs.some((it) => it.type === 'agent.notice' || it.type === 'mode.observed'))
     await claude.end()

@@ -2,29 +2,41 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { codexAbsent } from '../support/codex-env.ts'
-import { endOf, only, type CodexRig, startCodexRig } from './codex-rig.ts'
+import { codex } from './conformance/agents.ts'
+import { type Rig, startRig, type Told, words } from './conformance/rig.ts'
 
-let rig: CodexRig
+let rig: Rig
 
 const TEN = Array.from({ length: 10 }, (_, index) => index)
 
 function pidsOf(ids: string[]): Set<number | undefined> {
-  return new Set(ids.map((id) => rig.engine.engine.session(id).run?.pid))
+  return new Set(ids.map((id) => rig.now.engine.session(id).run?.pid))
 }
 
 function processes(): string[] {
-  return readdirSync(join(rig.engine.home, 'runs'))
+  return readdirSync(join(rig.now.home, 'runs'))
 }
 
-describe('ten Codex sessions in one process', { skip: codexAbsent }, () => {
+/** How a turn ended, and the last words of it. */
+function endOf({ end }: Told): string {
+  return end.type === 'turn.completed' ? `completed: ${end.text}` : end.type.replace('turn.', '')
+}
+
+describe('ten Codex sessions in one process', { skip: codex.absent }, () => {
   let ids: string[]
 
   before(async () => {
-    rig = await startCodexRig()
+    rig = await startRig(codex)
     ids = await Promise.all(TEN.map(() => rig.session()))
   })
-  after(() => rig.close())
+  after(() => rig?.close())
+
+  /** The same message to all of them, which all of them are busy with. */
+  async function busyWith(script: string) {
+    const sent = await Promise.all(ids.map((id) => rig.send(id, script)))
+    await Promise.all(sent.map(({ seq }, index) => rig.next('message.delta', ids[index]!, seq)))
+    return () => Promise.all(sent.map((one, index) => rig.told(ids[index]!, one)))
+  }
 
   test('begin at once, and each gets its own answer', async () => {
     const ends = await Promise.all(
@@ -40,32 +52,25 @@ describe('ten Codex sessions in one process', { skip: codexAbsent }, () => {
 
   test('stream side by side, and nobody hears what is said to another', async () => {
     const ends = await Promise.all(ids.map((id) => rig.turn(id, '[[drip 40 10]]')))
-    const words = Array.from({ length: 40 }, (_, index) => `w${index + 1}`).join(' ')
-    for (const events of ends) assert.equal(endOf(events), `completed: ${words}`)
+    for (const told of ends) assert.equal(endOf(told), `completed: ${words(40)}`)
   })
 
   test('go on while the engine is gone: not a word is lost or said twice', async () => {
-    const sent = await Promise.all(ids.map((id) => rig.send(id, '[[drip 60 20]]')))
-    await Promise.all(sent.map((one) => one.until('message.delta')))
+    const told = await busyWith('[[drip 60 20]]')
     await rig.restart()
-    const ends = await Promise.all(sent.map((one) => one.end()))
-    for (const events of ends) {
-      const [message] = only(events, 'message.completed').filter(({ kind }) => kind === 'text')
-      assert.equal(message!.text.split(' ').length, 60)
-      assert.equal(endOf(events), `completed: ${message!.text}`)
+    for (const one of await told()) {
+      assert.deepEqual([endOf(one), one.texts], [`completed: ${words(60)}`, [words(60)]])
     }
     assert.equal(pidsOf(ids).size, 1)
   })
 
   test('one that is stopped, and one that is removed, leave the others alone', async () => {
     const [stopped, removed, ...others] = ids as [string, string, ...string[]]
-    const sent = await Promise.all(ids.map((id) => rig.send(id, '[[drip 80 20]]')))
-    await Promise.all(sent.map((one) => one.until('message.delta')))
-    await rig.engine.engine.interrupt({ sessionId: stopped })
-    await rig.engine.engine.destroy(removed)
-    const ends = await Promise.all(sent.map((one) => one.end()))
+    const told = await busyWith('[[drip 80 20]]')
+    await rig.interrupt(stopped)
+    await rig.now.engine.destroy(removed)
     assert.deepEqual(
-      ends.map((events) => endOf(events).split(':')[0]),
+      (await told()).map((one) => endOf(one).split(':')[0]),
       ['interrupted', 'interrupted', ...others.map(() => 'completed')],
     )
     ids = [stopped, ...others]
@@ -74,17 +79,15 @@ describe('ten Codex sessions in one process', { skip: codexAbsent }, () => {
   })
 
   test('when it dies they all lose the turn, and all go on in the next one', async () => {
-    const sent = await Promise.all(ids.map((id) => rig.send(id, '[[drip 2000 20]]')))
-    await Promise.all(sent.map((one) => one.until('message.delta')))
+    const told = await busyWith('[[drip 2000 20]]')
     const [before] = pidsOf(ids)
     process.kill(-before!, 'SIGKILL')
-    const ends = await Promise.all(sent.map((one) => one.end()))
     assert.deepEqual(
-      ends.map((events) => endOf(events)),
+      (await told()).map(endOf),
       ids.map(() => 'failed'),
     )
     const answers = await Promise.all(ids.map((id) => rig.turn(id, '[[recall]]')))
-    assert.ok(answers.every((events) => /^completed: recall: n\d$/.test(endOf(events))))
+    assert.ok(answers.every((one) => /^completed: recall: n\d$/.test(endOf(one))))
     const now = pidsOf(ids)
     assert.equal(now.size, 1)
     assert.ok(!now.has(before))
@@ -92,7 +95,7 @@ describe('ten Codex sessions in one process', { skip: codexAbsent }, () => {
   })
 
   test('the last one out ends the process', async () => {
-    await Promise.all(ids.map((id) => rig.engine.host.end(id)))
+    await Promise.all(ids.map((id) => rig.endProcess(id)))
     assert.deepEqual(processes(), [])
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Event, EventType } from '../../src/core/event.ts'
 import { connect, type Api, type NativeClient } from '../../src/dialects/native/client.ts'
 import { corral, type Outcome } from '../cli/support.ts'
-import { scriptedClaude } from '../support/claude-env.ts'
+import { claudeEnv } from '../support/claude-env.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/model/server.ts'
 
@@ -49,9 +49,7 @@ export interface Rig {
 
 export async function startRig(env: NodeJS.ProcessEnv = {}): Promise<Rig> {
   const model = await startScriptedModel()
-  const scripted = await scriptedClaude()
-  await scripted.close()
-  const daemon = await startDaemon({ env: { ...scripted.env, ANTHROPIC_BASE_URL: model.url, ...env } })
+  const daemon = await startDaemon({ env: { ...claudeEnv(model.url), ...env } })
   const client = await connect(daemon.socket, { reconnect: true })
   const directory = (): string => mkdtempSync(join(daemon.project, 'session-'))
   const follow: Rig['follow'] = (sessionId, after = 0) => followEvents(client, sessionId, after)

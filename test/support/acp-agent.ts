@@ -1,9 +1,12 @@
 /**
  * An agent of the Agent Client Protocol without a model, for what real agents do not do on demand. A prompt is one JSON
- * value: a text to say, or a call `[method, params]` to make; what the call brings is said.
+ * value, a deed or `{deeds: [...]}`: a text to say, a call `[method, params]` to make (what it brings is said),
+ * `{update}` and `{send}` to tell something as it is (`$prompt` is the prompt's own id), `{burst, call}` to make a call
+ * many times at once and say how many were not refused, `{echo: true}` to say what was in the prompt.
  *
  * `--deaf` answers nothing · `--slow=MS` thinks before it answers the first request · `--stranger` wants a sign-in ·
- * `--plain` has no modes · `--history=N` tells N messages after a conversation was loaded · `--forgetful` loads nothing
+ * `--plain` has no modes · `--history=N` tells N messages after a conversation was loaded · `--forgetful` loads nothing ·
+ * `--late-marks` answers what it does not know when it has nothing else to do
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createLineSplitter } from '../../src/transports/ndjson.ts'
@@ -17,6 +20,7 @@ const number = (name: string): number =>
 const waiting = new Map<number, (answer: Json) => void>()
 let calls = 0
 let cancelled = false
+let conversation = 's'
 
 function send(message: Json): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -24,12 +28,36 @@ function send(message: Json): void {
 
 function say(text: string): void {
   const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }
-  send({ method: 'session/update', params: { sessionId: 's', update } })
+  tell(update)
+}
+
+function tell(update: Json): void {
+  send({ method: 'session/update', params: { sessionId: conversation, update } })
+}
+
+type Deed =
+  | string
+  | [method: string, params: Json]
+  | { update: Json }
+  | { send: Json }
+  | { burst: number; call: [string, Json] }
+  | { echo: true }
+
+async function perform(deed: Deed, id: unknown, texts: string[]): Promise<void> {
+  if (typeof deed === 'string') say(deed)
+  else if (Array.isArray(deed)) say(JSON.stringify(await call(...deed)))
+  else if ('update' in deed) tell(deed.update)
+  else if ('send' in deed) send({ ...deed.send, ...(deed.send['id'] === '$prompt' && { id }) })
+  else if ('echo' in deed) say(texts.join('|'))
+  else {
+    const answers = await Promise.all(Array.from({ length: deed.burst }, () => call(...deed.call)))
+    say(`${answers.filter((answer) => !('refused' in answer)).length} of ${answers.length}`)
+  }
 }
 
 function call(method: string, params: Json): Promise<Json> {
-  const id = ++calls
-  send({ id, method, params: { sessionId: 's', ...params } })
+  const id = typeof params['$id'] === 'number' ? params['$id'] : ++calls
+  send({ id, method, params: { sessionId: conversation, ...params } })
   return new Promise((resolve) => waiting.set(id, resolve))
 }
 
@@ -50,10 +78,10 @@ async function history(): Promise<void> {
 
 const modes = () => ({
   currentModeId: 'default',
-  availableModes: ['default', 'plan'].map((id) => ({ id, name: id })),
+  availableModes: ['default', 'plan', 'acceptEdits', 'yolo'].map((id) => ({ id, name: id })),
 })
 
-const METHODS: Record<string, (params: Json) => Json | Promise<Json>> = {
+const METHODS: Record<string, (params: Json, id: unknown) => Json | Promise<Json>> = {
   async initialize() {
     await setTimeout(number('slow'))
     return { protocolVersion: 1, agentCapabilities: { loadSession: true }, agentInfo: { version: '1.2.3' } }
@@ -62,21 +90,23 @@ const METHODS: Record<string, (params: Json) => Json | Promise<Json>> = {
     if (has('stranger')) throw new Failed(-32000, 'Authentication required')
     return { sessionId: 's', ...(has('plain') ? {} : { modes: modes() }) }
   },
-  'session/load'() {
+  'session/load'(params) {
     if (has('forgetful')) throw new Failed(-32603, 'No such conversation')
+    conversation = String(params['sessionId'])
     void history()
     return { modes: modes() }
   },
-  'session/set_mode'() {
+  'session/set_mode'({ modeId }) {
     if (has('plain')) throw new Failed(-32601, 'Method not found')
+    say(`now ${String(modeId)}`)
     return {}
   },
-  async 'session/prompt'(params) {
+  async 'session/prompt'(params, id) {
     cancelled = false
-    const [{ text }] = params['prompt'] as [{ text: string }]
-    const wanted = JSON.parse(text) as string | [string, Json]
-    if (typeof wanted === 'string') say(wanted)
-    else say(JSON.stringify(await call(...wanted)))
+    const texts = (params['prompt'] as { text: string }[]).map(({ text }) => text)
+    const wanted = JSON.parse(texts.at(-1)!) as Deed | { deeds: Deed[] }
+    const deeds = typeof wanted === 'object' && 'deeds' in wanted ? wanted.deeds : [wanted]
+    for (const deed of deeds) await perform(deed, id, texts)
     return { stopReason: cancelled ? 'cancelled' : 'end_turn' }
   },
 }
@@ -84,8 +114,9 @@ const METHODS: Record<string, (params: Json) => Json | Promise<Json>> = {
 async function answer(id: unknown, method: string, params: Json): Promise<void> {
   try {
     const run = METHODS[method]
+    if (!run && has('late-marks')) await setTimeout(100)
     if (!run) throw new Failed(-32601, `Method not found: ${method}`)
-    send({ id, result: await run(params) })
+    send({ id, result: await run(params, id) })
   } catch (error) {
     send({ id, error: { code: (error as Failed).code ?? -32603, message: (error as Error).message } })
   }

@@ -143,7 +143,8 @@ function launch(plan: LaunchPlan, env: Record<string, string>, running: Set<Chil
         const output = await next('turn.ended', 'approval.asked')
         if (output.type === 'turn.ended') return output
         assert.ok(decide, `nothing was to be asked, but ${output.approval.tool} was`)
-        tell({ kind: 'decision', approval: output.approval, decision: decide(output.approval) })
+        const approval = { ...output.approval, id: 'x' }
+        tell({ kind: 'decision', approval, decision: decide(approval) })
       }
     },
     async end(): Promise<number | null> {

@@ -13,6 +13,8 @@ export interface CrashSuite {
   options?: () => Promise<TestDaemonOptions>
   /** How often the daemon is killed at a moment of chance. */
   rounds: number
+  /** When the agent hears a message in the middle of a turn; by default between two rounds of it. */
+  steers?: 'never' | 'at once' | 'between rounds'
   /** Tests of the caller's own with the same daemon, before it is ended. */
   before?: (given: CrashRig) => void
 }
@@ -28,7 +30,13 @@ const WAIT_MS = 60_000
 const END: readonly EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']
 
 /** The daemon is killed with -9 at awkward moments: turns, queues and approvals go on as if nothing had happened. */
-export function crashSuite({ agent, options, rounds, before: own }: CrashSuite): void {
+export function crashSuite({
+  agent,
+  options,
+  rounds,
+  steers = 'between rounds',
+  before: own,
+}: CrashSuite): void {
   let daemon: TestDaemon
   let client: NativeClient
   before(async () => {
@@ -173,42 +181,56 @@ export function crashSuite({ agent, options, rounds, before: own }: CrashSuite):
     return events.flatMap((event) => (event.type === 'message.completed' ? [event.text] : []))
   }
 
-  test(`${agent}: a steer outlives the daemon that has just taken it, and is heard once`, async () => {
-    const sessionId = await newSession('ask')
-    const content = '[[shell touch steered.txt]]'
-    const { turnId, seq } = await client.call('session.send', { sessionId, content })
-    let steerId = ''
-    await readTurn(sessionId, seq - 1, turnId, async (event) => {
-      if (event.type !== 'approval.requested') return
-      const steered = await client.call('session.steer', { sessionId, content: '[[say steered]]', key: 's' })
-      steerId = steered.steerId
-      await crash()
-      const again = await client.call('session.steer', { sessionId, content: '[[say steered]]', key: 's' })
-      assert.deepEqual([again.steerId, again.repeated], [steerId, true])
-      await client.call('approval.decide', { approvalId: event.approval.id, behavior: 'allow' })
-    })
-    const fate = await fateOf(sessionId, steerId)
-    // The answer may be read before the steer: then that is the next turn.
-    if (fate[0] === 0) await readTurn(sessionId, seq - 1, steerId, async () => undefined)
-    const [taken, own] = await fateOf(sessionId, steerId)
-    assert.equal(taken + own, 1)
-    assert.equal((await textsOf(sessionId)).filter((text) => text === 'steered').length, 1)
-  })
+  const unheard = steers === 'never' && 'it takes no message in the middle of a turn'
+  test(
+    `${agent}: a steer outlives the daemon that has just taken it, and is heard once`,
+    { skip: unheard },
+    async () => {
+      const sessionId = await newSession('ask')
+      const content = '[[shell touch steered.txt]]'
+      const { turnId, seq } = await client.call('session.send', { sessionId, content })
+      let steerId = ''
+      await readTurn(sessionId, seq - 1, turnId, async (event) => {
+        if (event.type !== 'approval.requested') return
+        const steered = await client.call('session.steer', {
+          sessionId,
+          content: '[[say steered]]',
+          key: 's',
+        })
+        steerId = steered.steerId
+        await crash()
+        const again = await client.call('session.steer', { sessionId, content: '[[say steered]]', key: 's' })
+        assert.deepEqual([again.steerId, again.repeated], [steerId, true])
+        await client.call('approval.decide', { approvalId: event.approval.id, behavior: 'allow' })
+      })
+      const fate = await fateOf(sessionId, steerId)
+      // The answer may be read before the steer: then that is the next turn.
+      if (fate[0] === 0) await readTurn(sessionId, seq - 1, steerId, async () => undefined)
+      const [taken, own] = await fateOf(sessionId, steerId)
+      assert.equal(taken + own, 1)
+      assert.equal((await textsOf(sessionId)).filter((text) => text === 'steered').length, 1)
+    },
+  )
 
-  test(`${agent}: a steer that came too late for a turn that ended without a daemon is the next one, once`, async () => {
-    const sessionId = await newSession()
-    const { seq } = await client.call('session.send', { sessionId, content: '[[drip 20 25]]' })
-    const stream = client.events({ after: seq - 1, sessionId })
-    for await (const event of stream as AsyncIterable<Event>) if (event.type === 'message.delta') break
-    stream.close()
-    const { steerId } = await client.call('session.steer', { sessionId, content: '[[say late]]' })
-    await daemon.kill9()
-    await said('"late"')
-    await daemon.restart()
-    await readTurn(sessionId, seq - 1, steerId, async () => undefined)
-    assert.deepEqual(await fateOf(sessionId, steerId), [0, 1])
-    assert.deepEqual(await textsOf(sessionId), [words(20), 'late'])
-  })
+  const inTime = steers !== 'between rounds' && 'a message cannot come too late'
+  test(
+    `${agent}: a steer that came too late for a turn that ended without a daemon is the next one, once`,
+    { skip: unheard || inTime },
+    async () => {
+      const sessionId = await newSession()
+      const { seq } = await client.call('session.send', { sessionId, content: '[[drip 20 25]]' })
+      const stream = client.events({ after: seq - 1, sessionId })
+      for await (const event of stream as AsyncIterable<Event>) if (event.type === 'message.delta') break
+      stream.close()
+      const { steerId } = await client.call('session.steer', { sessionId, content: '[[say late]]' })
+      await daemon.kill9()
+      await said('"late"')
+      await daemon.restart()
+      await readTurn(sessionId, seq - 1, steerId, async () => undefined)
+      assert.deepEqual(await fateOf(sessionId, steerId), [0, 1])
+      assert.deepEqual(await textsOf(sessionId), [words(20), 'late'])
+    },
+  )
 
   test(`${agent}: killed at ${rounds} moments of chance, nothing acknowledged is lost or done twice`, async (context) => {
     const sessionId = await newSession()

@@ -77,10 +77,15 @@ function ownWords(text: string): string {
   return text.replaceAll(WRAPPINGS, '').trim()
 }
 
-/** Every agent states its directory somewhere; the last statement holds. */
+/** Every agent states its directory somewhere, maybe with the one before it; the last statement holds. */
 function directoryIn(stated: readonly string[]): string | null {
   const found = stated.flatMap((text) => Array.from(text.matchAll(DIRECTORY)))
-  return found.at(-1)?.[1]?.trim() ?? null
+  return (
+    found
+      .at(-1)?.[1]
+      ?.replace(/ \(was .*\)\s*$/, '')
+      .trim() ?? null
+  )
 }
 
 /** What a data URL holds; nothing when it is another kind of address. */

@@ -58,7 +58,8 @@ export async function startDemo(session: Session, env: Record<string, string>): 
     say,
     wait,
     all,
-    decide: ({ approval }, decision) => tell({ kind: 'decision', approval, decision }),
+    decide: ({ approval }, decision) =>
+      tell({ kind: 'decision', approval: { ...approval, id: 'x' }, decision }),
     turn(turnId, text) {
       const ended = all('turn.ended').length
       say(turnId, text)

@@ -169,9 +169,15 @@ function spokenItem({ kind, id, text }: Spoken) {
   return { id: `msg_${id}`, type: 'message', role: 'assistant', status: 'completed', content }
 }
 
-/** A custom tool takes text as it is, which the script gives as `input`. */
-function calledItem({ id, name, input }: Called, custom: ReadonlySet<string>) {
-  const about = { call_id: `call_${id}`, name, status: 'completed' }
+/** A custom tool takes text as it is, which the script gives as `input`. `agents::spawn`: a tool in a namespace. */
+function calledItem({ id, name: full, input }: Called, custom: ReadonlySet<string>) {
+  const [name, namespace] = full.split('::').toReversed() as [string, string?]
+  const about = {
+    call_id: `call_${id}`,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    status: 'completed',
+  }
   const text = input['input']
   if (custom.has(name) && typeof text === 'string')
     return { id: `ctc_${id}`, type: 'custom_tool_call' as const, ...about, input: text }

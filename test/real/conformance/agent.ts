@@ -1,0 +1,36 @@
+import type { AgentDriver } from '../../../src/agents/agent.ts'
+import type { AgentHome } from '../../support/agent-home.ts'
+import type { SeenRequest } from '../../support/model/server.ts'
+
+/** A real agent, and the little in which it differs from the others. */
+export interface RealAgent {
+  driver: AgentDriver
+  /** Why it cannot be tested here, if so. */
+  absent: string | false
+  /** A home of its own, and a scripted model. */
+  home(): Promise<AgentHome>
+  /** Two models that it can be set to. */
+  models: [string, string]
+  /** How a request of a turn names its model; null for requests that are about something else. */
+  usedModel(request: SeenRequest): string | null
+  /** The status that it tells of a failure of the model; null where it tells only the words. */
+  failures: Record<Failing, Failing | null>
+  /** Notices about the machine that it may give whenever it starts. */
+  mayNotice: string[]
+  /** The tool that the model calls for a command. */
+  shell(command: string): [tool: string, input: object]
+  /** What a question about a command, and one about an edit, calls it. */
+  tools: { command: string; edit: RegExp }
+  /** When it hears a message in the middle of a turn. */
+  steers: 'never' | 'at once' | 'between rounds'
+  /** A call that was refused ends its turn; else the model hears of it and goes on. */
+  denialEndsTurn: boolean
+  /**
+   * Whether its conversations are found from another directory than the one they began in. Those that are tied are found,
+   * but their tools go on to work where they began.
+   */
+  conversationsAre: 'everywhere' | 'in their directory' | 'tied to their directory'
+}
+
+export const FAILING = [401, 429, 500, 529] as const
+export type Failing = (typeof FAILING)[number]

@@ -1,0 +1,4 @@
+import { gemini } from './conformance/agents.ts'
+import { conforms } from './conformance/suite.ts'
+
+conforms(gemini)

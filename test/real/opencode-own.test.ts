@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { AgentHome } from '../support/agent-home.ts'
+import { opencode } from './conformance/agents.ts'
+import { call, type Rig, startRig } from './conformance/rig.ts'
+
+describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }, () => {
+  let rig: Rig
+  let id: string
+  before(async () => {
+    rig = await startRig({ ...opencode, home: withDenial })
+    id = await rig.session({ mode: 'auto' })
+  })
+  after(() => rig?.close())
+
+  test('what the user has forbidden stays forbidden, also where everything is allowed', async () => {
+    await rig.turn(id, '[[shell touch denied.txt]]')
+    assert.ok(!rig.has(id, 'denied.txt'))
+    const told = await rig.turn(id, '[[shell echo hi > allowed.txt]]')
+    assert.deepEqual([told.asked.length, rig.has(id, 'allowed.txt')], [1, true])
+  })
+
+  test('looks around without asking, but not outside; and has no sub-agents', async () => {
+    await rig.now.engine.configure({ sessionId: id, mode: 'plan' })
+    const filePath = rig.inside(id, 'in.txt')
+    writeFileSync(filePath, 'inside')
+    const read = await rig.turn(id, call(['read', { filePath }]))
+    assert.deepEqual([read.asked, read.outputs[0]!.output], [[], 'inside'])
+    await rig.now.engine.configure({ sessionId: id, mode: 'ask' })
+    const outside = await rig.turn(id, call(['read', { filePath: '/etc/hostname' }]), {
+      behavior: 'deny',
+      comment: '',
+    })
+    const { tool, edits } = outside.asked[0]!.approval
+    assert.deepEqual([tool, edits], ['ExternalDirectory', false])
+    const task = { description: 'd', prompt: '[[shell touch sub.txt]]', subagent_type: 'general' }
+    assert.match((await rig.turn(id, call(['task', task]))).texts[0]!, /unavailable tool 'task'/)
+  })
+
+  test('a model that it does not know is refused before the first message', async () => {
+    const { end } = await rig.turn(await rig.session({ model: 'no/such' }), 'hello')
+    assert.ok(end.type === 'turn.failed')
+    assert.deepEqual(
+      [end.error.code, end.error.message],
+      ['unsupported', 'OpenCode cannot be set to model no/such: Invalid params: model not found: no/such'],
+    )
+  })
+})
+
+async function withDenial(): Promise<AgentHome> {
+  const at = await opencode.home()
+  const path = join(at.env['XDG_CONFIG_HOME']!, 'opencode/opencode.json')
+  const config = JSON.parse(readFileSync(path, 'utf8')) as object
+  const permission = { bash: { '*': 'allow', 'touch *': 'deny' } }
+  writeFileSync(path, JSON.stringify({ ...config, permission }))
+  return at
+}
