@@ -55,8 +55,8 @@ export interface SharedSupport {
   plan(detection: Detection, cwd: string): LaunchPlan
   /** The first lines of a session in it; `agent.ready` follows. */
   join(session: Session): string[]
-  /** The last ones. */
-  leave(session: Session): string[]
+  /** The last ones. `heard`: its translator's state. */
+  leave(session: Session, heard: unknown): string[]
   /** Ends what a session that is gone for good has left running in the process. */
   clear(session: Session): Promise<void>
 }
@@ -77,8 +77,18 @@ export interface AgentDriver {
   readonly handshake?: boolean
   /** The stdin lines about something that the translator said `agent.request` of. */
   answer?(request: unknown, session: Session, env: NodeJS.ProcessEnv): string[] | Promise<string[]>
+  /** The answer may take as long as it likes: others are answered meanwhile. */
+  waits?(request: unknown): boolean
+  /** The stdin lines that refuse such a request, since too many wait; empty: it has to be answered. */
+  decline?(request: unknown): string[]
   /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. `heard`: its translator's state. */
   encode(intent: Intent, session: Session, heard?: unknown): string[]
+  /** Does what a decision is about, where the agent leaves that to this side; null: it does not, `encode` it. */
+  carryOut?(
+    intent: Extract<Intent, { kind: 'decision' }>,
+    session: Session,
+    heard: unknown,
+  ): Promise<string[]> | null
   /** Lines that stop the running turn. */
   interrupt(session: Session): string[]
   /** A harmless request whose answer makes the translator say `barrier.reached` with this id. */
@@ -87,6 +97,8 @@ export interface AgentDriver {
   farewell(): string[]
   /** Its process is gone: removes what it left in the session's directory since that time. */
   afterExit?(session: Session, since: number): Promise<void>
+  /** The daemon goes: what lives only as long as it does has to go now. */
+  letGo?(): void
   readonly spare?: SpareSupport
   /** With this, `plan` is not asked but for what it refuses. */
   readonly shared?: SharedSupport

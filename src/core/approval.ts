@@ -4,7 +4,7 @@ import type { Mode } from './mode.ts'
 export type ApprovalKind = 'tool' | 'question' | 'plan'
 
 export interface Approval {
-  /** Unique in the log, and stable if the agent's output is read again. */
+  /** Unique in the log. */
   id: string
   /** The agent's own name for its request: the answer carries it. */
   requestId: string
@@ -23,7 +23,12 @@ export interface Approval {
   suggestions: unknown
   /** The tool call of the sub-agent that asks, null at the top. */
   parent: string | null
+  /** The agent's name for an earlier request about the same thing: a yes to that one is a yes to this one. */
+  covers?: string
 }
+
+/** A question as an agent asks it: which number it gets is the log's business. */
+export type Question = Omit<Approval, 'id'>
 
 export type Decision =
   | {

@@ -127,7 +127,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   async function ask(id: string, { sessionId, timeoutMs, ...question }: AskHuman): Promise<ApprovalRow> {
     const known = log.approval(id)
     if (known?.sessionId === sessionId) return known
-    if (known) throw new CorralError('invalid', `There is an approval ${id} already`, { field: 'id' })
+    const owner = approving.ownerOf(id)
+    if (known || (owner !== null && drafts.peek(owner))) {
+      throw new CorralError('invalid', `There is an approval ${id} already, or will be`, { field: 'id' })
+    }
     if (JSON.stringify(question.input ?? null).length > MAX_INPUT) {
       throw new CorralError('invalid', `input: more than ${MAX_INPUT} characters`, { field: 'input' })
     }

@@ -1,4 +1,4 @@
-import { modePolicy, type Approval, type Asking, type Decision } from './approval.ts'
+import { modePolicy, type Approval, type Asking, type Decision, type Question } from './approval.ts'
 import { CorralError } from './error.ts'
 import type { EventBody } from './event.ts'
 import { ruleDecision, ruleFor, type Rules } from './rule.ts'
@@ -20,6 +20,33 @@ export interface Surroundings {
 /** A queue that nobody reads ends somewhere. */
 const MAX_OPEN = 100
 
+/** A question of the session's agent. What it asks again while nobody has answered is the same question. */
+export function askedByAgent(state: Session, question: Question, around: Surroundings): EventBody[] {
+  const open = openApprovals(state)
+  if (open.some(({ external, requestId }) => !external && requestId === question.requestId)) return []
+  return ask(state, numbered(state, question), around)
+}
+
+/** A question of the agent's that no human gets to see. */
+export function refused(state: Session, question: Question, comment: string): EventBody[] {
+  const approval = numbered(state, question)
+  const decision: Decision = { behavior: 'deny', comment }
+  return [
+    { type: 'approval.requested', turnId: null, approval, open: false, external: false, timeoutAt: null },
+    { type: 'approval.resolved', approvalId: approval.id, decision, by: 'corral' },
+  ]
+}
+
+/** In the order of the log: read again from the same place, the same question gets the same id. */
+function numbered({ id, asked }: Session, question: Question): Approval {
+  return { ...question, id: `${id}.${(asked ?? 0) + 1}` }
+}
+
+/** The session whose agent's question has, or will have, this id; null when it is no such id. */
+export function ownerOf(approvalId: string): string | null {
+  return /^(.+)\.\d+$/.exec(approvalId)?.[1] ?? null
+}
+
 /** A question comes in: from the session's agent, or from outside. */
 export function ask(
   state: Session,
@@ -28,13 +55,12 @@ export function ask(
   { external, timeoutMs }: { external: boolean; timeoutMs?: number | null } = { external: false },
 ): EventBody[] {
   if (state.approvals.some((a) => a.id === approval.id)) return []
-  if (external && openApprovals(state).length >= MAX_OPEN) {
-    throw new CorralError('queue_full', `${MAX_OPEN} questions of this session wait already`, {
-      limit: MAX_OPEN,
-    })
-  }
+  const tooMany = openApprovals(state).length >= MAX_OPEN
+  if (external && tooMany) throw new CorralError('queue_full', TOO_MANY_WORDS, { limit: MAX_OPEN })
   const turnId = state.turn?.id ?? null
-  const settled = state.turn?.interrupting ? INTERRUPTED : policy(state, approval, around)
+  const settled = state.turn?.interrupting
+    ? INTERRUPTED
+    : (policy(state, approval, around) ?? (tooMany ? TOO_MANY : null))
   const wait =
     timeoutMs === undefined ? (state.settings.approvalTimeoutMs ?? around.approvalTimeoutMs) : timeoutMs
   const asking: Asking = { external, timeoutAt: settled || wait === null ? null : around.now + wait }
@@ -48,6 +74,9 @@ const INTERRUPTED: Settled = {
   decision: { behavior: 'deny', comment: 'The user has interrupted this turn.' },
   by: 'interrupt',
 }
+
+const TOO_MANY_WORDS = `${MAX_OPEN} questions of this session wait already`
+const TOO_MANY: Settled = { decision: { behavior: 'deny', comment: TOO_MANY_WORDS }, by: 'corral' }
 
 export function decideApproval(
   state: Session,
@@ -110,7 +139,9 @@ function policy(state: Session, approval: Approval, around: Surroundings): Settl
   const readOnly = state.mode === 'plan' && approval.kind === 'tool'
   if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }
   const byMode = modePolicy(state.mode, approval)
-  return byMode && { decision: byMode, by: `mode:${state.mode}` }
+  if (byMode) return { decision: byMode, by: `mode:${state.mode}` }
+  const covered = approval.covers !== undefined && (state.granted ?? []).includes(approval.covers)
+  return covered ? { decision: { behavior: 'allow' }, by: 'approval' } : null
 }
 
 /** Open approvals that mode and rules, as they are now, answer by themselves. */

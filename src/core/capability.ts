@@ -8,6 +8,7 @@ export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   approvals: 'ask before it does something',
   images: 'be sent images',
   resume: 'go on with an earlier conversation',
+  relocate: 'go on with a conversation in another directory',
   fork: 'branch off a conversation',
   cost: 'tell what a turn has cost',
   setModel: 'change its model within a conversation',

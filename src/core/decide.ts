@@ -1,8 +1,8 @@
-import { ask, cancelApprovals, settle, withdraw, type Surroundings } from './approving.ts'
+import { askedByAgent, cancelApprovals, settle, withdraw, type Surroundings } from './approving.ts'
 import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
-import type { Mode } from './mode.ts'
+import { isLooser, type Mode } from './mode.ts'
 import type { ExitInfo } from './ports.ts'
 import { openApprovals, type Session } from './session.ts'
 import type { Failure, Steer } from './turn.ts'
@@ -147,7 +147,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
     case 'steer.taken':
       return taken(state, output.steerId)
     case 'approval.asked':
-      return ask(state, output.approval, around)
+      return askedByAgent(state, output.approval, around)
     case 'approval.withdrawn': {
       const open = openApprovals(state).find((a) => a.requestId === output.requestId)
       return open ? withdraw(state, open.id, 'withdrawn by the agent', 'agent') : []
@@ -155,7 +155,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
     case 'mode.observed':
       return observeMode(state, output.mode)
     case 'turn.ended':
-      return state.turn ? endTurn(state, state.turn.id, output) : []
+      return state.turn && !isLate(state, output) ? endTurn(state, state.turn.id, output) : []
     case 'steer.arrived':
     case 'barrier.reached':
     case 'agent.ready':
@@ -164,6 +164,11 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
     default:
       return [output]
   }
+}
+
+/** The end of another turn than the one that runs: an answer that is given twice must not end the next. */
+export function isLate({ turn }: Session, { turnId }: AgentOutput & { type: 'turn.ended' }): boolean {
+  return turnId !== undefined && turnId !== turn?.id
 }
 
 /** A steer that came too late an agent may begin by itself, also while its session is being paused. */
@@ -180,12 +185,26 @@ function taken(state: Session, steerId: string): EventBody[] {
   return [{ type: 'turn.steer_accepted', turnId: state.turn.id, steerId, input, origin }]
 }
 
-/** Only plan mode is entered and left by the agent itself; `auto` and `ask` look alike to it. */
-function observeMode(state: Session, mode: Mode): EventBody[] {
-  if (mode === state.mode) return []
-  if (mode === 'plan') return [{ type: 'session.changed', mode, modeBeforePlan: state.mode }]
-  if (state.mode !== 'plan') return []
-  return [{ type: 'session.changed', mode: state.modeBeforePlan ?? mode, modeBeforePlan: null }]
+/**
+ * The session's mode after the agent has changed its own. Only plan mode is entered and left by the agent itself; `auto` and
+ * `ask` look alike to it. Out of a plan that a human has set it gets by an agreement, and never as far as `auto`.
+ */
+export function modeAfter(state: Session, mode: Mode | null): Mode {
+  if (mode === 'plan' || state.mode !== 'plan') return mode === 'plan' ? mode : state.mode
+  if (state.modeBeforePlan !== null) return state.modeBeforePlan
+  const elsewhere = state.settings.permissionPromptTool !== undefined
+  const agreed = elsewhere || (state.turn !== null && state.planAgreedIn === state.turn.id)
+  if (!agreed) return 'plan'
+  return mode === 'auto' ? 'code' : (mode ?? 'ask')
+}
+
+function observeMode(state: Session, observed: Mode | null): EventBody[] {
+  const mode = modeAfter(state, observed)
+  if (mode !== state.mode)
+    return [{ type: 'session.changed', mode, modeBeforePlan: mode === 'plan' ? state.mode : null }]
+  if (!isLooser(observed, mode)) return []
+  const message = `The agent has left mode ${mode} by itself: nobody agreed to that`
+  return [{ type: 'agent.notice', level: 'warning', code: 'mode_left', message, data: { mode: observed } }]
 }
 
 function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'turn.ended' }): EventBody[] {

@@ -14,6 +14,7 @@ import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
 import { NO_RULES } from './rule.ts'
 import type { Session } from './session.ts'
+import { mustBeSound } from './settings.ts'
 import { createSink } from './sink.ts'
 
 export interface EngineDeps {
@@ -157,6 +158,15 @@ export function createEngine(deps: EngineDeps): EngineParts {
     return { steerId, turnId: (bodies[0] as EventOf<'turn.steered'>).turnId, seq, repeated: false }
   }
 
+  /** Where a conversation belongs is known only of those that are Corral's; of others the agent itself has to say it. */
+  function mustBeResumable(agent: string, nativeId: string, cwd: string): void {
+    needs(catalog, agent, 'resume')
+    const known = queries.sessionByNativeId(nativeId)
+    if (known?.agent === agent && deps.realPath(known.cwd) !== deps.realPath(cwd)) {
+      needs(catalog, agent, 'relocate')
+    }
+  }
+
   const engine: Engine = {
     logId: log.id,
     get head() {
@@ -169,8 +179,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
     create: (command) =>
       newOnce(command.key, async () => {
-        if (command.nativeId) needs(catalog, command.agent, 'resume')
-        mustBeWritable(command.settings)
+        if (command.nativeId) mustBeResumable(command.agent, command.nativeId, command.cwd)
+        mustBeSound(command.settings)
         if (command.agent !== EXTERNAL_AGENT) await catalog.require(command.agent)
         if (!(await deps.isDirectory(command.cwd))) {
           throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
@@ -231,7 +241,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       newOnce(command.key, async () => {
         const parent = existing(command.sessionId)
         needs(catalog, parent.agent, 'fork')
-        mustBeWritable(command.settings)
+        mustBeSound(command.settings)
         const { agent, cwd, mode } = parent
         const {
           title = parent.title,
@@ -288,12 +298,4 @@ function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilit
   // Of an agent elsewhere only the mode is ours to say: it decides what a human is asked.
   const able = agent === EXTERNAL_AGENT ? capability === 'setMode' : catalog.capabilities(agent)[capability]
   if (!able) throw unsupported(catalog, agent, capability)
-}
-
-function mustBeWritable(settings: unknown): void {
-  try {
-    JSON.stringify(settings)
-  } catch (error) {
-    throw new CorralError('invalid', 'settings: nested too deeply', { field: 'settings' }, error)
-  }
 }

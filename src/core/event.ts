@@ -1,4 +1,4 @@
-import type { Approval, Asking, Decision } from './approval.ts'
+import type { Approval, Asking, Decision, Question } from './approval.ts'
 import type { Content } from './content.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
@@ -60,17 +60,19 @@ export type AgentFact =
 
 /** What a translator may say: facts for the log, and signals for the engine. */
 export type AgentSignal =
-  | { type: 'approval.asked'; approval: Approval }
+  | { type: 'approval.asked'; approval: Question }
   | { type: 'approval.withdrawn'; requestId: string }
   | {
       type: 'turn.ended'
+      /** Which turn, where the agent says; else it is the one that runs. */
+      turnId?: string
       outcome: 'completed' | 'failed' | 'interrupted'
       usage: Usage
       error: Failure | null
       text: string | null
     }
-  /** The agent changed its own mode (a plan was agreed to, say). */
-  | { type: 'mode.observed'; mode: Mode }
+  /** The agent changed its own mode (a plan was agreed to, say); null: to one that Corral has nothing like. */
+  | { type: 'mode.observed'; mode: Mode | null }
   /** Everything written to stdin before the barrier of this id has been read. */
   | { type: 'barrier.reached'; id: string }
   /** The conversation is open and messages may come, or it cannot be opened. */

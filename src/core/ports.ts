@@ -226,6 +226,8 @@ export interface Capabilities {
   approvals: boolean
   images: boolean
   resume: boolean
+  /** Goes on with a conversation in another directory than it began in. */
+  relocate: boolean
   fork: boolean
   cost: boolean
   setModel: boolean

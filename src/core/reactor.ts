@@ -28,6 +28,7 @@ export interface Reactor {
 export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   let host: AgentHost | null = null
   let held = false
+  const delivered = new Map<string, { ids: string[]; noted: Promise<unknown> }>()
 
   function prompt(
     agents: AgentHost,
@@ -49,10 +50,23 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     const { decision } = approval
     if (!decision || decision.behavior === 'cancelled') return
     const written = await agents.tell(sessionId, { kind: 'decision', approval, decision })
-    if (!written) return
-    const draft = drafts.of(sessionId)
-    draft.add({ type: 'approval.delivered', approvalId: approval.id })
-    await draft.commit()
+    if (written) await noteDelivered(sessionId, approval.id)
+  }
+
+  /** Of many that are written at once it is noted at once. */
+  function noteDelivered(sessionId: string, approvalId: string): Promise<unknown> {
+    const known = delivered.get(sessionId)
+    known?.ids.push(approvalId)
+    if (known) return known.noted
+    const ids = [approvalId]
+    const noted = new Promise((resolve) => setImmediate(resolve)).then(() => {
+      delivered.delete(sessionId)
+      const draft = drafts.of(sessionId)
+      draft.add(...ids.map((id) => ({ type: 'approval.delivered' as const, approvalId: id })))
+      return draft.commit()
+    })
+    delivered.set(sessionId, { ids, noted })
+    return noted
   }
 
   function handOver(agents: AgentHost, session: Session | null, approvalId?: string): void {

@@ -54,6 +54,12 @@ export interface Session {
   /** For the running turn; without one, for the first in the queue, which was one of them. */
   steers: Steer[]
   approvals: PendingApproval[]
+  /** How many questions there have been: the next one's number. */
+  asked: number
+  /** The agent's own names of what it was allowed last in the running turn. */
+  granted: string[]
+  /** The turn in which a plan was agreed to: in that one the agent may leave plan mode. */
+  planAgreedIn: string | null
   run: RunInfo | null
   paused: boolean
   destroyed: boolean
@@ -108,7 +114,7 @@ export function apply(state: Session | null, event: Event): Session {
   switch (event.type) {
     case 'session.changed': {
       const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
-      return { ...state, ...patch }
+      return { ...state, ...patch, ...(patch.mode !== undefined && { planAgreedIn: null }) }
     }
     case 'session.destroyed':
       return { ...state, destroyed: true, queue: [], steers: [], approvals: [], activeAt: event.at }
@@ -132,6 +138,7 @@ export function apply(state: Session | null, event: Event): Session {
           interrupting: false,
         },
         turnCount: state.turnCount + 1,
+        granted: [],
         activeAt: event.at,
       }
     case 'turn.cancelled':
@@ -166,10 +173,15 @@ export function apply(state: Session | null, event: Event): Session {
     case 'approval.requested': {
       const { approval, turnId, external, timeoutAt, at: requestedAt } = event
       const pending = { ...approval, turnId, external, timeoutAt, requestedAt, decision: null }
-      return { ...state, approvals: [...state.approvals, pending] }
+      const granted = (state.granted ?? []).filter((requestId) => requestId !== approval.requestId)
+      return { ...state, approvals: [...state.approvals, pending], granted, asked: (state.asked ?? 0) + 1 }
     }
     case 'approval.resolved':
-      return { ...state, approvals: state.approvals.flatMap((one) => resolved(one, event)) }
+      return {
+        ...state,
+        ...consented(state, event),
+        approvals: state.approvals.flatMap((one) => resolved(one, event)),
+      }
     case 'approval.delivered':
       return { ...state, approvals: state.approvals.filter((a) => a.id !== event.approvalId) }
     case 'agent.started':
@@ -197,6 +209,18 @@ function resolved(
   if (approval.id !== event.approvalId) return [approval]
   if (approval.external || event.decision.behavior === 'cancelled') return []
   return [{ ...approval, decision: event.decision }]
+}
+
+/** As many yeses are remembered: one is for what comes next. */
+const MAX_GRANTED = 8
+
+function consented(state: Session, event: Event & { type: 'approval.resolved' }): Partial<Session> {
+  const approval = state.approvals.find(({ id }) => id === event.approvalId)
+  if (!approval || event.decision.behavior !== 'allow' || !state.turn) return {}
+  if (approval.kind === 'plan') return { planAgreedIn: state.turn.id }
+  return approval.external
+    ? {}
+    : { granted: [...(state.granted ?? []).slice(1 - MAX_GRANTED), approval.requestId] }
 }
 
 function withoutSteer({ steers }: Session, id: string): Steer[] {
@@ -228,6 +252,9 @@ function created(event: Event & { type: 'session.created' }): Session {
     queue: [],
     steers: [],
     approvals: [],
+    asked: 0,
+    granted: [],
+    planAgreedIn: null,
     run: null,
     paused: false,
     destroyed: false,

@@ -1,4 +1,4 @@
-import { cancelApprovals, type Surroundings } from './approving.ts'
+import { cancelApprovals, refused, type Surroundings } from './approving.ts'
 import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
 import type { AgentOutput, EventBody, LoggedEvent } from './event.ts'
@@ -49,9 +49,10 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
       const draft = drafts.of(sessionId)
       for (const output of draft.state.destroyed ? [] : outputs) {
         const absorbed = (): EventBody[] => decide.absorb(draft.state, output, around(draft.state))
-        if (output.type === 'turn.ended') close(draft, absorbed)
-        else if (output.type === 'steer.taken') take(draft, absorbed())
-        else if (!draft.tryAdd(...absorbed())) draft.add(...unspeakable(output))
+        if (output.type === 'turn.ended') {
+          if (!decide.isLate(draft.state, output)) close(draft, absorbed)
+        } else if (output.type === 'steer.taken') take(draft, absorbed())
+        else if (!draft.tryAdd(...absorbed())) draft.add(...unspeakable(draft.state, output))
       }
       draft.write({ op: 'run.position', position })
       await commit(draft)
@@ -69,7 +70,7 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
 }
 
 /** In place of something that cannot be written down; a question like that is refused, so that the agent does not wait for ever. */
-function unspeakable(output: AgentOutput): EventBody[] {
+function unspeakable(state: Session, output: AgentOutput): EventBody[] {
   const message = 'The agent said something that is nested too deeply to be written down'
   const notice: EventBody = {
     type: 'agent.notice',
@@ -79,15 +80,5 @@ function unspeakable(output: AgentOutput): EventBody[] {
     data: { type: output.type },
   }
   if (output.type !== 'approval.asked') return [notice]
-  const approval = { ...output.approval, input: null, suggestions: null }
-  return [
-    notice,
-    { type: 'approval.requested', turnId: null, approval, open: false, external: false, timeoutAt: null },
-    {
-      type: 'approval.resolved',
-      approvalId: approval.id,
-      decision: { behavior: 'deny', comment: message },
-      by: 'corral',
-    },
-  ]
+  return [notice, ...refused(state, { ...output.approval, input: null, suggestions: null }, message)]
 }

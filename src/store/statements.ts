@@ -44,7 +44,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
        usage = coalesce(?, usage), error = coalesce(?, error), text = coalesce(?, text) WHERE id = ?`,
   )
   const approval = db.prepare(
-    'INSERT OR IGNORE INTO approvals(id, session, turn, requested_at, body, decision) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO approvals(id, session, turn, requested_at, body, decision) VALUES (?, ?, ?, ?, ?, ?)',
   )
   const approvalUpdate = db.prepare(
     'UPDATE approvals SET decision = ?, decided_by = ?, decided_at = ? WHERE id = ?',

@@ -1,39 +1,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import { custom } from '../../src/agents/acp/custom.ts'
-import { acpDriver } from '../../src/agents/acp/driver.ts'
-import type { HostOptions } from '../../src/agents/host/host.ts'
-import type { CreateSession } from '../../src/core/command.ts'
-import type { Event } from '../../src/core/event.ts'
-import { startEngine, type TestEngine } from '../support/engine.ts'
-
-const AGENT = new URL('../support/acp-agent.ts', import.meta.url).pathname
-
-const driver = (...args: string[]) =>
-  acpDriver(custom('mine', { command: process.execPath, args: [AGENT, ...args], title: 'My agent' }))
-
-async function engineWith(t: TestContext, args: string[] = [], options: Partial<HostOptions> = {}) {
-  const engine = await startEngine({ drivers: [driver(...args)], options })
-  t.after(() => engine.stop())
-  return engine
-}
-
-async function sessionOf(t: TestEngine, given: Partial<CreateSession> = {}): Promise<string> {
-  return (await t.engine.create({ agent: 'mine', cwd: t.cwd, mode: 'auto', ...given })).id
-}
-
-/** What was said in a turn, or why it failed. */
-function saidIn(events: Event[]): string {
-  const failed = events.find((event) => event.type === 'turn.failed')
-  if (failed) return `failed: ${failed.error.code}: ${failed.error.message}`
-  return events.flatMap((event) => (event.type === 'message.completed' ? [event.text] : [])).join(' | ')
-}
-
-async function say(t: TestEngine, sessionId: string, wanted: unknown): Promise<string> {
-  return saidIn(await t.turn(sessionId, JSON.stringify(wanted)))
-}
+import { test } from 'node:test'
+import { engineWith, say, scripted, sessionOf } from '../support/acp.ts'
+import { startEngine } from '../support/engine.ts'
 
 test('an agent from the configuration is opened, asked and ended', async (t) => {
   const engine = await engineWith(t)
@@ -88,15 +58,21 @@ test('a conversation that cannot be loaded is followed by a fresh one, and said 
 })
 
 test('a daemon that comes back while it is being opened takes it up', async (t) => {
-  const first = await startEngine({ drivers: [driver('--slow=400')] })
+  const first = await startEngine({ drivers: [scripted(['--slow=400'])] })
   const sessionId = await sessionOf(first)
   const { turnId } = await first.engine.send({ sessionId, input: [{ type: 'text', text: '"hello"' }] })
   await first.event('agent.started', { sessionId })
   await first.abandon()
-  const second = await startEngine({ home: first.home, drivers: [driver('--slow=400')] })
+  const second = await startEngine({ home: first.home, drivers: [scripted(['--slow=400'])] })
   t.after(() => second.stop())
   const end = await second.event('turn.completed', { sessionId })
   assert.deepEqual([end.turnId, end.text], [turnId, 'hello'])
+  const types = second.engine.events({ sessionId, limit: 100 }).map(({ type }) => type)
+  assert.deepEqual(
+    types.filter((type) => /^agent\.(?:started|exited)$|retried/.test(type)),
+    ['agent.started'],
+    'the same process all along',
+  )
 })
 
 test('reads and writes files within the directory, and nowhere else', async (t) => {

@@ -71,6 +71,7 @@ test('reads a file, or some lines of it', async () => {
   assert.deepEqual(await readTextFile(session, { path }), { content: 'one\ntwo\nthree\n' })
   assert.deepEqual(await readTextFile(session, { path, line: 2 }), { content: 'two\nthree\n' })
   assert.deepEqual(await readTextFile(session, { path, limit: 2 }), { content: 'one\ntwo' })
+  assert.deepEqual(await readTextFile(session, { path, limit: -1 }), { content: 'one\ntwo\nthree\n' })
 })
 
 test('a file that is not there is said to be missing, a directory or a pipe is no file', async () => {

@@ -95,11 +95,13 @@ test('an interrupt is followed by the mark that brings answers to open questions
     ['cancel', '_corral/mark'],
   ])
   assert.deepEqual(drivers.gemini.interrupt(aSession()), [])
-  const lines = await answers('gemini', { step: 'cancel', ids: [3, 'x'] }, open)
+  const lines = await answers('gemini', { step: 'cancel', ids: [3, 'x'], calls: [4] }, open)
+  const [three, x, four] = lines as [Line, Line, Line & { error: { message: string } }]
   assert.deepEqual(
-    lines.map(({ id, result }) => [id, result]),
+    [three, x].map(({ id, result }) => [id, result]),
     [3, 'x'].map((id) => [id, { outcome: { outcome: 'cancelled' } }]),
   )
+  assert.deepEqual([four.id, four.error.message], [4, 'Interrupted'])
 })
 
 test('a conversation is taken up, branched off or begun', async () => {

@@ -97,6 +97,16 @@ test('keeps the end of a long output, cut between characters', async () => {
   assert.deepEqual([told.output, told.truncated], ['€€', true])
 })
 
+test('of an output that goes on for ever the end is kept', async () => {
+  const told = await finished({
+    command: 'yes | head -c 3000000; printf "the €nd"',
+    outputByteLimit: 100_000,
+  })
+  assert.equal(told.truncated, true)
+  assert.equal(Buffer.byteLength(told.output), 100_000)
+  assert.match(told.output, /^\n?(?:y\n)+the €nd$/)
+})
+
 test('what is killed can be looked at until it is released', async () => {
   const terminalId = await create({ command: 'echo $$; exec sleep 600' })
   const pid = await pidIn(terminalId)
@@ -130,6 +140,12 @@ test('belongs to its session, and there are only so many', async () => {
   while (ids.length < 32) ids.push(await create({ command: 'sleep 600' }))
   await assert.rejects(create({ command: 'true' }), /32 terminals/)
   for (const terminalId of ids) await terminals.release(session, { terminalId })
+})
+
+test('one that is started while its agent goes is not left behind', async () => {
+  const created = create({ command: 'sleep 600' })
+  terminals.drop(session.id)
+  await assert.rejects(created, /is gone/)
 })
 
 test('those of an earlier process end when the next one asks', async () => {

@@ -13,7 +13,7 @@ const OUTPUT =
 /** The turns without their pieces, and without what is said before the first. */
 function turns(name: string): string[] {
   const told = story(translate(name).flat()).filter(
-    (line) => line !== 'ready' && !/^\w+ turn\d+:\d+ \+ /.test(line),
+    (line) => !['ready', 'wants over'].includes(line) && !/^\w+ turn\d+:\d+ \+ /.test(line),
   )
   return told.slice(told.indexOf('accepted turn1'))
 }
@@ -346,6 +346,36 @@ test('Gemini tells its mode in its answer: its own change is one, ours is not', 
   })
   const told = (...lines: unknown[]) =>
     story(translate('gemini', [{ id: 'begin:t' }, ...lines]).flat()).slice(1)
-  assert.deepEqual(told(mode('[MODE_UPDATE] plan'), { id: 'accepted:t' }), ['mode plan', 'accepted t'])
+  assert.deepEqual(told(mode('[MODE_UPDATE] plan'), { id: 'accepted:t' }), [
+    'mode plan',
+    'wants moved',
+    'accepted t',
+  ])
   assert.deepEqual(told(mode('[MODE_UPDATE] plan'), { id: 'mode:plan:0' }), [])
+})
+
+test('between two turns: what is left of the one before is passed over, what is early is of the next', () => {
+  const update = (text: string) => ({
+    method: 'session/update',
+    params: { update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
+  })
+  const turn = (id: string) => [{ id: `begin:${id}` }, { id: `accepted:${id}` }]
+  const end = (id: string) => ({ id: `prompt:${id}`, result: {} })
+  const lines = [
+    ...turn('a'),
+    end('a'),
+    update('late'),
+    { id: 'over' },
+    update('early'),
+    ...turn('b'),
+    end('b'),
+  ]
+  const texts = only(translate('gemini', lines).flat(), 'message.completed').map(({ text }) => text)
+  assert.deepEqual(texts, ['early'])
+})
+
+test('marks and answers of a turn that has ended change nothing', () => {
+  const lines = [{ id: 'begin:a' }, { id: 'prompt:a', result: {} }, { id: 'begin:a' }, { id: 'accepted:a' }]
+  const told = story(translate('gemini', [...lines, { id: 'prompt:a', result: {} }]).flat())
+  assert.deepEqual(told, ['ready', 'accepted a', 'completed', 'wants over', 'other answer'])
 })

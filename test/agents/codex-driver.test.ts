@@ -46,7 +46,7 @@ describe('plan', () => {
 
 describe('opening', () => {
   const open = async (patch: Partial<Session>, fresh = false) =>
-    parse(await codexDriver.answer({ step: 'open', fresh }, session(patch)))[0]!
+    parse(await codexDriver.answer({ step: 'open', fresh }, session(patch), { HOME: '/nowhere' }))[0]!
   const config = { 'shell_environment_policy.set.CORRAL_SESSION_ID': 's1' }
 
   test('a new conversation, a known one, a fork of one, and a fresh one for one that is lost', async () => {
@@ -88,14 +88,17 @@ describe('opening', () => {
 
 describe('encode', () => {
   test('a message goes with the policy of the mode, and the model', () => {
+    const guards: unknown[] = []
     const policies = (['auto', 'code', 'plan', 'ask'] as Mode[]).map((mode) => {
       const given = session({ mode, model: 'm', settings: { additionalDirectories: ['/more'] } })
       const input = [
         { type: 'text' as const, text: 'hi' },
         { type: 'image' as const, mediaType: 'image/png', data: 'AA==' },
       ]
-      const [line] = parse(codexDriver.encode({ kind: 'prompt', turnId: 't1', input }, given))
-      assert.equal(line!.id, 's1:turn:t1')
+      const told = parse(codexDriver.encode({ kind: 'prompt', turnId: 't1', input }, given))
+      const line = told.pop()
+      guards.push(told.map(({ id, params }) => [id, params['permissions']]))
+      assert.equal(line!.id, `s1:turn:t1:${mode}`)
       const { approvalPolicy, sandboxPolicy, ...rest } = line!.params
       assert.deepEqual(rest, {
         threadId: 'T',
@@ -122,6 +125,7 @@ describe('encode', () => {
       ['plan', 'never', { type: 'readOnly', networkAccess: false }],
       ['ask', 'untrusted', workspace],
     ])
+    assert.deepEqual(guards, [[], [], [['s1:guard', 'corral_read_only']], []])
   })
 
   test('a steer names the turn that it is for; without one it is not told', () => {
@@ -143,9 +147,13 @@ describe('encode', () => {
     assert.deepEqual(codexDriver.encode({ kind: 'steer', steer }, given, { turn: null }), [])
   })
 
-  test('mode and model go with the next message', () => {
-    assert.deepEqual(codexDriver.encode({ kind: 'mode', mode: 'ask' }, session()), [])
+  test('the model goes with the next message, the mode also at once', () => {
     assert.deepEqual(codexDriver.encode({ kind: 'model', model: 'm' }, session()), [])
+    const told = (patch = {}) => parse(codexDriver.encode({ kind: 'mode', mode: 'plan' }, session(patch)))
+    assert.deepEqual(told({ nativeId: null }), [])
+    const sandboxPolicy = { type: 'readOnly', networkAccess: false }
+    const params = { threadId: 'T', approvalPolicy: 'never', approvalsReviewer: 'user', sandboxPolicy }
+    assert.deepEqual(told(), [{ id: 's1:mode:plan', method: 'thread/settings/update', params }])
   })
 
   const told = (approval: Partial<Approval>, decision: Decision): unknown => {
@@ -191,6 +199,64 @@ describe('encode', () => {
     })
     assert.deepEqual(told(fields, NO), { action: 'decline', content: null, _meta: null })
   })
+
+  test('a form is filled in with what its fields take', () => {
+    const filled = (type: string, answer: string) => {
+      const input = { questions: [{ id: 'q', question: 'Which?', type }] }
+      const form = { kind: 'question', tool: 'mcp__files', input } as const
+      return (told(form, { ...YES, answers: { q: answer } }) as { content: { q: unknown } }).content.q
+    }
+    assert.deepEqual(
+      [filled('integer', '3'), filled('number', ' 0.5'), filled('number', 'few')],
+      [3, 0.5, 'few'],
+    )
+    assert.deepEqual([filled('boolean', 'true'), filled('boolean', 'No')], [true, false])
+    assert.deepEqual([filled('boolean', 'maybe'), filled('array', 'a, b')], ['maybe', ['a', 'b']])
+    assert.deepEqual([filled('array', ''), filled('string', '3')], [[], '3'])
+  })
+})
+
+test('a session that leaves for good stops its sub-agents, one that only makes room does not', () => {
+  const heard = { children: [{ thread: 'K', parent: 'c' }] }
+  const left = (patch: Partial<Session>, state: unknown = heard) =>
+    parse(codexDriver.shared.leave(session(patch), state)).map(({ method, params }) => [
+      method,
+      params['threadId'],
+    ])
+  const last = ['thread/unsubscribe', 'T']
+  assert.deepEqual(left({}), [last])
+  assert.deepEqual(left({ destroyed: true }), [['turn/interrupt', 'K'], last])
+  assert.deepEqual(left({ destroyed: true }, null), [last])
+})
+
+describe('rules of the user’s', () => {
+  let home: string
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'corral-codex-rules-'))
+  })
+  afterEach(() => rmSync(home, { recursive: true, force: true }))
+  const write = (folder: string, text: string) => {
+    mkdirSync(join(home, folder, 'rules'), { recursive: true })
+    writeFileSync(join(home, folder, 'rules', 'default.rules'), text)
+  }
+  const opening = async () => {
+    const cwd = join(home, 'project', 'part')
+    const env = { CODEX_HOME: join(home, 'codex') }
+    return parse(await codexDriver.answer({ step: 'open' }, session({ cwd }), env))[0]!
+  }
+
+  test('that allow something are named in the request, which makes a guard for `plan`', async () => {
+    write('codex', 'prefix_rule(pattern=["rm"], decision="forbidden")\n# prefix_rule(pattern=["ls"])\n')
+    assert.equal((await opening()).id, 's1:open')
+    write('codex', 'prefix_rule(pattern=["touch"], decision="allow")\n')
+    write('project/.codex', 'prefix_rule(\n  pattern = ["make"],\n)\n')
+    const { id, params } = await opening()
+    const files = ['codex', 'project/.codex'].map((folder) => join(home, folder, 'rules', 'default.rules'))
+    assert.equal(id, `s1:open:${files.join(', ')}`)
+    const { default_permissions: permissions, ...rest } = params['config'] as Record<string, unknown>
+    assert.equal(permissions, ':read-only')
+    assert.ok('permissions.corral_read_only' in rest)
+  })
 })
 
 test('an interrupt and a barrier read the conversation; without one there is nothing to read', () => {
@@ -201,9 +267,16 @@ test('an interrupt and a barrier read the conversation; without one there is not
 })
 
 test('a turn is stopped by its own id, and a request that is not understood is refused', async () => {
-  const [stop] = parse(await codexDriver.answer({ step: 'stop', turn: 'C1' }, session()))
-  assert.deepEqual([stop!.method, stop!.params], ['turn/interrupt', { threadId: 'T', turnId: 'C1' }])
-  const [line] = await codexDriver.answer({ step: 'refuse', requestId: '3', method: 'x' }, session())
+  const wanted = { step: 'stop', turn: 'C1', children: ['K'] }
+  const stops = parse(await codexDriver.answer(wanted, session(), {}))
+  assert.deepEqual(
+    stops.map(({ id, method, params }) => [id, method, params]),
+    [
+      ['s1:stop', 'turn/interrupt', { threadId: 'T', turnId: 'C1' }],
+      ['s1:stop:K', 'turn/interrupt', { threadId: 'K', turnId: '' }],
+    ],
+  )
+  const [line] = await codexDriver.answer({ step: 'refuse', requestId: '3', method: 'x' }, session(), {})
   assert.deepEqual(JSON.parse(line!), {
     id: 3,
     error: { code: -32601, message: 'Corral has no answer to x' },

@@ -1,20 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { unwrapped } from '../../src/agents/codex/shell.ts'
+import { ACCEPTED, asks, COMMAND, ended, item, note, OPENED, STARTED } from './codex-said.ts'
 import { only, story, translate } from './codex-recordings.ts'
 
-const OPENED = { id: 's1:open', result: { thread: { id: 'T', cliVersion: '9.9.9' }, model: 'm' } }
-const ACCEPTED = { id: 's1:turn:t1', result: { turn: { id: 'C1', status: 'inProgress' } } }
-const note = (method: string, params: object) => ({ method, params: { threadId: 'T', ...params } })
-const STARTED = note('turn/started', { turn: { id: 'C1' } })
-const ended = (status: string, more = {}) => note('turn/completed', { turn: { id: 'C1', status, ...more } })
-const item = (stage: 'started' | 'completed', it: object, threadId = 'T') =>
-  note(`item/${stage}`, { item: it, threadId, turnId: 'C1' })
-const COMMAND = { type: 'commandExecution', id: 'c1', command: "/bin/bash -lc 'make all'", cwd: '/p' }
-const asks = (method: string, params: object, id: number | string = 7) => ({
-  id,
-  ...note(method, { turnId: 'C1', itemId: 'c1', ...params }),
-})
 const told = (...lines: unknown[]) => story(translate(lines))
 const running = (...lines: unknown[]) => told(OPENED, ACCEPTED, STARTED, ...lines).slice(3)
 
@@ -34,6 +23,12 @@ describe('opening', () => {
     assert.deepEqual(story(outputs), ['init m', 'ready'])
     const [init] = only(outputs, 'agent.init')
     assert.deepEqual([init!.nativeId, init!.version], ['T', '9.9.9'])
+  })
+
+  test('rules of the user’s that allow commands are a notice', () => {
+    const outputs = translate([{ ...OPENED, id: 's1:open:/home/x:y.rules' }])
+    assert.deepEqual(story(outputs), ['init m', 'notice user_rules', 'ready'])
+    assert.match(only(outputs, 'agent.notice')[0]!.message, /\/home\/x:y\.rules/)
   })
 
   test('one that is lost is followed by a fresh one, one that is in use is not', () => {
@@ -96,6 +91,13 @@ describe('turns', () => {
       'output c1 It goes on in the background.',
       'completed',
     ])
+  })
+
+  test('a mode that does not hold yet is a notice, the same one again is not', () => {
+    const accepted = { ...ACCEPTED, id: 's1:turn:t1:plan' }
+    const set = (mode: string) => ({ id: `s1:mode:${mode}`, result: {} })
+    const lines = [set('auto'), accepted, STARTED, set('plan'), set('auto'), ended('completed'), set('ask')]
+    assert.deepEqual(told(OPENED, ...lines).slice(2), ['accepted t1', 'notice mode_later', 'completed'])
   })
 
   test('a turn that nobody asked for is a notice', () => {
@@ -193,32 +195,6 @@ describe('items', () => {
     }
     assert.deepEqual([changes[0]!.diff.length, changes[0]!.cut], [128 * 1024, 172 * 1024])
   })
-
-  test('a sub-agent belongs to the call that started it, a stranger to nobody', () => {
-    const spawn = { type: 'collabAgentToolCall', id: 'spawn', tool: 'spawnAgent' }
-    const child = { method: 'thread/started', params: { thread: { id: 'K', parentThreadId: 'T' } } }
-    const stranger = { method: 'thread/started', params: { thread: { id: 'Z', parentThreadId: 'Y' } } }
-    const said = { type: 'agentMessage', id: 'm', text: 'from below' }
-    const question = asks('item/commandExecution/requestApproval', { threadId: 'K', command: 'ls' })
-    const outputs = translate([
-      OPENED,
-      ACCEPTED,
-      STARTED,
-      item('started', spawn),
-      child,
-      stranger,
-      item('completed', said, 'K'),
-      item('completed', said, 'Z'),
-      question,
-      note('turn/completed', { threadId: 'K', turn: { id: 'C1', status: 'completed' } }),
-    ])
-    assert.deepEqual(
-      only(outputs, 'message.completed').map((it) => it.parent),
-      ['spawn'],
-    )
-    assert.equal(only(outputs, 'approval.asked')[0]!.approval.parent, 'spawn')
-    assert.deepEqual(only(outputs, 'turn.ended'), [])
-  })
 })
 
 describe('requests of Codex', () => {
@@ -249,6 +225,23 @@ describe('requests of Codex', () => {
       return [kind, tool, input]
     }
     const questions = [{ id: 'q1', question: 'Which?', header: 'H', options: [] }]
+    const typed = {
+      a: { type: 'integer' },
+      b: { type: 'boolean' },
+      c: { type: 'array', items: { enum: ['x'] } },
+    }
+    const [, , shown] = kinds('mcpServer/elicitation/request', { requestedSchema: { properties: typed } })
+    assert.deepEqual(
+      (shown as { questions: { type: string; options: { label: string }[] }[] }).questions.map((it) => [
+        it.type,
+        it.options.map(({ label }) => label),
+      ]),
+      [
+        ['integer', []],
+        ['boolean', ['true', 'false']],
+        ['array', ['x']],
+      ],
+    )
     assert.deepEqual(kinds('item/tool/requestUserInput', { questions }), [
       'question',
       'requestUserInput',
@@ -326,6 +319,8 @@ test('a command is named without the shell around it, unless that is not certain
     ["/bin/bash -lc 'a' b", "/bin/bash -lc 'a' b"],
     ["/bin/bash -lc 'open", "/bin/bash -lc 'open"],
     ['python -c 1', 'python -c 1'],
+    ["./sh -c 'git status'", "./sh -c 'git status'"],
+    ["/project/bin/bash -lc 'git status'", "/project/bin/bash -lc 'git status'"],
   ]) {
     assert.equal(unwrapped(line!), expected)
   }

@@ -200,7 +200,8 @@ test('read again from the first line of any turn, the rest is told in the same w
 })
 
 test('a question carries what is needed to show and to answer it', () => {
-  const [command, edit] = only(translate(recorded('tool-allowed')), 'approval.asked')
+  const there = codexTranslator.initial(aSession({ cwd: '/home/dev/project' }))
+  const [command, edit] = only(translate(recorded('tool-allowed'), there), 'approval.asked')
   assert.deepEqual(command!.approval, {
     id: '00000003-0000-4000-8000-000000000000:0',
     requestId: '0',

@@ -69,6 +69,11 @@ test('the same id twice is one question, later and at the same time, open or ans
   }
 })
 
+test('an id that a question of an agent may get is not to be had', async () => {
+  const [one, other] = [await newSession(t), await newSession(t)]
+  await assert.rejects(ask(t, one, { id: `${other}.1` }), code('invalid'))
+})
+
 test('two are open, one is answered: the session still waits', async () => {
   const id = await newSession(t)
   const [one, two] = [await ask(t, id), await ask(t, id)]

@@ -45,14 +45,14 @@ test('status follows from facts: two open approvals, one answered, and it still 
   let state = running()
   for (const id of ['a', 'b']) state = after(state, decide.absorb(state, asks(aQuestion(id)), AROUND))
   assert.equal(statusOf(state), 'waiting')
-  state = after(state, approving.decideApproval(state, 'a', ALLOW, 'me', AROUND))
+  state = after(state, approving.decideApproval(state, 's1.1', ALLOW, 'me', AROUND))
   assert.equal(statusOf(state), 'waiting')
   state = after(
     state,
-    approving.decideApproval(state, 'b', { behavior: 'deny', comment: 'no' }, 'me', AROUND),
+    approving.decideApproval(state, 's1.2', { behavior: 'deny', comment: 'no' }, 'me', AROUND),
   )
   assert.equal(statusOf(state), 'running')
-  assert.throws(() => approving.decideApproval(state, 'b', ALLOW, 'me', AROUND), {
+  assert.throws(() => approving.decideApproval(state, 's1.2', ALLOW, 'me', AROUND), {
     code: 'approval_resolved',
   })
 })
@@ -61,6 +61,43 @@ test('the same request read twice is one approval', () => {
   const state = running()
   const once = after(state, decide.absorb(state, asks(aQuestion('a')), AROUND))
   assert.deepEqual(decide.absorb(once, asks(aQuestion('a')), AROUND), [])
+})
+
+test('a name that is used again is another question, once the first has its answer', () => {
+  let state = running({ mode: 'auto' })
+  state = after(state, decide.absorb(state, asks(aQuestion('x', { requestId: '7' })), AROUND))
+  state = after(state, decide.absorb(state, asks(aQuestion('x', { requestId: '7' })), AROUND))
+  assert.deepEqual(
+    state.approvals.map(({ id }) => id),
+    ['s1.1', 's1.2'],
+  )
+  const [other] = decide.absorb(running({ id: 's2' }), asks(aQuestion('x', { requestId: '7' })), AROUND)
+  assert.equal(other?.type === 'approval.requested' && other.approval.id, 's2.1')
+})
+
+test('a yes covers the question that follows from it, in the same turn, unless its name is used again', () => {
+  const question = aQuestion('a', { requestId: '1' })
+  const next = aQuestion('b', { requestId: '2', covers: '1' })
+  let state = after(running(), decide.absorb(running(), asks(question), AROUND))
+  assert.equal(asked(state, next).answer, 'open', 'nobody has said yes yet')
+  state = after(state, approving.decideApproval(state, 's1.1', ALLOW, 'me', AROUND))
+  assert.equal(asked(state, next).answer, 'allow by approval')
+  assert.equal(asked({ ...state, mode: 'plan' }, next).answer, 'deny by mode:plan')
+  assert.equal(asked({ ...state, rules: rules({ deny: ['Bash'] }) }, next).answer, 'deny by rule')
+  const reused = after(state, decide.absorb(state, asks(question), AROUND))
+  assert.equal(asked(reused, next).answer, 'open')
+  const later = after(state, [
+    { type: 'turn.completed', turnId: 't1', usage: NO_USAGE, text: null },
+    { type: 'turn.started', turnId: 't2' },
+  ])
+  assert.equal(asked(later, next).answer, 'open')
+})
+
+test('more questions of an agent than anybody can read are refused', () => {
+  let state = running()
+  for (let count = 0; count < 100; count++)
+    state = after(state, decide.absorb(state, asks(aQuestion(`${count}`)), AROUND))
+  assert.equal(asked(state, aQuestion('more')).answer, 'deny by corral')
 })
 
 test('what is asked after an interrupt is refused, what was open before is cancelled', () => {

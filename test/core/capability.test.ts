@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import type { AgentDriver } from '../../src/agents/agent.ts'
 import { demoDriver } from '../../src/agents/demo/driver.ts'
@@ -26,6 +27,13 @@ const WISHES: Partial<Record<Capability, (t: TestEngine, agent: string) => Promi
     return t.engine.send({ sessionId: await newSession(t, { agent }), input: [IMAGE] })
   },
   resume: (t, agent) => newSession(t, { agent, nativeId: 'an earlier one' }),
+  async relocate(t, agent) {
+    const sessionId = await newSession(t, { agent })
+    const { seq } = await t.engine.send({ sessionId, input: [{ type: 'text', text: 'hello' }] })
+    await t.event('turn.completed', { sessionId, after: seq })
+    const { nativeId, cwd } = t.engine.session(sessionId)
+    return newSession(t, { agent, nativeId, cwd: dirname(cwd) })
+  },
   async fork(t, agent) {
     return t.engine.fork({ sessionId: await newSession(t, { agent }) })
   },

@@ -9,7 +9,7 @@ import { NO_USAGE } from '../../src/core/usage.ts'
 import { after, aQuestion, AROUND, aSession, running } from '../support/session.ts'
 
 const message = { sessionId: 's1', input: [] }
-const ended = (outcome: 'completed' | 'failed' | 'interrupted'): AgentOutput => ({
+const ended = (outcome: 'completed' | 'failed' | 'interrupted'): AgentOutput & { type: 'turn.ended' } => ({
   type: 'turn.ended',
   outcome,
   usage: NO_USAGE,
@@ -67,6 +67,34 @@ test('plan mode that the agent enters and leaves by itself gives the old mode ba
     [],
     'auto looks like ask to an agent',
   )
+})
+
+test('a plan that a human has set is left by an agreement in the same turn, and not for auto', () => {
+  const moves = (state: Session, mode: 'code' | 'auto' | null) =>
+    decide.absorb(state, { type: 'mode.observed', mode }, AROUND)
+  let state = running({ mode: 'plan' })
+  for (const mode of ['code', 'auto', null] as const)
+    assert.deepEqual(types(moves(state, mode)), ['agent.notice'])
+  const plan = aQuestion('p', { kind: 'plan' })
+  state = after(state, decide.absorb(state, { type: 'approval.asked', approval: plan }, AROUND))
+  assert.equal(after(state, moves(state, 'code')).mode, 'plan', 'nobody has agreed yet')
+  state = after(state, decideApproval(state, 's1.1', { behavior: 'allow' }, 'me', AROUND))
+  for (const [mode, now] of [
+    ['code', 'code'],
+    ['auto', 'code'],
+    [null, 'ask'],
+  ] as const)
+    assert.equal(after(state, moves(state, mode)).mode, now)
+  const again = after(state, [{ type: 'session.changed', mode: 'plan' }])
+  assert.equal(after(again, moves(again, 'code')).mode, 'plan', 'a new plan needs a new agreement')
+  const next = { ...state, turn: { ...state.turn!, id: 't2' } }
+  assert.equal(after(next, moves(next, 'code')).mode, 'plan')
+})
+
+test('the end of another turn does not end the one that runs', () => {
+  assert.deepEqual(decide.absorb(running(), { ...ended('completed'), turnId: 't0' }, AROUND), [])
+  const own = decide.absorb(running(), { ...ended('completed'), turnId: 't1' }, AROUND)
+  assert.deepEqual(types(own), ['turn.completed'])
 })
 
 const refused = (code: string) => (error: unknown) => error instanceof CorralError && error.code === code

@@ -108,6 +108,18 @@ test('a batch that fails takes everything gathered behind it along, and the log 
   await log.close(true)
 })
 
+test('an approval whose id is taken is not passed over', async () => {
+  const log = open(freshDir())
+  const row = { turnId: null, requestedAt: 1, decision: null, decidedBy: null, decidedAt: null }
+  const approval = { ...aQuestion('q'), ...row, sessionId: 'a', external: false, timeoutAt: null }
+  await log.append({ events: [], writes: [{ op: 'approval', approval }] })
+  await assert.rejects(
+    log.append({ events: [], writes: [{ op: 'approval', approval: { ...approval, sessionId: 'b' } }] }),
+  )
+  assert.equal(log.approval('q')?.sessionId, 'a')
+  await log.close(true)
+})
+
 test('sessions are listed by activity, page by page, without destroyed ones', async () => {
   const log = open(freshDir())
   const writes = Array.from({ length: 25 }, (_, i) => ({

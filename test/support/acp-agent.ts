@@ -21,6 +21,7 @@ const waiting = new Map<number, (answer: Json) => void>()
 let calls = 0
 let cancelled = false
 let conversation = 's'
+let prompting = false
 
 function send(message: Json): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -98,7 +99,7 @@ const METHODS: Record<string, (params: Json, id: unknown) => Json | Promise<Json
   },
   'session/set_mode'({ modeId }) {
     if (has('plain')) throw new Failed(-32601, 'Method not found')
-    say(`now ${String(modeId)}`)
+    if (prompting) say(`now ${String(modeId)}`)
     return {}
   },
   async 'session/prompt'(params, id) {
@@ -106,7 +107,9 @@ const METHODS: Record<string, (params: Json, id: unknown) => Json | Promise<Json
     const texts = (params['prompt'] as { text: string }[]).map(({ text }) => text)
     const wanted = JSON.parse(texts.at(-1)!) as Deed | { deeds: Deed[] }
     const deeds = typeof wanted === 'object' && 'deeds' in wanted ? wanted.deeds : [wanted]
+    prompting = true
     for (const deed of deeds) await perform(deed, id, texts)
+    prompting = false
     return { stopReason: cancelled ? 'cancelled' : 'end_turn' }
   },
 }

@@ -3,9 +3,9 @@ import { isMode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import type { AcpProfile } from './profile.ts'
-import { abilitiesOf, type AcpRequest, choicesOf } from './request.ts'
+import { abilitiesOf, choicesOf } from './request.ts'
 import { METHOD_NOT_FOUND, purposeOf } from './rpc.ts'
-import { type AcpState, andThen, nothing, other, said, type Step, warning } from './state.ts'
+import { type AcpState, andThen, nothing, other, said, type Step, warning, wish } from './state.ts'
 import { accepted, begun, ended, failureOf } from './turn.ts'
 
 const PROTOCOL = 1
@@ -23,11 +23,13 @@ export function answered(profile: AcpProfile, state: AcpState, line: JsonObject)
     case 'ready':
       return quiet(state)
     case 'begin':
-      return begun(state, detail)
+      return begun(profile, state, detail)
     case 'accepted':
       return accepted(state, detail)
     case 'prompt':
       return ended(profile, state, detail, line)
+    case 'over':
+      return nothing({ ...state, quiet: state.turnId === null && !state.opening })
     case 'mode':
       return error ? modeRefused(profile, state, detail, error) : modeSet(profile, state, detail)
     case 'model':
@@ -43,10 +45,6 @@ export function answered(profile: AcpProfile, state: AcpState, line: JsonObject)
   }
 }
 
-function wish(request: AcpRequest): AgentOutput {
-  return { type: 'agent.request', request }
-}
-
 function unready(problem: Failure): AgentOutput {
   return { type: 'agent.ready', problem }
 }
@@ -58,6 +56,10 @@ function initialized(profile: AcpProfile, state: AcpState, line: JsonObject): St
     return said(state, unready({ code: 'agent_start', message }))
   }
   const can = abilitiesOf(agentCapabilities)
+  if (state.directories && !can.directories && !profile.directoriesAtStart) {
+    const message = `${profile.title} cannot be given: additionalDirectories`
+    return said(state, unready({ code: 'unsupported', message }))
+  }
   const next = { ...state, opening: true, version: asString(asObject(agentInfo).version), can }
   return said(next, wish({ step: 'initialized', can }))
 }
@@ -71,9 +73,9 @@ function opened(state: AcpState, detail: string, result: JsonObject): Step {
   const choices = choicesOf(result)
   const { version } = state
   const raw = withoutLongLists(result, MAX_INIT)
-  const own = how === 'new' ? { fresh: true, model: choices.model } : {}
+  const own = how === 'new' ? { fresh: true, untold: true, model: choices.model } : {}
   return said(
-    { ...state, ...own, sessionId, choices, mode: choices.mode },
+    { ...state, ...own, sessionId, choices, modes: choices.modes, mode: choices.mode },
     { type: 'agent.init', nativeId: sessionId, model: choices.model, version, raw },
     wish({ step: 'opened', sessionId, choices }),
   )
@@ -89,7 +91,8 @@ function settled(state: AcpState, what: 'mode' | 'model'): Step {
 /** History may still come after the conversation is open; it must not be taken for the answer to a message. */
 function quiet(state: AcpState): Step {
   if (state.replayed) return said({ ...state, replayed: false }, wish({ step: 'listen' }))
-  return said({ ...state, opening: false, choices: null }, { type: 'agent.ready', problem: null })
+  const next = { ...state, opening: false, choices: null, quiet: true, early: [] }
+  return said(next, { type: 'agent.ready', problem: null })
 }
 
 /** A conversation that cannot be taken up again is lost, unless it is only that nobody has signed in. */
@@ -110,7 +113,7 @@ function notOpened(profile: AcpProfile, state: AcpState, detail: string, error: 
 function modeSet(profile: AcpProfile, state: AcpState, detail: string): Step {
   const [mode, place] = halves(detail)
   const now = isMode(mode) ? (profile.modes[mode][Number(place)] ?? null) : state.mode
-  return settled({ ...state, mode: now }, 'mode')
+  return settled({ ...state, mode: now, unplanned: null }, 'mode')
 }
 
 /** Only `plan` must be the agent's own: what it asks in the other modes is answered here. */
@@ -118,13 +121,21 @@ function modeRefused(profile: AcpProfile, state: AcpState, detail: string, error
   const [mode, last] = halves(detail)
   if (!isMode(mode)) return nothing(state)
   const place = Number(last) + 1
-  if (place < profile.modes[mode].length) return said(state, wish({ step: 'mode', mode, place }))
+  const hasModes = error.code !== METHOD_NOT_FOUND
+  if (hasModes && place < profile.modes[mode].length) return said(state, wish({ step: 'mode', mode, place }))
   const message = `${profile.title} cannot be set to mode ${mode}: ${failureOf(profile, error).message}`
   if (mode === 'plan' && state.opening) return said(state, unready({ code: 'unsupported', message }))
-  const silent = mode !== 'plan' && error.code === METHOD_NOT_FOUND
-  return andThen(said(state, ...(silent ? [] : [warning('mode_refused', message)])), (now) =>
+  if (mode === 'plan') return cannotPlan(state, { code: 'unsupported', message })
+  const next = { ...state, unplanned: null }
+  return andThen(said(next, ...(hasModes ? [warning('mode_refused', message)] : [])), (now) =>
     settled(now, 'mode'),
   )
+}
+
+/** What it does now would be done for real: a turn that runs is stopped, and until it has another mode none begins. */
+function cannotPlan(state: AcpState, unplanned: Failure): Step {
+  const stop = state.turnId === null ? [] : [wish({ step: 'stop' })]
+  return said({ ...state, unplanned }, warning('mode_refused', unplanned.message), ...stop)
 }
 
 function modelRefused(profile: AcpProfile, state: AcpState, detail: string, error: JsonObject): Step {
@@ -149,7 +160,8 @@ function defaultModel(profile: AcpProfile, state: AcpState): Step {
 }
 
 function cancelAsked({ asked }: AcpState): AgentOutput {
-  return wish({ step: 'cancel', ids: asked.map(({ id }) => id) })
+  const ids = (held: boolean) => asked.flatMap(({ id, call }) => ((call !== null) === held ? [id] : []))
+  return wish({ step: 'cancel', ids: ids(false), calls: ids(true) })
 }
 
 function halves(detail: string): [string, string] {

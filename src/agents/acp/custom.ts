@@ -31,6 +31,7 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       approvals: true,
       images: true,
       resume: true,
+      relocate: true,
       fork: true,
       cost: true,
       setModel: true,

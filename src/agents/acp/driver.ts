@@ -1,14 +1,27 @@
 import type { Content } from '../../core/content.ts'
+import { modeAfter } from '../../core/decide.ts'
+import { CorralError } from '../../core/error.ts'
+import { isLooser, type Mode } from '../../core/mode.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver, Translator } from '../agent.ts'
 import { judged } from '../signed-in.ts'
 import { createClient } from './client.ts'
-import { greeting, open, openNew, refuseUnsupported, setMode, setModel, settle } from './handshake.ts'
+import {
+  greeting,
+  open,
+  openNew,
+  placeOfMode,
+  refuseUnsupported,
+  setMode,
+  setModel,
+  settle,
+} from './handshake.ts'
 import { cancelled, decided } from './permission.ts'
-import { type AcpProfile, WORDLESS } from './profile.ts'
+import { type AcpProfile, modeOf, WORDLESS } from './profile.ts'
 import type { AcpRequest } from './request.ts'
-import { idOf, mark, notification, request } from './rpc.ts'
+import { idOf, invalid, mark, notification, request } from './rpc.ts'
+import type { AcpState } from './state.ts'
 import { acpTranslator } from './translator.ts'
 
 /** A driver for an agent that speaks the Agent Client Protocol over its pipes. */
@@ -33,17 +46,46 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
       case 'model':
         return [setModel(session.nativeId ?? '', wanted.model, wanted.old)]
       case 'cancel':
-        return wanted.ids.map(cancelled)
+        return [...wanted.ids.map(cancelled), ...wanted.calls.map((id) => invalid(id, 'Interrupted'))]
+      case 'moved':
+        return putBack(session, wanted.modeId, wanted.modes)
+      case 'over':
+        return [mark('over')]
+      case 'stop':
+        return stop(session)
+      case 'refuse':
+        return [invalid(wanted.id, wanted.message)]
       case 'call':
-        return [await client(session, wanted)]
+        return [await client.look(session, wanted)]
     }
   }
 
-  function encode(intent: Intent, session: Session): string[] {
+  /** By the name that it has for it; if it has not said which it has, all of them are tried. */
+  function setModeTo({ nativeId }: Session, mode: Mode, offered: string[]): string[] {
+    if (profile.modes[mode].length === 0) return []
+    const place = offered.length === 0 ? 0 : placeOfMode(profile, mode, offered)
+    return [setMode(profile, nativeId ?? '', mode, place)]
+  }
+
+  /** An agent that has taken more than it was given goes back to where the session is. */
+  function putBack(session: Session, modeId: string, offered: string[]): string[] {
+    const mode = modeOf(profile, modeId)
+    const target = modeAfter(session, mode)
+    const fine = profile.modes[target].includes(modeId) || !isLooser(mode, target)
+    return fine ? [] : setModeTo(session, target, offered)
+  }
+
+  function encode(intent: Intent, session: Session, given?: unknown): string[] {
+    const heard = given as AcpState | undefined
     const sessionId = session.nativeId ?? ''
     switch (intent.kind) {
-      case 'prompt':
-        return prompt(sessionId, intent.turnId, [...instructions(session), ...intent.input])
+      case 'prompt': {
+        const { unplanned } = heard ?? {}
+        if (unplanned && session.mode === 'plan') throw new CorralError('unsupported', unplanned.message)
+        const fresh = session.turnCount <= 1 || heard?.untold
+        const before = fresh ? instructions(session) : []
+        return prompt(sessionId, intent.turnId, [...before, ...intent.input])
+      }
       // The protocol has one message per turn; `steer: false` refuses others before they get here.
       case 'steer':
       case 'retract':
@@ -51,7 +93,7 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
       case 'decision':
         return [decided(intent.approval, intent.decision)]
       case 'mode':
-        return profile.modes[intent.mode].length > 0 ? [setMode(profile, sessionId, intent.mode, 0)] : []
+        return setModeTo(session, intent.mode, heard?.modes ?? [])
       case 'model':
         return intent.model === null
           ? [mark('default-model')]
@@ -74,10 +116,20 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
     ...(profile.prepare && { prepare: profile.prepare }),
     translator: acpTranslator(profile) as Translator<unknown>,
     answer: (wanted, session, env) => answer(wanted as AcpRequest, session, env),
+    waits: (wanted) => (wanted as AcpRequest & { method?: string }).method === 'terminal/wait_for_exit',
+    decline(given) {
+      const wanted = given as AcpRequest
+      return wanted.step === 'call' ? [invalid(wanted.id, 'Too many calls wait already')] : []
+    },
     encode,
+    carryOut({ approval, decision }, session, heard) {
+      if (approval.suggestions !== null) return null
+      return client.carryOut(session, approval, decision, heard as AcpState).then((line) => [line])
+    },
+    afterExit: async ({ id }) => client.drop(id),
+    letGo: client.letGo,
     // Its open questions are answered when the mark comes back: an agent may wait for that before it stops.
-    interrupt: ({ nativeId: sessionId }) =>
-      sessionId === null ? [] : [notification('session/cancel', { sessionId }), mark('cancel')],
+    interrupt: (session) => (session.nativeId === null ? [] : [...stop(session), mark('cancel')]),
     barrier: (id) => [mark('barrier', id)],
     farewell: () => [],
   }
@@ -92,13 +144,16 @@ function prompt(sessionId: string, turnId: string, input: Content[]): string[] {
   ]
 }
 
+function stop({ nativeId: sessionId }: Session): string[] {
+  return [notification('session/cancel', { sessionId })]
+}
+
 function block(part: Content): object {
   return part.type === 'text' ? part : { type: 'image', mimeType: part.mediaType, data: part.data }
 }
 
 /** The protocol has no system prompt: what is to be told beside the agent's own goes with the first message. */
-function instructions({ settings, turnCount }: Session): Content[] {
-  if (turnCount > 1) return []
+function instructions({ settings }: Session): Content[] {
   const texts = [settings.appendSystemPrompt, settings.customInstructions].filter((text) => text)
   return texts.length === 0 ? [] : [{ type: 'text', text: `${texts.join('\n\n')}\n\n` }]
 }

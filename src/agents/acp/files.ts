@@ -16,9 +16,10 @@ export async function readTextFile(session: Session, { path, line, limit }: Json
   if ((await existing(file)) === null) throw new Refused(`ENOENT: no such file: ${file}`)
   const text = await readFile(file)
   const from = typeof line === 'number' ? Math.max(0, line - 1) : 0
-  if (from === 0 && typeof limit !== 'number') return { content: text }
+  const count = typeof limit === 'number' && limit >= 0 ? limit : null
+  if (from === 0 && count === null) return { content: text }
   const lines = text.split('\n')
-  return { content: lines.slice(from, typeof limit === 'number' ? from + limit : undefined).join('\n') }
+  return { content: lines.slice(from, count === null ? undefined : from + count).join('\n') }
 }
 
 async function readFile(path: string): Promise<string> {
@@ -64,7 +65,7 @@ export async function insidePath(session: Session, given: unknown): Promise<stri
   if (path === null || !isAbsolute(path) || path.includes('\0'))
     throw new Refused('an absolute path is needed')
   const place = await realPlace(resolve(path))
-  for (const root of [session.cwd, ...(session.settings.additionalDirectories ?? [])]) {
+  for (const root of [session.cwd, ...(session.settings.additionalDirectories ?? [])].filter(isAbsolute)) {
     const real = await existing(root)
     if (real !== null && isWithin(place, real)) return place
   }

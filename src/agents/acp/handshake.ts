@@ -44,11 +44,8 @@ function placeOf({ cwd, settings }: Session, can: Abilities): object {
 
 /** The next thing that the session wants to be otherwise than it is; when there is none, the last mark. */
 export function settle(profile: AcpProfile, session: Session, sessionId: string, now: Choices): string {
-  const wishes = profile.modes[session.mode]
-  const found = wishes.findIndex((id) => now.modes.includes(id))
-  // Where none of them is to be had, the last one gets the refusal that ends the matter.
-  const place = found < 0 ? wishes.length - 1 : found
-  const wanted = wishes[place] ?? null
+  const place = placeOfMode(profile, session.mode, now.modes)
+  const wanted = profile.modes[session.mode][place] ?? null
   if (
     !now.settled.includes('mode') &&
     wanted !== null &&
@@ -62,6 +59,12 @@ export function settle(profile: AcpProfile, session: Session, sessionId: string,
     return setModel(sessionId, model, now.modelOption === null, now.modelOption ?? undefined)
   }
   return mark('ready')
+}
+
+/** Where none of the names is to be had, the last one gets the refusal that ends the matter. */
+export function placeOfMode({ modes }: AcpProfile, mode: Mode, offered: readonly string[]): number {
+  const found = modes[mode].findIndex((id) => offered.includes(id))
+  return found < 0 ? modes[mode].length - 1 : found
 }
 
 /** An agent without modes is as good as any where Corral answers its questions; it cannot be trusted with a plan. */

@@ -8,8 +8,12 @@ import {
   said,
   type Step,
   andThen,
+  warning,
 } from './state.ts'
 import { refusedCalls } from './tool.ts'
+
+/** A message of more characters is cut there. */
+const MAX_TEXT = 1024 * 1024
 
 /** A piece of the answer. The protocol has no end of a message: it is over when something else begins. */
 export function chunk(
@@ -43,10 +47,16 @@ function begin(kind: OpenMessage['kind'], native: string | null): (state: AcpSta
   }
 }
 
-function append(state: AcpState, text: string): Step {
-  const message = { ...state.message!, text: state.message!.text + text }
+function append(state: AcpState, piece: string): Step {
+  const before = state.message!.text
+  const text = piece.slice(0, MAX_TEXT - before.length)
+  if (text === '') return nothing(state)
+  const message = { ...state.message!, text: before + text }
   const { id: messageId, kind } = message
-  return said({ ...state, message }, { type: 'message.delta', messageId, kind, text, parent: null })
+  const delta = { type: 'message.delta', messageId, kind, text, parent: null } as const
+  const tooLong = `A message was longer than ${MAX_TEXT} characters; the rest of it is not kept`
+  const notices = text === piece ? [] : [warning('message_cut', tooLong)]
+  return said({ ...state, message }, delta, ...notices)
 }
 
 function endMessage(before: Step): Step {

@@ -31,6 +31,7 @@ export const opencode: AcpProfile = {
     approvals: true,
     images: true,
     resume: true,
+    relocate: false,
     fork: true,
     cost: true,
     setModel: true,

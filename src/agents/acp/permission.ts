@@ -1,40 +1,85 @@
-import type { Approval, Decision } from '../../core/approval.ts'
-import { asArray, asObject, asString, isObject, type JsonObject } from '../json.ts'
+import type { Approval, Decision, Question } from '../../core/approval.ts'
+import type { AgentOutput } from '../../core/event.ts'
+import { asArray, asObject, asString, capped, isObject, type JsonObject } from '../json.ts'
+import { MAX_SUBJECT, SUBJECTS } from './fitting.ts'
+import { commandOf, editOf } from './held.ts'
 import type { AcpProfile } from './profile.ts'
 import { result } from './rpc.ts'
-import { type AcpState, nothing, other, remember, said, type Step, andThen } from './state.ts'
-import { inputOf, merged, newCall, start, toolName, withCall } from './tool.ts'
+import {
+  type AcpState,
+  type Call,
+  nothing,
+  remember,
+  said,
+  type Step,
+  andThen,
+  warning,
+  wish,
+} from './state.ts'
+import { asId, inputOf, merged, newCall, start, toolName, withCall } from './tool.ts'
 
 /** Tools by which an agent leaves its plan mode. */
 const PLAN_TOOLS: ReadonlySet<string | null> = new Set(['exit_plan_mode', 'ExitPlanMode', 'plan_exit'])
 const MAX_SUMMARY = 1000
+const MAX_OPTIONS = 16 * 1024
 
 /** `session/request_permission`. For some agents it is the first that is heard of the call. */
 export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): Step {
   const params = asObject(line.params)
   const told = asObject(params.toolCall)
-  const callId = asString(told.toolCallId)
-  if (callId === null) return other(state, 'session/request_permission', line)
+  const callId = asId(told.toolCallId)
+  if (callId === null) return refuse(state, line.id, 'toolCall.toolCallId is missing')
   const known = state.calls.find((one) => one.id === callId) ?? newCall(callId)
   const call = { ...merged(known, told), asked: true }
   const requestId = JSON.stringify(line.id)
-  const approval: Approval = {
-    id: `${state.turnId ?? asString(params.sessionId) ?? ''}.${String(line.id)}`,
+  const input = inputOf(call)
+  if (SUBJECTS.some((key) => (asString(input[key])?.length ?? 0) >= MAX_SUBJECT))
+    return refuse(state, line.id, 'the question is too long to be shown to anybody')
+  const options = asArray(params.options).filter(isObject)
+  const approval: Question = {
     requestId,
     kind: isPlan(profile, callId, call.kind, call.name) ? 'plan' : 'tool',
     tool: profile.questionOf?.(asObject(told.rawInput)) ?? toolName(profile, call),
-    input: inputOf(call),
+    input,
     edits: call.kind === 'edit',
     callId,
     summary: call.title?.slice(0, MAX_SUMMARY) ?? null,
-    suggestions: asArray(params.options).filter(isObject),
+    suggestions: capped(options, MAX_OPTIONS) === options ? options : [],
     parent: null,
   }
   // What the call began with stays; a question may tell its input in other words.
-  const input = known.input ?? call.input
-  const waiting = { ...withCall(state, { ...call, input }) }
-  const noted = { ...waiting, asked: remember(state.asked, { id: line.id, requestId, callId }) }
-  return andThen(start(profile, noted, callId), (now) => said(now, { type: 'approval.asked', approval }))
+  const waiting = withCall(state, { ...call, input: known.input ?? call.input })
+  const asked = state.asked.filter((one) => one.requestId !== requestId)
+  const about = aboutOf(state, call, input)
+  const noted = { ...waiting, asked: remember(asked, { id: line.id, requestId, callId, about, call: null }) }
+  return andThen(start(profile, noted, callId), (now) =>
+    said(now, { type: 'approval.asked', approval }, ...strangeOptions(options)),
+  )
+}
+
+/** Where a yes is not a plain yes people are told. */
+function strangeOptions(options: JsonObject[]): AgentOutput[] {
+  const names = (kinds: RegExp) =>
+    options.flatMap(({ kind, name }) => (kinds.test(`${kind}`) ? [`${name}`.slice(0, 100)] : []))
+  if (names(/^allow_(?:once|always)$/).length === 0) {
+    return [warning('no_yes', 'The agent offers no way to say yes: an answer is a no to it, whatever it is')]
+  }
+  const yes = names(/^allow_once$/)
+  if (yes.length < 2) return []
+  const message = `There is more than one yes (${yes.join(', ')}); it is the first, unless \`answers\` names another`
+  return [{ type: 'agent.notice', level: 'info', code: 'several_yes', message, data: { options: yes } }]
+}
+
+function refuse(state: AcpState, id: unknown, message: string): Step {
+  return said(state, wish({ step: 'refuse', id, message }))
+}
+
+/** What the agent may let Corral do once the answer is yes. */
+function aboutOf({ cwd }: AcpState, { kind }: Call, input: JsonObject): string | null {
+  const path = asString(input.file_path) ?? asString(input.path)
+  const command = asString(input.command)
+  if (kind === 'edit' && path !== null) return editOf(path)
+  return kind === 'execute' && command !== null ? commandOf(command, asString(input.cwd) ?? cwd) : null
 }
 
 function isPlan(profile: AcpProfile, callId: string, kind: string | null, name: string | null): boolean {
@@ -61,18 +106,21 @@ export function withdrawAll(state: AcpState): Step {
  */
 export function decided({ requestId, suggestions }: Approval, decision: Decision): string {
   const options = asArray(suggestions).map(asObject)
-  const option = (...kinds: string[]) =>
-    kinds
-      .flatMap((kind) => options.filter((one) => one.kind === kind))
-      .map((one) => asString(one.optionId))[0]
+  const option = (kinds: string[], wanted: readonly string[] = []) => {
+    const fit = kinds.flatMap((kind) => options.filter((one) => one.kind === kind))
+    const named = fit.find(
+      ({ optionId, name }) => wanted.includes(`${optionId}`) || wanted.includes(`${name}`),
+    )
+    return asString((named ?? fit[0])?.optionId)
+  }
   const chosen =
     decision.behavior === 'allow'
-      ? option('allow_once', 'allow_always')
+      ? option(['allow_once', 'allow_always'], Object.values(decision.answers ?? {}))
       : decision.behavior === 'cancelled'
-        ? undefined
-        : option('reject_once', 'reject_always')
+        ? null
+        : option(['reject_once', 'reject_always'])
   const id = JSON.parse(requestId) as unknown
-  return typeof chosen === 'string' ? result(id, selected(chosen)) : cancelled(id)
+  return chosen === null ? cancelled(id) : result(id, selected(chosen))
 }
 
 export function cancelled(id: unknown): string {

@@ -28,6 +28,8 @@ export interface AcpProfile {
   readonly modes: Readonly<Record<Mode, readonly string[]>>
   /** Whether files and commands of ours are offered to it; what is not offered is refused. */
   readonly offers: { files: boolean; terminals: boolean }
+  /** More directories than one are told to its process, not to its conversation. */
+  readonly directoriesAtStart?: boolean
   /** How a human signs in to it. */
   readonly signIn: string
   /** Whether one has; without this it cannot be told. */

@@ -12,8 +12,16 @@ export type AcpRequest =
   /** The agent has refused a mode; the one at this place of the profile's list is next. */
   | { step: 'mode'; mode: Mode; place: number }
   | { step: 'model'; model: string; old: boolean }
-  /** Questions that nobody will answer now. */
-  | { step: 'cancel'; ids: unknown[] }
+  /** Questions that nobody will answer now, and calls that nobody will allow. */
+  | { step: 'cancel'; ids: unknown[]; calls: unknown[] }
+  /** The agent has changed its mode by itself. */
+  | { step: 'moved'; modeId: string; modes: string[] }
+  /** A turn has ended: is that all that the agent has to say about it? */
+  | { step: 'over' }
+  /** The turn is not to go on. */
+  | { step: 'stop' }
+  /** Something that cannot be understood, or not be done. */
+  | { step: 'refuse'; id: unknown; message: string }
   | { step: 'call'; id: unknown; method: string; params: JsonObject }
 
 /** What the agent can do about conversations. */

@@ -13,6 +13,7 @@ export type Purpose =
   | 'begin'
   | 'prompt'
   | 'accepted'
+  | 'over'
   | 'mode'
   | 'model'
   | 'default-model'

@@ -1,10 +1,15 @@
 import type { AgentOutput } from '../../core/event.ts'
-import type { Mode } from '../../core/mode.ts'
+import type { Session } from '../../core/session.ts'
+import type { Failure } from '../../core/turn.ts'
 import { capped, type JsonObject } from '../json.ts'
-import { type Abilities, type Choices, NO_ABILITIES } from './request.ts'
+import { type AcpRequest, type Abilities, type Choices, NO_ABILITIES } from './request.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface AcpState {
+  /** Where the session works, the conversation it goes on with, and whether it needs more directories than that. */
+  cwd: string
+  known: string | null
+  directories: boolean
   /** From the first answer to the point where messages may come. */
   opening: boolean
   /** Something of the conversation's history has come since the last look. */
@@ -13,12 +18,19 @@ export interface AcpState {
   can: Abilities
   /** What can be chosen, until all is as the session wants it. */
   choices: Choices | null
+  /** The modes it has, as far as it has said. */
+  modes: string[]
   /** The conversation that this process has opened. */
   sessionId: string | null
   /** The model that a fresh conversation began with: the agent's own choice. */
   model: string | null
   turnId: string | null
   accepted: boolean
+  /** The last turn that has ended. */
+  endedTurn: string | null
+  /** All that belongs to the last turn has come: what comes now is about the next message, whose mark is late. */
+  quiet: boolean
+  early: JsonObject[]
   /** How many messages the turn has begun. */
   messages: number
   message: OpenMessage | null
@@ -29,15 +41,20 @@ export interface AcpState {
   done: string[]
   /** Questions of this turn; whether they have been answered is not known here. */
   asked: Question[]
-  /** The conversation began with this process. */
+  /** The conversation began with this process; and nothing has been said in it yet. */
   fresh: boolean
+  untold: boolean
   /** What the conversation has cost, and what it had when the turn began; null: nobody has said. */
   cost: number | null
   costBefore: number | null
   /** The agent's own name of the mode that we have set. */
   mode: string | null
   /** A mode that the agent has told of; whose doing it was shows in the line after it. */
-  noticed: Mode | null
+  noticed: string | null
+  /** How often the agent has changed its mode in this turn. */
+  moves: number
+  /** Why the agent cannot plan, which is what it was told to do last. */
+  unplanned: Failure | null
 }
 
 export interface OpenMessage {
@@ -66,7 +83,16 @@ export interface Call {
 export interface Question {
   id: unknown
   requestId: string
-  callId: string
+  callId: string | null
+  /** What a yes to it allows, in words that can be compared; null when it is used up. */
+  about: string | null
+  /** What Corral does for the agent when the answer is yes; null: the agent does it itself. */
+  call: HeldCall | null
+}
+
+export interface HeldCall {
+  method: string
+  params: JsonObject
 }
 
 export interface Step {
@@ -74,20 +100,27 @@ export interface Step {
   outputs: AgentOutput[]
 }
 
-const MAX_REMEMBERED = 256
+export const MAX_REMEMBERED = 4096
 const MAX_RAW = 64 * 1024
 
-export function initialState(): AcpState {
+export function initialState({ cwd, nativeId, settings }: Session): AcpState {
   return {
+    cwd,
+    known: nativeId,
+    directories: (settings.additionalDirectories ?? []).length > 0,
     opening: false,
     replayed: false,
     version: null,
     can: NO_ABILITIES,
     choices: null,
+    modes: [],
     sessionId: null,
     model: null,
     turnId: null,
     accepted: false,
+    endedTurn: null,
+    quiet: false,
+    early: [],
     messages: 0,
     message: null,
     text: null,
@@ -95,10 +128,13 @@ export function initialState(): AcpState {
     done: [],
     asked: [],
     fresh: false,
+    untold: false,
     cost: null,
     costBefore: null,
     mode: null,
     noticed: null,
+    moves: 0,
+    unplanned: null,
   }
 }
 
@@ -116,6 +152,11 @@ export function andThen(first: Step, next: (state: AcpState) => Step): Step {
   return { state: second.state, outputs: [...first.outputs, ...second.outputs] }
 }
 
+/** Something that the driver is to do. */
+export function wish(request: AcpRequest): AgentOutput {
+  return { type: 'agent.request', request }
+}
+
 /** Completes the message that is open, if one is. */
 export function completeMessage(state: AcpState, aborted = false): Step {
   if (!state.message) return nothing(state)
@@ -126,7 +167,7 @@ export function completeMessage(state: AcpState, aborted = false): Step {
 
 /** A line nobody here knows, passed on as it came. */
 export function other(state: AcpState, kind: string, raw: unknown): Step {
-  return said(state, { type: 'agent.other', kind, raw: capped(raw, MAX_RAW) })
+  return said(state, { type: 'agent.other', kind: kind.slice(0, 100), raw: capped(raw, MAX_RAW) })
 }
 
 export function warning(code: string, message: string, data: unknown = null): AgentOutput {

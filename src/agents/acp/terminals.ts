@@ -3,21 +3,29 @@ import { randomUUID } from 'node:crypto'
 import type { Session } from '../../core/session.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { insideDirectory, Refused } from './files.ts'
+import { createTail, type Tail } from './tail.ts'
 
 const MAX_OUTPUT = 1024 * 1024
 const MAX_TERMINALS = 32
 const KILL_MS = 2000
 const DRAIN_MS = 200
+/** Who says more than is kept is not listened to all the time. */
+const BREATH_MS = 2
 
 interface Terminal {
   sessionId: string
   /** The process that asked for it: when that is gone, so is the need. */
   runId: string | null
   child: ChildProcess
-  output: Buffer
-  truncated: boolean
+  output: Tail
   exit: Promise<ExitStatus>
   status: ExitStatus | null
+}
+
+interface Start {
+  sessionId: string
+  /** Its session, or the daemon, went while it started. */
+  unwanted: boolean
 }
 
 interface ExitStatus {
@@ -27,9 +35,18 @@ interface ExitStatus {
 
 type Method = (session: Session, params: JsonObject) => Promise<object>
 
-/** `terminal/*`: commands that an agent lets its client run. They live as long as the daemon at the most. */
-export function createTerminals(): Record<'create' | 'output' | 'wait' | 'kill' | 'release', Method> {
+export interface Terminals extends Record<'create' | 'output' | 'wait' | 'kill' | 'release', Method> {
+  /** Ends those of a session, whose process is gone. */
+  drop(sessionId: string): void
+  /** Ends them all, at once: nobody is there any more to see to it. */
+  letGo(): void
+}
+
+/** `terminal/*`: commands that an agent lets its client run. They live as long as its process, or the daemon. */
+export function createTerminals(): Terminals {
   const terminals = new Map<string, Terminal>()
+  /** Those that are being started. */
+  const starting = new Set<Start>()
 
   function found(session: Session, { terminalId }: JsonObject): Terminal {
     const terminal = terminals.get(asString(terminalId) ?? '')
@@ -43,27 +60,42 @@ export function createTerminals(): Record<'create' | 'output' | 'wait' | 'kill' 
     for (const [key, terminal] of terminals) {
       if (terminal.sessionId !== id) continue
       if (terminal.runId === (run?.id ?? null)) count++
-      else drop(key, terminal)
+      else remove(key, terminal)
     }
-    return count
+    return count + [...starting].filter(({ sessionId }) => sessionId === id).length
   }
 
-  function drop(id: string, terminal: Terminal): void {
+  function remove(id: string, terminal: Terminal): void {
     terminals.delete(id)
     stop(terminal)
+  }
+
+  /** Counted from the first moment: what is asked for at once is started at once. */
+  async function start(session: Session, params: JsonObject): Promise<Terminal> {
+    const one: Start = { sessionId: session.id, unwanted: false }
+    starting.add(one)
+    try {
+      const cwd = await insideDirectory(session, params.cwd ?? session.cwd)
+      const terminal = await run(session, params, cwd)
+      if (!one.unwanted) return terminal
+      signal(terminal.child, 'SIGKILL')
+      throw new Refused('The agent that asked for it is gone')
+    } finally {
+      starting.delete(one)
+    }
   }
 
   return {
     async create(session, params) {
       if (tidy(session) >= MAX_TERMINALS) throw new Refused(`${MAX_TERMINALS} terminals are open already`)
-      const cwd = await insideDirectory(session, params.cwd ?? session.cwd)
       const terminalId = randomUUID()
-      terminals.set(terminalId, await run(session, params, cwd))
+      terminals.set(terminalId, await start(session, params))
       return { terminalId }
     },
     async output(session, params) {
-      const { output, truncated, status } = found(session, params)
-      return { output: output.toString('utf8'), truncated, ...(status && { exitStatus: status }) }
+      const { output, status } = found(session, params)
+      const { truncated } = output
+      return { output: output.text(), truncated, ...(status && { exitStatus: status }) }
     },
     wait: async (session, params) => ({ ...(await found(session, params).exit) }),
     async kill(session, params) {
@@ -71,8 +103,17 @@ export function createTerminals(): Record<'create' | 'output' | 'wait' | 'kill' 
       return {}
     },
     async release(session, params) {
-      drop(asString(params.terminalId) ?? '', found(session, params))
+      remove(asString(params.terminalId) ?? '', found(session, params))
       return {}
+    },
+    drop(sessionId) {
+      for (const one of starting) one.unwanted ||= one.sessionId === sessionId
+      for (const [id, terminal] of terminals) if (terminal.sessionId === sessionId) remove(id, terminal)
+    },
+    letGo() {
+      for (const one of starting) one.unwanted = true
+      for (const { child } of terminals.values()) signal(child, 'SIGKILL')
+      terminals.clear()
     },
   }
 }
@@ -93,14 +134,18 @@ async function run(session: Session, params: JsonObject, cwd: string): Promise<T
     sessionId: session.id,
     runId: session.run?.id ?? null,
     child,
-    output: Buffer.alloc(0),
-    truncated: false,
+    output: createTail(Math.min(Math.max(0, limit), MAX_OUTPUT)),
     exit: ended(child),
     status: null,
   }
   void terminal.exit.then((status) => (terminal.status = status))
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (bytes: Buffer) => keep(terminal, bytes, Math.min(Math.max(0, limit), MAX_OUTPUT)))
+    stream.on('data', (bytes: Buffer) => {
+      terminal.output.push(bytes)
+      if (!terminal.output.truncated) return
+      stream.pause()
+      setTimeout(() => stream.resume(), BREATH_MS).unref()
+    })
   }
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
@@ -129,15 +174,6 @@ function ended(child: ChildProcess): Promise<ExitStatus> {
     })
     child.once('error', () => resolve({ exitCode: null, signal: null }))
   })
-}
-
-/** The end of the output is kept, cut between characters. */
-function keep(terminal: Terminal, bytes: Buffer, limit: number): void {
-  const all = Buffer.concat([terminal.output, bytes])
-  let from = Math.max(0, all.length - limit)
-  if (from > 0) terminal.truncated = true
-  while (from > 0 && from < all.length && (all[from]! & 0xc0) === 0x80) from++
-  terminal.output = all.subarray(from)
 }
 
 /** By its group, while there is one of that number. */

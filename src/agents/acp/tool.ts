@@ -1,11 +1,13 @@
 import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
 import { contentText, outputText } from './content.ts'
+import { fittingContent, fittingInput, MAX_SUBJECT, SUBJECTS } from './fitting.ts'
 import type { AcpProfile } from './profile.ts'
 import {
   type AcpState,
   type Call,
   completeMessage,
+  MAX_REMEMBERED,
   nothing,
   remember,
   said,
@@ -25,14 +27,19 @@ const NAMES: ReadonlyMap<string | null, string> = new Map([
   ['delete', 'Delete'],
   ['move', 'Move'],
 ])
-/** What a rule looks at. */
-const SUBJECTS = ['command', 'file_path', 'path', 'url', 'pattern']
+const MAX_ID = 1000
+
+/** An id that is worth remembering. */
+export function asId(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= MAX_ID ? value : null
+}
 
 /** `tool_call` and `tool_call_update`: agents differ in which of them they send, and how often. */
 export function toolUpdate(profile: AcpProfile, state: AcpState, update: JsonObject): Step {
-  const id = asString(update.toolCallId)
+  const id = asId(update.toolCallId)
   if (id === null || state.turnId === null || state.done.includes(id)) return nothing(state)
   const known = state.calls.find((one) => one.id === id)
+  if (!known && state.calls.length >= MAX_REMEMBERED) return nothing(state)
   const call = merged(known ?? newCall(id), update)
   const next = withCall(state, call)
   const over = isOver(update)
@@ -71,19 +78,20 @@ export function merged(call: Call, update: JsonObject): Call {
   const path = asString(asObject(asArray(update.locations)[0]).path)
   return {
     ...call,
-    title: asString(update.title) ?? call.title,
+    title: asString(update.title)?.slice(0, MAX_SUBJECT) ?? call.title,
     kind: asString(update.kind) ?? call.kind,
     name: asString(update.name) ?? asString(asObject(claudeCode).toolName) ?? call.name,
-    input: isObject(update.rawInput) && !isUnfinished(update) ? update.rawInput : call.input,
+    input: isObject(update.rawInput) && !isUnfinished(update) ? fittingInput(update.rawInput) : call.input,
     path: path ?? call.path,
-    content: isOver(update) || asArray(update.content).length === 0 ? call.content : asArray(update.content),
+    content:
+      isOver(update) || asArray(update.content).length === 0 ? call.content : fittingContent(update.content),
     streamed: cutText(call.streamed + (asString(asObject(delta).data) ?? ''), MAX_OUTPUT).text,
   }
 }
 
 export function withCall(state: AcpState, call: Call): AcpState {
   const index = state.calls.findIndex((one) => one.id === call.id)
-  return { ...state, calls: index < 0 ? remember(state.calls, call) : state.calls.with(index, call) }
+  return { ...state, calls: index < 0 ? [...state.calls, call] : state.calls.with(index, call) }
 }
 
 /** Says that a call begins, once. */
@@ -156,7 +164,7 @@ export function inputOf({ input, kind, title, path, content }: Call): JsonObject
   const told =
     input ?? (kind === 'execute' ? { command: title ?? '', ...described(content) } : shown(title, content))
   const named = SUBJECTS.some((key) => typeof told[key] === 'string')
-  return named || path === null ? told : { ...told, path }
+  return fittingInput(named || path === null ? told : { ...told, path })
 }
 
 function described(content: unknown[]): JsonObject {

@@ -4,46 +4,62 @@ import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { asCount, asObject, asString, type JsonObject } from '../json.ts'
 import { withdrawAll } from './permission.ts'
 import type { AcpProfile } from './profile.ts'
-import { type AcpState, completeMessage, nothing, other, said, type Step, andThen } from './state.ts'
+import { type AcpState, completeMessage, nothing, other, said, type Step, andThen, wish } from './state.ts'
 import { closeCalls } from './tool.ts'
+import { updated } from './update.ts'
 
 const AUTH_REQUIRED = -32000
 
 type TurnEnd = AgentOutput & { type: 'turn.ended' }
 
-/** The mark before a message: what comes from here on belongs to it. Who is sent a message has been ready for it. */
-export function begun(state: AcpState, turnId: string): Step {
-  if (state.turnId === turnId) return nothing(state)
-  const clean = { message: null, messages: 0, text: null, calls: [], done: [], asked: [] }
+/**
+ * The mark before a message: what comes from here on belongs to it, and what came since the last turn was over. Who is
+ * sent a message has been ready for it.
+ */
+export function begun(profile: AcpProfile, state: AcpState, turnId: string): Step {
+  if (state.turnId === turnId || state.endedTurn === turnId) return nothing(state)
+  const { early, unplanned } = state
+  const clean = { message: null, messages: 0, text: null, done: [], moves: 0, quiet: false, early: [] }
   const costBefore = state.cost ?? (state.fresh ? 0 : null)
   const next = { ...state, ...clean, turnId, accepted: false, costBefore }
-  return said(next, { type: 'agent.ready', problem: null })
+  const ready = said(next, { type: 'agent.ready', problem: null })
+  const stopped = unplanned ? andThen(ready, (now) => said(now, wish({ step: 'stop' }))) : ready
+  return early.reduce((step, params) => andThen(step, (now) => updated(profile, now, { params })), stopped)
 }
 
 /** The mark behind a message: it has been read. */
 export function accepted(state: AcpState, turnId: string): Step {
-  if (state.accepted && state.turnId === turnId) return nothing(state)
-  const next = state.turnId === turnId ? { ...state, accepted: true } : state
+  if ((state.accepted && state.turnId === turnId) || state.endedTurn === turnId) return nothing(state)
+  const next = state.turnId === turnId ? { ...state, accepted: true, untold: false } : state
   return said(next, { type: 'turn.accepted', turnId })
 }
 
 /** A turn ends when its prompt is answered, and in no other way. */
 export function ended(profile: AcpProfile, state: AcpState, turnId: string, line: JsonObject): Step {
-  if (state.turnId !== null && state.turnId !== turnId) return other(state, 'answer', line)
-  const began = andThen(begun(state, turnId), (now) => accepted(now, turnId))
-  const end =
-    line.error === undefined
-      ? stopped(state, asObject(line.result))
-      : failed(profile, state, asObject(line.error))
+  const again = state.turnId === null ? state.endedTurn === turnId : state.turnId !== turnId
+  if (again) return other(state, 'answer', line)
+  const began = andThen(begun(profile, state, turnId), (now) => accepted(now, turnId))
+  const end = endOf(profile, state, line)
   const cutOff = end.outcome !== 'completed'
   const why = end.outcome === 'interrupted' ? 'interrupted' : ''
   const tidy = [
     (now: AcpState) => completeMessage(now, cutOff),
     (now: AcpState) => closeCalls(profile, now, why),
     withdrawAll,
-    (now: AcpState) => said({ ...now, turnId: null, accepted: false }, { ...end, text: now.text }),
+    (now: AcpState) =>
+      said(
+        { ...now, turnId: null, accepted: false, endedTurn: turnId },
+        { ...end, turnId, text: now.text },
+        wish({ step: 'over' }),
+      ),
   ]
   return tidy.reduce(andThen, began)
+}
+
+function endOf(profile: AcpProfile, state: AcpState, line: JsonObject): TurnEnd {
+  if (line.error !== undefined) return failed(profile, state, asObject(line.error))
+  const end = stopped(state, asObject(line.result))
+  return state.unplanned ? { ...end, outcome: 'failed', error: state.unplanned } : end
 }
 
 function stopped(state: AcpState, result: JsonObject): TurnEnd {

@@ -1,6 +1,6 @@
-import { asCount, asObject, asString, type JsonObject } from '../json.ts'
+import { asCount, asObject, asString, capped, type JsonObject } from '../json.ts'
 import { chunk } from './message.ts'
-import { type AcpProfile, modeOf } from './profile.ts'
+import type { AcpProfile } from './profile.ts'
 import { type AcpState, nothing, other, type Step } from './state.ts'
 import { toolUpdate } from './tool.ts'
 
@@ -12,14 +12,32 @@ const CHATTER: ReadonlySet<unknown> = new Set([
   'user_message_chunk',
 ])
 
+/** What is part of an answer. */
+const ANSWERS: ReadonlySet<unknown> = new Set([
+  'agent_message_chunk',
+  'agent_thought_chunk',
+  'tool_call',
+  'tool_call_update',
+])
+const MAX_EARLY = 256
+const MAX_EARLY_CHARS = 64 * 1024
+/** An agent that does not stay where it is put is not told so for ever. */
+const MAX_MOVES = 8
+
 /** `session/update`. What comes before the first message is the history of the conversation, which the log has. */
 export function updated(profile: AcpProfile, before: AcpState, line: JsonObject): Step {
   const state = before.opening ? { ...before, replayed: true } : before
-  const update = asObject(asObject(line.params).update)
+  const params = asObject(line.params)
+  const update = asObject(params.update)
+  if (isOfAnother(state, params.sessionId)) return nothing(before)
+  if (state.quiet && state.turnId === null && ANSWERS.has(update.sessionUpdate)) {
+    const fits = state.early.length < MAX_EARLY && capped(params, MAX_EARLY_CHARS) === params
+    return nothing(fits ? { ...state, early: [...state.early, params] } : state)
+  }
   switch (update.sessionUpdate) {
     case 'agent_message_chunk': {
       const mode = profile.modeIn?.(asString(asObject(update.content).text) ?? '') ?? null
-      return mode === null ? chunk(profile, state, 'text', update) : noticed(profile, state, mode)
+      return mode === null ? chunk(profile, state, 'text', update) : noticed(state, mode)
     }
     case 'agent_thought_chunk':
       return chunk(profile, state, 'thinking', update)
@@ -27,7 +45,7 @@ export function updated(profile: AcpProfile, before: AcpState, line: JsonObject)
     case 'tool_call_update':
       return toolUpdate(profile, state, update)
     case 'current_mode_update':
-      return noticed(profile, state, asString(update.currentModeId))
+      return noticed(state, asString(update.currentModeId))
     case 'usage_update':
       return nothing(priced(state, asObject(update.cost)))
     default: {
@@ -37,9 +55,16 @@ export function updated(profile: AcpProfile, before: AcpState, line: JsonObject)
   }
 }
 
-function noticed(profile: AcpProfile, state: AcpState, id: string | null): Step {
-  if (id === null || id === state.mode) return nothing(state)
-  return nothing({ ...state, mode: id, noticed: modeOf(profile, id) })
+function isOfAnother({ sessionId, known }: AcpState, told: unknown): boolean {
+  const ours = sessionId ?? known
+  return ours !== null && typeof told === 'string' && told !== ours
+}
+
+/** What mode it was in long ago is of no interest: the conversation's opening says what it is in now. */
+function noticed(state: AcpState, id: string | null): Step {
+  if (id === null || id === state.mode || (state.opening && state.sessionId === null)) return nothing(state)
+  if (state.moves >= MAX_MOVES) return nothing({ ...state, mode: id })
+  return nothing({ ...state, mode: id, noticed: id, moves: state.moves + 1 })
 }
 
 function priced(state: AcpState, { amount, currency }: JsonObject): AcpState {

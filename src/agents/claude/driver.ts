@@ -20,6 +20,7 @@ export const claudeDriver = {
     approvals: true,
     images: true,
     resume: true,
+    relocate: true,
     fork: true,
     cost: true,
     setModel: true,

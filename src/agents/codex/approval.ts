@@ -1,3 +1,4 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Approval, Decision } from '../../core/approval.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { unwrapped } from './shell.ts'
@@ -39,14 +40,15 @@ export function asked(
   const id = `${turn}:${requestId}`
   const callId = asString(params.itemId) ?? question.callId
   const approval: Approval = { ...question, id, requestId, callId, parent }
-  return says({ ...state, asked: remember(state.asked, requestId) }, { type: 'approval.asked', approval })
+  const asked = remember(state.asked, { requestId, below: parent === null ? null : approval })
+  return says({ ...state, asked }, { type: 'approval.asked', approval })
 }
 
-/** Also said of what has been answered; the engine knows which is open. After its turn a question is closed anyway. */
+/** Also said of what has been answered; the engine knows which is open. */
 export function resolved(state: CodexState, id: unknown): Step {
   const requestId = JSON.stringify(id ?? null)
-  if (!state.asked.includes(requestId)) return nothing(state)
-  const asked = state.asked.filter((one) => one !== requestId)
+  const asked = state.asked.filter((one) => one.requestId !== requestId)
+  if (asked.length === state.asked.length) return nothing(state)
   return says({ ...state, asked }, { type: 'approval.withdrawn', requestId })
 }
 
@@ -69,8 +71,29 @@ function command(params: JsonObject): Question {
 /** The changes are those of the item that was started before. */
 function fileChange({ itemId, reason, grantRoot }: JsonObject, state: CodexState): Question {
   const changes = state.open.find((item) => item.id === itemId)?.input ?? { changes: [] }
-  const input = (grantRoot ?? null) === null ? changes : { ...asObject(changes), grantRoot }
-  return { ...PLAIN, tool: 'fileChange', edits: true, input, summary: asString(reason) }
+  const plain = (grantRoot ?? null) === null
+  const input = plain ? changes : { ...asObject(changes), grantRoot }
+  const edits = plain && staysWithin(state.roots, asObject(changes))
+  return { ...PLAIN, tool: 'fileChange', edits, input, summary: asString(reason) }
+}
+
+/** Codex's own sandbox keeps these from commands, too: who writes there decides what is run later. */
+const PROTECTED: ReadonlySet<string> = new Set(['.git', '.codex', '.agents', '.aws'])
+
+/** Every file that is changed lies where the session works. */
+function staysWithin(roots: string[], { changes }: JsonObject): boolean {
+  const paths = asArray(changes).flatMap((change) => {
+    const { path, to } = asObject(change)
+    return to === undefined ? [path] : [path, to]
+  })
+  return paths.length > 0 && paths.every((path) => roots.some((root) => isWithin(root, asString(path))))
+}
+
+function isWithin(root: string, path: string | null): boolean {
+  if (path === null) return false
+  const [first, ...rest] = relative(root, resolve(root, path)).split(sep)
+  const outside = first === '..' || first === '' || isAbsolute(first!)
+  return !outside && ![first!, ...rest].some((name) => PROTECTED.has(name))
 }
 
 function permissions({ permissions: wanted, cwd, reason }: JsonObject): Question {
@@ -93,13 +116,15 @@ function elicitation(params: JsonObject, state: CodexState): Question {
     return { ...PLAIN, tool, input: { message, ...(url !== undefined && { url }) }, summary }
   }
   const questions = fields.map(([id, field]) => {
-    const { title, description, enum: choices } = asObject(field)
-    const options = asArray(choices).map((label) => ({ label: String(label), description: '' }))
+    const { title, description, type, enum: choices, items } = asObject(field)
+    const given = type === 'boolean' ? ['true', 'false'] : asArray(choices ?? asObject(items).enum)
+    const options = given.map((label) => ({ label: String(label), description: '' }))
     return {
       id,
       header: asString(title) ?? id,
       question: asString(description) ?? asString(title) ?? id,
       options,
+      ...(isTyped(type) && { type }),
     }
   })
   return { ...PLAIN, kind: 'question', tool, input: { message, questions }, summary }
@@ -142,8 +167,26 @@ function elicited({ kind, input }: Approval, decision: Decision, yes: boolean): 
   if (decision.behavior !== 'allow' && decision.behavior !== 'respond') {
     return { action: 'decline', content: null, _meta: null }
   }
-  const content = Object.fromEntries(answersOf(input, decision).map(([id, answer]) => [id, answer]))
+  const types = new Map(
+    asArray(asObject(input).questions).map((one) => [asObject(one).id, asObject(one).type]),
+  )
+  const answers = answersOf(input, decision)
+  const content = Object.fromEntries(answers.map(([id, answer]) => [id, typed(types.get(id), answer)]))
   return { action: 'accept', content, _meta: null }
+}
+
+function isTyped(type: unknown): boolean {
+  return type === 'number' || type === 'integer' || type === 'boolean' || type === 'array'
+}
+
+/** As the form wants it; what does not fit is passed on as it was said. */
+function typed(type: unknown, answer: string): unknown {
+  const said = answer.trim()
+  if (type === 'boolean')
+    return /^(?:true|yes)$/i.test(said) || (/^(?:false|no)$/i.test(said) ? false : answer)
+  if (type === 'array') return said === '' ? [] : said.split(/\s*,\s*/)
+  if (type !== 'number' && type !== 'integer') return answer
+  return said === '' || Number.isNaN(Number(said)) ? answer : Number(said)
 }
 
 function chosen(input: unknown, decision: Decision): JsonObject {

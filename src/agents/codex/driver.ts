@@ -3,17 +3,18 @@ import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Steer } from '../../core/turn.ts'
 import type { AgentDriver, Translator } from '../agent.ts'
-import { asObject, type JsonObject } from '../json.ts'
+import { asArray, asObject, type JsonObject } from '../json.ts'
 import { answerTo } from './approval.ts'
 import { detect } from './detect.ts'
-import { plan, shared } from './launch.ts'
-import { areGone, endCommands, removeFolders } from './leftovers.ts'
-import { policyOf } from './mode.ts'
+import { plan, shared, stop } from './launch.ts'
+import { areGone, endCommands, marksOf, removeFolders } from './leftovers.ts'
+import { guardOf, policyOf } from './mode.ts'
 import { open } from './opening.ts'
 import { type Purpose, refusal, request, response } from './rpc.ts'
 import { signedIn } from './signed-in.ts'
 import type { CodexState } from './state.ts'
 import { codexTranslator } from './translator.ts'
+import { allowingRules } from './user-rules.ts'
 
 export const codexDriver = {
   name: 'codex',
@@ -24,6 +25,7 @@ export const codexDriver = {
     approvals: true,
     images: true,
     resume: true,
+    relocate: true,
     fork: true,
     cost: false,
     setModel: true,
@@ -56,9 +58,10 @@ function read(session: Session, purpose: Purpose, about?: string): string[] {
   return threadId === null ? [] : [request(session, purpose, 'thread/read', { threadId }, about)]
 }
 
-/** Mode and model are told with the next message. */
+/** Mode and model are told with the next message, too; the mode also now, since Codex may begin something by itself. */
 function encode(intent: Intent, session: Session, heard?: unknown): string[] {
-  if (intent.kind === 'prompt') return [prompt(session, intent.turnId, intent.input)]
+  if (intent.kind === 'prompt') return prompt(session, intent.turnId, intent.input)
+  if (intent.kind === 'mode') return mode({ ...session, mode: intent.mode })
   if (intent.kind === 'steer')
     return steer(session, intent.steer, (heard as CodexState | undefined)?.turn ?? null)
   if (intent.kind !== 'decision') return []
@@ -66,7 +69,14 @@ function encode(intent: Intent, session: Session, heard?: unknown): string[] {
   return result ? [response(intent.approval.requestId, result)] : []
 }
 
-function prompt(session: Session, turnId: string, input: Content[]): string {
+function mode(session: Session): string[] {
+  if (session.nativeId === null) return []
+  const params = { threadId: session.nativeId, ...policyOf(session) }
+  return [request(session, 'mode', 'thread/settings/update', params, session.mode)]
+}
+
+function prompt(session: Session, turnId: string, input: Content[]): string[] {
+  const guard = guardOf(session)
   const params = {
     threadId: session.nativeId,
     clientUserMessageId: turnId,
@@ -74,7 +84,10 @@ function prompt(session: Session, turnId: string, input: Content[]): string {
     ...policyOf(session),
     ...(session.model !== null && { model: session.model }),
   }
-  return request(session, 'turn', 'turn/start', params, turnId)
+  return [
+    ...(guard ? [request(session, 'guard', 'thread/settings/update', guard)] : []),
+    request(session, 'turn', 'turn/start', params, `${turnId}:${session.mode}`),
+  ]
 }
 
 /**
@@ -97,16 +110,22 @@ function inputItem(part: Content): JsonObject {
   return { type: 'image', url: `data:${part.mediaType};base64,${part.data}` }
 }
 
-async function answer(asked: unknown, session: Session): Promise<string[]> {
-  const { step, fresh, turn, requestId, method } = asObject(asked)
+async function answer(asked: unknown, session: Session, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const { step, fresh, turn, requestId, method, ...rest } = asObject(asked)
   const { nativeId: threadId } = session
+  const children = asArray(rest.children).map(String)
   switch (step) {
     case 'open':
-      return [open(session, fresh === true)]
+      return [open(session, fresh === true, await allowingRules(env, session.cwd))]
+    case 'children':
+      return [request(session, 'children', 'thread/list', { ancestorThreadId: threadId, ...FROM_ITS_STATE })]
     case 'stop':
-      return [request(session, 'stop', 'turn/interrupt', { threadId, turnId: turn })]
+      return [
+        request(session, 'stop', 'turn/interrupt', { threadId, turnId: turn }),
+        ...children.map((child) => stop(session, child)),
+      ]
     case 'clean':
-      await tidy(session)
+      await tidy(session, children)
       return [request(session, 'clean', 'thread/backgroundTerminals/clean', { threadId })]
     case 'refuse':
       return [refusal(String(requestId), `Corral has no answer to ${String(method)}`)]
@@ -115,15 +134,30 @@ async function answer(asked: unknown, session: Session): Promise<string[]> {
   }
 }
 
-async function tidy(session: Session): Promise<void> {
-  if (session.nativeId !== null) await endCommands(session.nativeId)
-  await removeFolders(writableIn(session), session.turn?.startedAt ?? session.activeAt)
+/** Without looking through all the files in which conversations are kept. */
+const FROM_ITS_STATE = { useStateDbOnly: true, limit: 100 }
+
+async function tidy(session: Session, children: string[]): Promise<void> {
+  const marks = marksOf(session, children)
+  await endCommands(marks)
+  const since = session.turn?.startedAt ?? session.activeAt
+  await removeFolders(writableIn(session), { since, until: Date.now() }, marks)
 }
 
 /** What was killed takes a moment to go; a command that was spared needs the folders of its sandbox. */
-async function afterExit(session: Session, since: number): Promise<void> {
-  if (session.nativeId === null || !(await areGone(session.nativeId, 500))) return
-  await removeFolders(writableIn(session), since)
+async function afterExit(session: Session, processSince: number): Promise<void> {
+  const marks = marksOf(session)
+  if (session.nativeId === null || !(await areGone(marks, 500))) return
+  const since = Math.max(processSince, timeOf(session.run?.id ?? ''))
+  // What was made while nothing ran is not the sandbox's.
+  const until = session.turn || session.destroyed ? Date.now() : session.activeAt
+  await removeFolders(writableIn(session), { since, until }, marks)
+}
+
+/** When an id was given out: its process may be older than the session's part in it. */
+function timeOf(id: string): number {
+  const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+  return at <= Date.now() ? at : 0
 }
 
 function writableIn({ cwd, settings }: Session): string[] {

@@ -126,14 +126,16 @@ function inputOf(type: string, item: JsonObject): unknown {
   }
 }
 
-/** With `path` when it is about one file only, which is what rules look at. */
+/** With `path` when it is about one file only, which is what rules look at. `to`: where a file is moved. */
 function changesOf(item: JsonObject): JsonObject {
   const changes = asArray(item.changes).map((change) => {
     const { path, kind, diff } = asObject(change)
+    const { type = null, move_path: to } = asObject(kind)
     const { text, cut } = cutText(asString(diff) ?? '', MAX_DIFF)
-    return { path, kind: asObject(kind).type ?? null, diff: text, ...(cut > 0 && { cut }) }
+    return { path, ...((to ?? null) !== null && { to }), kind: type, diff: text, ...(cut > 0 && { cut }) }
   })
-  return { ...(changes.length === 1 && { path: changes[0]!.path }), changes }
+  const [only] = changes
+  return { ...(only && changes.length === 1 && only.to === undefined && { path: only.path }), changes }
 }
 
 const SIGNS: Partial<Record<string, string>> = { add: 'A', delete: 'D', update: 'M' }

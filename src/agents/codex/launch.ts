@@ -1,9 +1,11 @@
 import { CorralError } from '../../core/error.ts'
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SharedSupport } from '../agent.ts'
-import { endCommands } from './leftovers.ts'
+import { threadsOf } from './children.ts'
+import { endCommands, marksOf } from './leftovers.ts'
 import { arrival, greeting } from './opening.ts'
 import { request } from './rpc.ts'
+import type { CodexState } from './state.ts'
 
 /** Everything that differs from session to session is told over stdin. */
 export function plan(session: Session, detection: Detection): LaunchPlan {
@@ -32,13 +34,21 @@ export const shared: SharedSupport = {
     refuse(session.settings)
     return arrival(session)
   },
-  leave: (session) =>
-    session.nativeId === null
-      ? []
-      : [request(session, 'leave', 'thread/unsubscribe', { threadId: session.nativeId })],
-  async clear({ nativeId }) {
-    if (nativeId !== null) await endCommands(nativeId)
+  /** Of a session that is gone for good the sub-agents are stopped, too; else they may go on. */
+  leave(session, heard) {
+    if (session.nativeId === null) return []
+    const children = session.destroyed ? threadsOf((heard as CodexState | null)?.children ?? []) : []
+    return [
+      ...children.map((child) => stop(session, child)),
+      request(session, 'leave', 'thread/unsubscribe', { threadId: session.nativeId }),
+    ]
   },
+  clear: (session) => endCommands(marksOf(session)),
+}
+
+/** Whatever a sub-agent is doing. */
+export function stop(session: Session, threadId: string): string {
+  return request(session, 'stop', 'turn/interrupt', { threadId, turnId: '' }, threadId)
 }
 
 /** What Codex has nothing for is not passed over in silence. */

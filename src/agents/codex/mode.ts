@@ -21,6 +21,22 @@ const POLICIES: Readonly<Record<Mode, Policy>> = {
   ask: { sandbox: 'workspaceWrite', approvals: 'untrusted' },
 }
 
+const READ_ONLY = 'corral_read_only'
+
+/**
+ * A command that the user's own rules allow Codex runs outside of its sandbox, but not while there is a file that must not
+ * be read: that forbids to leave the sandbox at all. This one is nobody's to read.
+ */
+export const GUARD: JsonObject = {
+  [`permissions.${READ_ONLY}`]: { extends: ':read-only', filesystem: { '/etc/shadow': 'deny' } },
+  default_permissions: ':read-only',
+}
+
+/** Told before a message in `plan`. A conversation without the guard does not know it, and has no need of it. */
+export function guardOf({ mode, nativeId }: Session): JsonObject | null {
+  return mode === 'plan' ? { threadId: nativeId, permissions: READ_ONLY } : null
+}
+
 /**
  * Told with every message: Codex forgets its sandbox over a resume, and a sandbox that is set when a conversation is
  * opened makes it write the directory into the user's own settings.

@@ -3,6 +3,7 @@ import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import { type Answer, notification, request } from './rpc.ts'
+import { GUARD } from './mode.ts'
 import { type CodexState, notice, says, type Step } from './state.ts'
 
 const MAX_INIT = 16 * 1024
@@ -42,8 +43,11 @@ export function arrival(session: Session): string[] {
   return [request(session, 'account', 'account/read', { refreshToken: false })]
 }
 
-/** Opens the session's conversation; `fresh` when the one that it had is lost. */
-export function open(session: Session, fresh: boolean): string {
+/**
+ * Opens the session's conversation; `fresh` when the one that it had is lost. `rules`: files of the user's that let commands
+ * pass; the answer names them again.
+ */
+export function open(session: Session, fresh: boolean, rules: string[] = []): string {
   const params = {
     cwd: session.cwd,
     ...(session.model !== null && { model: session.model }),
@@ -51,13 +55,15 @@ export function open(session: Session, fresh: boolean): string {
     config: {
       'shell_environment_policy.set.CORRAL_SESSION_ID': session.id,
       ...mcpServers(session.settings.mcpConfig),
+      ...(rules.length > 0 && GUARD),
     },
   }
   const [method, threadId] =
     session.nativeId !== null ? ['thread/resume', session.nativeId] : ['thread/fork', session.forkFrom]
-  if (fresh || threadId === null) return request(session, 'open', 'thread/start', params)
+  const about = rules.join(', ')
+  if (fresh || threadId === null) return request(session, 'open', 'thread/start', params, about)
   // What was said before is in Corral's log: Codex need not tell it again.
-  return request(session, 'open', method!, { threadId, ...params, excludeTurns: true })
+  return request(session, 'open', method!, { threadId, ...params, excludeTurns: true }, about)
 }
 
 function instructions(settings: SessionSettings): JsonObject {
@@ -94,15 +100,18 @@ const LOST = /no rollout found|invalid session id|thread not found/
 const BUSY = /already has an active writer/
 
 /** After a crash a conversation may be asked for twice: the first that opens is the session's. */
-export function opened(state: CodexState, { result, error }: Answer): Step {
+export function opened(state: CodexState, { about: rules, result, error }: Answer): Step {
   if (state.opened) return says(state)
   const thread = asObject(result?.thread)
   const id = asString(thread.id)
   if (result && id !== null) {
-    return says({ ...state, thread: id, opened: true }, init(id, result, thread), {
-      type: 'agent.ready',
-      problem: null,
-    })
+    return says(
+      { ...state, thread: id, opened: true },
+      init(id, result, thread),
+      ...(rules === '' ? [] : [lenient(rules)]),
+      { type: 'agent.ready', problem: null },
+      ...missing(state),
+    )
   }
   if (LOST.test(error)) {
     return says(
@@ -116,6 +125,16 @@ export function opened(state: CodexState, { result, error }: Answer): Step {
     )
   }
   return says(state, { type: 'agent.ready', problem: problemOf(error) })
+}
+
+/** Who comes into a conversation that went on without it asks for the sub-agents that it may have. */
+export function missing({ complete }: CodexState): AgentOutput[] {
+  return complete ? [] : [{ type: 'agent.request', request: { step: 'children' } }]
+}
+
+function lenient(files: string): AgentOutput {
+  const message = `Codex does not ask about commands that your own rules allow (${files}); in \`plan\` they cannot write`
+  return notice('user_rules', message, { files })
 }
 
 function init(nativeId: string, result: JsonObject, thread: JsonObject): AgentOutput {

@@ -1,4 +1,5 @@
-const WRAPPED = /^(?:\S*\/)?(?:ba|z|da)?sh -l?c (.+)$/s
+/** A shell of the system's: a program of that name elsewhere may be anything. */
+const WRAPPED = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z|da)?sh -l?c (.+)$/s
 const PIECE = /'([^']*)'|"((?:[^"\\]|\\.)*)"|((?:[^\s'"\\]|\\.)+)/gsy
 
 /** The command itself, where Codex names the whole line that it gives to a shell (`/bin/bash -lc 'git status'`). */

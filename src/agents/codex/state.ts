@@ -1,7 +1,8 @@
 import type { AgentOutput } from '../../core/event.ts'
+import type { Question } from '../../core/approval.ts'
 import type { Session } from '../../core/session.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { capped } from '../json.ts'
+import { capped, type JsonObject } from '../json.ts'
 
 /** Something that Codex does and has not finished. */
 export interface OpenItem {
@@ -19,6 +20,14 @@ export interface CodexTurn {
   ours: string | null
   /** Codex has said that it is under way: before that it cannot be stopped. */
   started: boolean
+  /** The mode that it began in. */
+  mode: string | null
+}
+
+/** A sub-agent has a conversation of its own, and belongs to the call that started it. */
+export interface Child {
+  thread: string
+  parent: string
 }
 
 export type Ended = Extract<AgentOutput, { type: 'turn.ended' }>
@@ -31,8 +40,13 @@ export interface CodexState {
   thread: string | null
   /** It has been opened by this process. */
   opened: boolean
-  /** Conversations of its sub-agents, and the call that each belongs to. */
-  children: { thread: string; parent: string }[]
+  /** Where edits are part of the work: the session's directory, and those added to it. */
+  roots: string[]
+  children: Child[]
+  /** No sub-agent of an earlier turn can be missing among them. */
+  complete: boolean
+  /** Lines of conversations that may be theirs, until that is known. */
+  unclaimed: JsonObject[]
   turn: CodexTurn | null
   /** A turn that started before it was known whose it is. */
   heard: { thread: string; turn: string } | null
@@ -41,8 +55,8 @@ export interface CodexState {
   /** How the turn ended; told once what it left behind is gone. */
   ended: Ended | null
   open: OpenItem[]
-  /** Questions of the turn, by the JSON of their ids. */
-  asked: string[]
+  /** Open questions; those of sub-agents as they were asked, since they outlive the turn. */
+  asked: { requestId: string; below: Question | null }[]
   /** The last message of the turn. */
   text: string | null
   /** All changes of the turn as one diff. */
@@ -65,20 +79,32 @@ const BETWEEN_TURNS = {
   heard: null,
   stopping: false,
   ended: null,
-  open: [],
-  asked: [],
   text: null,
   diff: null,
   usage: NO_USAGE,
   counted: null,
 } satisfies Partial<CodexState>
 
-export function initialState({ id, nativeId }: Session): CodexState {
-  return { session: id, thread: nativeId, opened: false, children: [], ...BETWEEN_TURNS }
+export function initialState({ id, nativeId, cwd, settings }: Session): CodexState {
+  return {
+    session: id,
+    thread: nativeId,
+    opened: false,
+    roots: [cwd, ...(settings.additionalDirectories ?? [])],
+    children: [],
+    complete: nativeId === null,
+    unclaimed: [],
+    open: [],
+    asked: [],
+    ...BETWEEN_TURNS,
+  }
 }
 
+/** Sub-agents go on without the turn that started them. */
 export function betweenTurns(state: CodexState): CodexState {
-  return { ...state, ...BETWEEN_TURNS }
+  const open = state.open.filter(({ parent }) => parent !== null)
+  const asked = state.asked.filter(({ below }) => below !== null)
+  return { ...state, ...BETWEEN_TURNS, open, asked }
 }
 
 export function nothing(state: CodexState): Step {

@@ -2,14 +2,16 @@ import type { AgentOutput } from '../../core/event.ts'
 import type { Translator } from '../agent.ts'
 import { asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { asked, resolved } from './approval.ts'
+import { childOf, unclaimed, withChild, withListed, withNamed } from './children.ts'
 import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
-import { accountRead, opened } from './opening.ts'
+import { accountRead, missing, opened } from './opening.ts'
 import { type Answer, answerOf } from './rpc.ts'
-import { type CodexState, initialState, notice, nothing, other, remember, says, type Step } from './state.ts'
+import { type CodexState, initialState, notice, nothing, other, says, type Step } from './state.ts'
 import {
   failing,
   finished,
   interruptWanted,
+  modeAnswered,
   steerAnswered,
   tokensUsed,
   turnAnswered,
@@ -32,8 +34,8 @@ function step(state: CodexState, line: unknown): Step {
   if (method === 'thread/started') return threadStarted(state, asObject(params.thread))
   if (method === 'turn/started') return mayStart(state, params)
   const thread = asString(params.threadId)
-  const child = state.children.find((one) => one.thread === thread)
-  if (thread !== null && thread !== state.thread && !child) return nothing(state)
+  const child = childOf(state, thread)
+  if (thread !== null && thread !== state.thread && !child) return nothing(unclaimed(state, line))
   const parent = child?.parent ?? null
   if (id !== undefined) return asked(state, JSON.stringify(id), method, params, parent)
   return notified(state, method, params, parent)
@@ -54,7 +56,16 @@ function answered(state: CodexState, answer: Answer): Step {
     case 'clean':
       return finished(state)
     case 'barrier':
-      return says(withThread(state, answer), ...ready(answer), { type: 'barrier.reached', id: answer.about })
+      return says(
+        withThread(state, answer),
+        ...ready(answer),
+        { type: 'barrier.reached', id: answer.about },
+        ...missing(state),
+      )
+    case 'children':
+      return state.unclaimed.reduce(claimed, nothing(withListed(state, answer)))
+    case 'mode':
+      return modeAnswered(state, answer)
     default:
       return nothing(state)
   }
@@ -70,21 +81,26 @@ function ready({ result }: Answer): AgentOutput[] {
   return result ? [{ type: 'agent.ready', problem: null }] : []
 }
 
-/** Sub-agents have conversations of their own. */
-function threadStarted(state: CodexState, thread: JsonObject): Step {
-  const [id, parentThread] = [asString(thread.id), asString(thread.parentThreadId)]
-  if (id === null || parentThread === null || id === state.thread) return nothing(state)
-  const known = parentThread === state.thread || state.children.some((one) => one.thread === parentThread)
-  if (!known || state.children.some((one) => one.thread === id)) return nothing(state)
-  const call = state.open.findLast(({ type }) => type === 'collabAgentToolCall')
-  return nothing({ ...state, children: remember(state.children, { thread: id, parent: call?.id ?? id }) })
+function threadStarted(state: CodexState, { id, parentThreadId }: JsonObject): Step {
+  const parent = asString(parentThreadId)
+  const ours = parent !== null && (parent === state.thread || childOf(state, parent))
+  return nothing(ours ? withChild(state, asString(id)) : state)
 }
 
+/** What a sub-agent does is rooted in the turn that it was started in. */
 function mayStart(state: CodexState, params: JsonObject): Step {
-  const [thread, turn] = [asString(params.threadId), asString(asObject(params.turn).id)]
+  const { id, rootTurnId } = asObject(params.turn)
+  const [thread, turn] = [asString(params.threadId), asString(id)]
   if (thread === null || turn === null) return nothing(state)
-  const others = state.thread !== null && thread !== state.thread
-  return others ? nothing(state) : turnStarted(state, thread, turn)
+  if (state.thread === null || thread === state.thread) return turnStarted(state, thread, turn)
+  const root = asString(rootTurnId)
+  return nothing(root !== null && root === state.turn?.id ? withChild(state, thread) : state)
+}
+
+/** What was begun may have been told by whoever heard of it then; a question that was told is known by its id. */
+function claimed({ state, outputs }: Step, line: JsonObject): Step {
+  const next = step(state, line)
+  return { state: next.state, outputs: line.id === undefined ? outputs : [...outputs, ...next.outputs] }
 }
 
 /** Known, and of no use. */
@@ -113,9 +129,9 @@ function notified(state: CodexState, method: string, params: JsonObject, parent:
     case 'item/reasoning/textDelta':
       return delta(state, 'thinking', rawThoughts(asString(params.itemId) ?? ''), params.delta, parent)
     case 'item/started':
-      return itemStarted(state, asObject(params.item), parent)
+      return itemStarted(withNamed(state, asObject(params.item)), asObject(params.item), parent)
     case 'item/completed':
-      return itemCompleted(state, asObject(params.item), parent)
+      return itemCompleted(withNamed(state, asObject(params.item)), asObject(params.item), parent)
     case 'serverRequest/resolved':
       return resolved(state, params.requestId)
     case 'mcpServer/startupStatus/updated':

@@ -2,6 +2,7 @@ import type { AgentOutput } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { asArray, asCount, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
+import { threadsOf } from './children.ts'
 import { closed } from './item.ts'
 import type { Answer } from './rpc.ts'
 import {
@@ -18,12 +19,13 @@ import {
 const MAX_DIFF = 256 * 1024
 
 /** Codex has the message, or will not take it. */
-export function turnAnswered(state: CodexState, { about: ours, result, error }: Answer): Step {
+export function turnAnswered(state: CodexState, { about, result, error }: Answer): Step {
+  const [ours = '', mode = null] = about.split(':')
   const id = asString(asObject(result?.turn).id)
   if (id === null) return says(betweenTurns(state), refused(error))
   const heard = state.heard?.turn === id ? state.heard : null
   const started = heard !== null || (state.turn?.id === id && state.turn.started)
-  const turn = { id, ours, started }
+  const turn = { id, ours, started, mode }
   return says(
     { ...state, thread: state.thread ?? heard?.thread ?? null, turn, heard: null },
     { type: 'turn.accepted', turnId: ours },
@@ -51,43 +53,61 @@ export function turnStarted(state: CodexState, thread: string, id: string): Step
   if (state.thread === null && state.turn?.id !== id)
     return nothing({ ...state, heard: { thread, turn: id } })
   const turn: CodexTurn =
-    state.turn?.id === id ? { ...state.turn, started: true } : { id, ours: null, started: true }
+    state.turn?.id === id ? { ...state.turn, started: true } : { id, ours: null, started: true, mode: null }
   const next = { ...state, thread, turn }
   return state.stopping ? says(next, stop(next)) : nothing(next)
 }
 
 /** A human wants the turn to stop. Codex refuses that until it has said that the turn has started. */
 export function interruptWanted(state: CodexState): Step {
-  if (state.ended) return says(state, CLEAN)
+  if (state.ended) return says(state, clean(state))
   if (!state.turn) return nothing(state)
   return state.turn.started ? says(state, stop(state)) : nothing({ ...state, stopping: true })
 }
 
-function stop({ turn }: CodexState): AgentOutput {
-  return { type: 'agent.request', request: { step: 'stop', turn: turn!.id } }
+function stop({ turn, children }: CodexState): AgentOutput {
+  return { type: 'agent.request', request: { step: 'stop', turn: turn!.id, children: threadsOf(children) } }
 }
 
-const CLEAN: AgentOutput = { type: 'agent.request', request: { step: 'clean' } }
+function clean({ children }: CodexState): AgentOutput {
+  return { type: 'agent.request', request: { step: 'clean', children: threadsOf(children) } }
+}
+
+/** Codex cannot be told another sandbox in the middle of a turn. */
+export function modeAnswered(state: CodexState, { about: mode }: Answer): Step {
+  const { turn } = state
+  if (!turn || turn.mode === null || turn.mode === mode) return nothing(state)
+  const message = `This turn began in \`${turn.mode}\`, and Codex keeps its sandbox for it; questions are answered as in \`${mode}\` from now on, and all of it holds from the next message on`
+  return says(state, notice('mode_later', message, { began: turn.mode, mode }, 'info'))
+}
 
 /** An interrupted turn is over when its commands are, too: Codex lets them run. */
 export function turnCompleted(before: CodexState, turn: JsonObject): Step {
   if (turn.id !== before.turn?.id || before.ended) return nothing(before)
   const ended = endOf(before, turn)
   const state = { ...before, ended, stopping: false }
-  return ended.outcome === 'interrupted' ? says(state, CLEAN) : finished(state)
+  return ended.outcome === 'interrupted' ? says(state, clean(state)) : finished(state)
 }
 
 /** Tells the end of a turn; the answer to what cleaned up after it comes here, too, and may come twice. */
 export function finished(state: CodexState): Step {
-  const { ended, turn, open, diff } = state
+  const { ended, turn, diff } = state
   if (!ended || !turn) return nothing(state)
-  const outputs = open.map((item) => closed(item, ended.outcome))
+  // An interrupt stops the sub-agents, too; else what they do goes on.
+  const over = state.open.filter(({ parent }) => parent === null || ended.outcome === 'interrupted')
+  const outputs = over.map((item) => closed(item, ended.outcome))
   if (diff !== null) {
     const { text, cut } = cutText(diff, MAX_DIFF)
     outputs.push({ type: 'agent.other', kind: 'diff', raw: { diff: text, cut } })
   }
   outputs.push(turn.ours === null ? ownAccord(ended) : ended)
-  return says(betweenTurns(state), ...outputs)
+  const next = betweenTurns({ ...state, open: state.open.filter((item) => !over.includes(item)) })
+  return says(next, ...outputs, ...askedAgain(next))
+}
+
+/** The questions of a turn are closed with it, but sub-agents still wait for an answer to theirs. */
+function askedAgain({ asked }: CodexState): AgentOutput[] {
+  return asked.flatMap(({ below }) => (below ? [{ type: 'approval.asked' as const, approval: below }] : []))
 }
 
 function ownAccord({ outcome, text, usage }: Ended): AgentOutput {

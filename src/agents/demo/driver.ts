@@ -22,6 +22,7 @@ export const demoDriver = {
     approvals: true,
     images: true,
     resume: true,
+    relocate: true,
     fork: true,
     cost: true,
     setModel: true,

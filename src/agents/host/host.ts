@@ -6,6 +6,7 @@ import type { AgentHost, AgentSink, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
+import { createAnswering } from './answering.ts'
 import { createConversations } from './conversations.ts'
 import { createDelivery } from './delivery.ts'
 import { createEscalation } from './escalation.ts'
@@ -112,7 +113,7 @@ export function createHost(deps: HostDeps): Host {
       committed: deps.committed,
       warn,
       onOutput: (outputs) => onOutput(run, outputs),
-      onRequest: (request) => void answer(run, request),
+      onRequest: (request) => answering.take(request),
       tidyUp: (since) => tidyUp(run, since),
       onExit: () => {
         if (runs.get(row.sessionId) !== run) return
@@ -121,21 +122,19 @@ export function createHost(deps: HostDeps): Host {
         runs.delete(row.sessionId)
       },
     })
+    const answering = createAnswering(run, {
+      answer: (request) => answer(run, request),
+      failed: (error) => warn(`answering agent ${run.pid}`, error),
+    })
     runs.set(row.sessionId, run)
     awaitReady(run).catch((error) => warn(`agent ${row.pid}`, error))
     if (released) run.detach()
     return run
   }
 
-  /** What an agent's protocol wants of this side is given at once; a driver that cannot costs that answer only. */
-  async function answer(run: Run, request: unknown): Promise<void> {
-    try {
-      const session = deps.session(run.sessionId)
-      const lines = session && (await run.driver.answer?.(request, session, deps.env))
-      if (lines && lines.length > 0 && !run.over) await run.write(lines)
-    } catch (error) {
-      warn(`answering agent ${run.pid}`, error)
-    }
+  async function answer(run: Run, request: unknown): Promise<string[]> {
+    const session = deps.session(run.sessionId)
+    return (session && (await run.driver.answer?.(request, session, deps.env))) ?? []
   }
 
   async function tidyUp(run: Run, since: number): Promise<void> {
@@ -206,9 +205,7 @@ export function createHost(deps: HostDeps): Host {
     const busy = run.busy()
     run.ending = true
     if (session && busy) await run.write(run.driver.interrupt(session)).catch(() => undefined)
-    if (session?.destroyed)
-      await run.driver.shared?.clear(session).catch((error) => warn('clearing up', error))
-    await run.leave(session ? (run.driver.shared?.leave(session) ?? []) : [], busy ? patienceMs : 0)
+    await run.leave(session, busy ? patienceMs : 0)
   }
 
   function interrupt(sessionId: string): void {
@@ -314,6 +311,7 @@ export function createHost(deps: HostDeps): Host {
       clearInterval(housekeeping)
       ladder.stopAll()
       for (const run of runs.values()) run.detach()
+      for (const name of catalog.names()) catalog.driver(name).letGo?.()
     },
   }
 }

@@ -93,7 +93,7 @@ export interface Run {
   /** It rests in a process that many share and that has said too much: the next turn had better begin elsewhere. */
   worn(): boolean
   /** Leaves a process to the others in it: waits for the end of the turn if told how long, says its last lines, and is gone. */
-  leave(lines: string[], patienceMs: number): Promise<void>
+  leave(session: Session | null, patienceMs: number): Promise<void>
   /** Stops following without touching the process. */
   detach(): void
 }
@@ -301,7 +301,8 @@ export function createRun(deps: RunDeps): Run {
     write: (lines) => fifo.write(lines),
     tell(intent, session) {
       if (intent.kind === 'prompt') given = intent.turnId
-      return fifo.write(driver.encode(intent, session, reading.state))
+      const done = intent.kind === 'decision' && driver.carryOut?.(intent, session, reading.state)
+      return done ? done.then(fifo.write) : fifo.write(driver.encode(intent, session, reading.state))
     },
     barrier(id, session) {
       return new Promise((resolve) => {
@@ -329,7 +330,7 @@ export function createRun(deps: RunDeps): Run {
     shut: seat.shut,
     busy,
     worn: () => driver.shared !== undefined && !busy() && isWorn(files.journal),
-    async leave(lines, patienceMs) {
+    async leave(session, patienceMs) {
       const turnOver = new Promise<void>((resolve) => whenEnded.push(resolve))
       if (patienceMs > 0) {
         const late = Promise.withResolvers<void>()
@@ -337,7 +338,9 @@ export function createRun(deps: RunDeps): Run {
         await Promise.race([turnOver, late.promise, gone]).finally(() => clearTimeout(timer))
       }
       if (finished) return gone
-      await fifo.write(lines).catch(() => undefined)
+      const lines = session ? driver.shared?.leave(session, reading.state) : []
+      await fifo.write(lines ?? []).catch(() => undefined)
+      if (session?.destroyed) await driver.shared?.clear(session).catch((error) => warn('clearing up', error))
       finished = true
       seat.finish()
       await report({ code: 0, signal: null, stderr: '', expected: true })

@@ -87,7 +87,8 @@ export function createStarter(deps: StarterDeps): Starter {
         child.once('exit', () => run.check())
       })
     } catch (error) {
-      signalGroup(pid, 'SIGKILL')
+      // It is written down: a daemon that only lets go leaves it to the next one.
+      if (!deps.released()) signalGroup(pid, 'SIGKILL')
       throw error
     }
   }

@@ -29,7 +29,7 @@ export const settings = z.strictObject({
   disallowedTools: z.array(z.string()).exactOptional(),
   maxTurns: z.int().min(1).exactOptional(),
   mcpConfig: z.unknown().exactOptional(),
-  additionalDirectories: z.array(z.string()).exactOptional(),
+  additionalDirectories: z.array(z.string().startsWith('/')).exactOptional().describe('absolute paths'),
   customInstructions: z.string().exactOptional().describe('told to the agent beside its prompt'),
   permissionPromptTool: z
     .string()
@@ -249,6 +249,7 @@ export const agentReport = z.object({
     approvals: z.boolean(),
     images: z.boolean(),
     resume: z.boolean(),
+    relocate: z.boolean(),
     fork: z.boolean(),
     cost: z.boolean(),
     setModel: z.boolean(),

@@ -25,11 +25,6 @@ export interface RealAgent {
   steers: 'never' | 'at once' | 'between rounds'
   /** A call that was refused ends its turn; else the model hears of it and goes on. */
   denialEndsTurn: boolean
-  /**
-   * Whether its conversations are found from another directory than the one they began in. Those that are tied are found,
-   * but their tools go on to work where they began.
-   */
-  conversationsAre: 'everywhere' | 'in their directory' | 'tied to their directory'
 }
 
 export const FAILING = [401, 429, 500, 529] as const

@@ -22,7 +22,6 @@ export const claude: RealAgent = {
   tools: { command: 'Bash', edit: /^(Write|Edit)$/ },
   steers: 'between rounds',
   denialEndsTurn: false,
-  conversationsAre: 'everywhere',
 }
 
 export const codex: RealAgent = {
@@ -39,7 +38,6 @@ export const codex: RealAgent = {
   tools: { command: 'command', edit: /^fileChange$/ },
   steers: 'at once',
   denialEndsTurn: false,
-  conversationsAre: 'everywhere',
 }
 
 export const gemini: RealAgent = {
@@ -54,7 +52,6 @@ export const gemini: RealAgent = {
   tools: { command: 'Bash', edit: /^Edit$/ },
   steers: 'never',
   denialEndsTurn: false,
-  conversationsAre: 'in their directory',
 }
 
 export const opencode: RealAgent = {
@@ -73,7 +70,6 @@ export const opencode: RealAgent = {
   tools: { command: 'Bash', edit: /^Edit$/ },
   steers: 'never',
   denialEndsTurn: true,
-  conversationsAre: 'tied to their directory',
 }
 
 function modelInBody({ body }: SeenRequest): string | null {

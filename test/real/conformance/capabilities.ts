@@ -53,6 +53,27 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     },
     no: (rig) => assert.rejects(rig.session({ nativeId: STRANGER }), unsupported),
   },
+  relocate: {
+    async yes(rig, id) {
+      await rig.turn(id, '[[remember LIME]] [[say noted]]')
+      await rig.endProcess(id)
+      const other = await rig.session({ nativeId: rig.now.engine.session(id).nativeId })
+      assert.deepEqual((await rig.turn(other, '[[recall]]')).texts, ['recall: LIME'])
+      await rig.turn(other, '[[write here.txt text]]', { behavior: 'allow' })
+      assert.ok(rig.has(other, 'here.txt'), 'it works where the session is')
+      await rig.now.engine.destroy(other)
+      assert.deepEqual(
+        (await rig.turn(id, '[[recall]]')).texts,
+        ['recall: LIME'],
+        'the first one is as it was',
+      )
+    },
+    async no(rig, id) {
+      await rig.turn(id, '[[say hello]]')
+      const { nativeId } = rig.now.engine.session(id)
+      await assert.rejects(rig.session({ nativeId }), unsupported)
+    },
+  },
   fork: {
     async yes(rig, id) {
       await rig.turn(id, '[[remember PEAR]] [[say noted]]')

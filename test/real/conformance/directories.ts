@@ -7,7 +7,7 @@ import type { RealAgent } from './agent.ts'
 import type { Rig } from './rig.ts'
 
 /** A conversation, and the directory it belongs to. */
-export function directories({ conversationsAre }: RealAgent, rigOf: () => Rig): void {
+export function directories(_: RealAgent, rigOf: () => Rig): void {
   let rig: Rig
   let id: string
   before(async () => {
@@ -31,25 +31,6 @@ export function directories({ conversationsAre }: RealAgent, rigOf: () => Rig): 
     renameSync(`${from}-moved`, from)
     await fromElsewhere(() => rig.restart())
     assert.deepEqual(await recalls(), ['recall: FIG'], 'also with a daemon that was started elsewhere')
-  })
-
-  test(`continued in another directory: conversations are ${conversationsAre}`, async () => {
-    await rig.endProcess(id)
-    const { nativeId } = rig.now.engine.session(id)
-    const other = await rig.session({ nativeId })
-    const told = await recalls(other)
-    if (conversationsAre === 'in their directory') {
-      assert.deepEqual(told, ['recall: none', 'conversation_lost'])
-      assert.notEqual(rig.now.engine.session(other).nativeId, nativeId)
-    } else {
-      assert.deepEqual(told, ['recall: FIG'])
-    }
-    if (conversationsAre === 'everywhere') {
-      await rig.turn(other, '[[write here.txt text]]', { behavior: 'allow' })
-      assert.ok(rig.has(other, 'here.txt'), 'it works where the session is')
-    }
-    await rig.now.engine.destroy(other)
-    assert.deepEqual(await recalls(), ['recall: FIG'], 'and the first one is as it was')
   })
 
   test('a conversation that is nowhere is said to be lost, a fresh one begins, and even its directory may go', async () => {
