@@ -181,6 +181,8 @@ test('out of a plan it gets by an agreement only; else it is put back, and said 
   assert.match(agreed.said, /now acceptEdits/, 'and never as far as auto')
   assert.equal(engine.engine.session(sessionId).mode, 'code')
   await engine.engine.configure({ sessionId, mode: 'plan' })
+  // The agent does what it is told side by side: in the next turn it is certainly in its new mode.
+  await answering(engine, sessionId, { deeds: ['x'] })
   const later = await answering(engine, sessionId, { deeds: [move('acceptEdits'), 'x'] })
   assert.deepEqual(notices(later.events), ['mode_left'], 'an agreement is for its turn')
 })

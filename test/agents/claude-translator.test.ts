@@ -162,7 +162,6 @@ test('every tool call that starts is completed once', () => {
 test('a question for permission carries what is needed to show and to answer it', () => {
   const [asked] = only(translate(recorded('tool-allowed')), 'approval.asked')
   assert.deepEqual(asked!.approval, {
-    id: '00000018-0000-4000-8000-000000000000',
     requestId: '00000018-0000-4000-8000-000000000000',
     kind: 'tool',
     tool: 'Bash',

@@ -203,7 +203,6 @@ test('a question carries what is needed to show and to answer it', () => {
   const there = codexTranslator.initial(aSession({ cwd: '/home/dev/project' }))
   const [command, edit] = only(translate(recorded('tool-allowed'), there), 'approval.asked')
   assert.deepEqual(command!.approval, {
-    id: '00000003-0000-4000-8000-000000000000:0',
     requestId: '0',
     kind: 'tool',
     tool: 'command',

@@ -23,10 +23,7 @@ const QUESTIONS: Partial<Record<string, (params: JsonObject, state: CodexState) 
   'mcpServer/elicitation/request': elicitation,
 }
 
-/**
- * A request of Codex's. Its number starts anew with every process, so that the turn is part of the approval's id. What
- * nobody here can answer is refused: Codex would wait for ever.
- */
+/** A request of Codex's. What nobody here can answer is refused: Codex would wait for ever. */
 export function asked(
   state: CodexState,
   requestId: string,
@@ -36,10 +33,8 @@ export function asked(
 ): Step {
   const question = QUESTIONS[method]?.(params, state)
   if (!question) return says(state, { type: 'agent.request', request: { step: 'refuse', requestId, method } })
-  const turn = asString(params.turnId) ?? state.turn?.id ?? state.thread ?? ''
-  const id = `${turn}:${requestId}`
   const callId = asString(params.itemId) ?? question.callId
-  const approval: Approval = { ...question, id, requestId, callId, parent }
+  const approval = { ...question, requestId, callId, parent }
   const asked = remember(state.asked, { requestId, below: parent === null ? null : approval })
   return says({ ...state, asked }, { type: 'approval.asked', approval })
 }

@@ -35,7 +35,6 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
   ask: ({ requestId, kind, tool, input, callId, summary }) => ({
     type: 'approval.asked',
     approval: {
-      id: requestId,
       requestId,
       kind,
       tool,
