@@ -11,8 +11,9 @@ export const start: Command = async (cli) => {
   const config = await loadConfig({ env: cli.env, flags: flagsOf(cli) })
   if (cli.options['detach']) return (await import('../detach.ts')).startDetached(cli)
   const { runDaemon } = await import('../../daemon.ts')
-  const daemon = await runDaemon({ config, version, env: cli.env, homedir: homedir(), print: cli.note })
-  stopOnSignals(cli, daemon)
+  const starting = runDaemon({ config, version, env: cli.env, homedir: homedir(), print: cli.note })
+  stopOnSignals(cli, starting)
+  const daemon = await starting
   announce(cli, config, daemon)
   await daemon.stopped
   setTimeout(() => process.exit(), EXIT_MS).unref() // whatever still holds the process has had its chance
@@ -24,13 +25,15 @@ function flagsOf(cli: Cli): Record<string, unknown> {
 }
 
 /** The first signal stops in order, the second at once; agents that are left are taken up by the next daemon. */
-function stopOnSignals(cli: Cli, daemon: Daemon): void {
+function stopOnSignals(cli: Cli, starting: Promise<Daemon>): void {
   let asked = false
   const stop = (signal: NodeJS.Signals): void => {
     if (asked) process.exit(EXIT.error)
     asked = true
     if (!cli.json) cli.note(`${signal}: stopping; once more to leave at once`)
-    void daemon.stop({ agents: signal === 'SIGHUP' ? 'keep' : 'end', now: true })
+    const how = { agents: signal === 'SIGHUP' ? 'keep' : 'end', now: true } as const
+    // Of a daemon that cannot start somebody else is told.
+    starting.then((daemon) => daemon.stop(how)).catch(() => undefined)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 }
