@@ -16,7 +16,7 @@ import type {
   ApprovalRow,
   Bookmark,
   EventQuery,
-  Project,
+  Directory,
   RecentPath,
   SessionQuery,
 } from './ports.ts'
@@ -54,8 +54,12 @@ export interface Engine {
   /** Whoever asked has given up; what was decided before stays. */
   withdraw(approvalId: string, by: string): Promise<ApprovalRow>
   /** Rules for every session that works in this directory or below; what is given replaces what was. */
-  configureProject(path: string, rules: Partial<Rules>): Promise<Project>
-  projects(): Project[]
+  configureDirectory(path: string, rules: Partial<Rules>): Promise<Directory>
+  directories(): Directory[]
+
+  /** What people call this daemon; null: nobody has said. */
+  readonly name: string | null
+  setName(name: string): Promise<void>
 
   /** Throws `session_not_found`, also for destroyed ones. */
   session(id: string): Session

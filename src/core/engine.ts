@@ -9,6 +9,7 @@ import { CorralError } from './error.ts'
 import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
+import { createHouse } from './house.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
@@ -49,6 +50,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const approvals = createApprovals({ ...deps, drafts, change })
+  const house = createHouse({ ...deps, drafts })
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()
@@ -166,6 +168,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return log.oldest
     },
     ...queries,
+    ...house,
+    get name() {
+      return log.daemonName()
+    },
 
     create: (command) =>
       newOnce(command.key, async () => {
@@ -254,8 +260,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
     ask: approvals.ask,
     decide: approvals.decide,
     withdraw: approvals.withdraw,
-    projects: approvals.projects,
-    configureProject: approvals.configureProject,
+    directories: approvals.directories,
+    configureDirectory: approvals.configureDirectory,
 
     subscribe: (options, deliver, failed) => feed.subscribe(options, deliver, failed),
     async setBookmark(bookmark) {

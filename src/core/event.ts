@@ -96,6 +96,9 @@ export interface SessionPatch {
   archived?: boolean
 }
 
+/** What belongs to no session. */
+export type HouseEvent = { type: 'daemon.renamed'; name: string }
+
 export type EventBody =
   | AgentFact
   | {
@@ -169,6 +172,10 @@ export type EventBody =
       /** Corral ended it itself (idle, stop, destroy). */
       expected: boolean
     }
+  | HouseEvent
+
+/** What happened to the daemon itself belongs to no session: these events have this in place of one. */
+export const NO_SESSION = ''
 
 export type EventType = EventBody['type']
 

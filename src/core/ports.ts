@@ -48,10 +48,11 @@ export type Write =
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
-  | { op: 'project'; project: Project }
+  | { op: 'directory'; directory: Directory }
+  | { op: 'name'; name: string }
 
 /** A directory, and what is allowed in it and below without asking. */
-export interface Project {
+export interface Directory {
   path: string
   rules: Rules
 }
@@ -129,7 +130,9 @@ export interface Log {
   /** Sessions for which something falls due by itself. */
   due(): { sessionId: string; at: number }[]
   recentPaths(limit: number): RecentPath[]
-  projects(): Project[]
+  directories(): Directory[]
+  /** What people call this daemon; null: nobody has said. */
+  daemonName(): string | null
   /** Sessions that need looking after at start: a process, a running turn, a queue. */
   unfinished(): Session[]
   countSessions(): Record<Exclude<SessionStatus, 'destroyed'>, number>

@@ -68,11 +68,13 @@ export function createReader(db: DatabaseSync): Reader {
         usedAt: row['used'] as number,
         sessions: row['n'] as number,
       })),
-    projects: () =>
-      all('SELECT path, rules FROM projects ORDER BY path').map((row) => ({
+    directories: () =>
+      all('SELECT path, rules FROM directories ORDER BY path').map((row) => ({
         path: row['path'] as string,
         rules: parse<Rules>(row['rules']),
       })),
+    daemonName: () =>
+      (one("SELECT value FROM meta WHERE key = 'name'")?.['value'] as string | undefined) ?? null,
     sessions: (query) => readSessions(all, query).map((row) => state(row)!),
     unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
     countSessions() {

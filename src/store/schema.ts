@@ -66,6 +66,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE projects(path TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
   `,
   'ALTER TABLE runs ADD COLUMN process TEXT',
+  'ALTER TABLE projects RENAME TO directories',
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

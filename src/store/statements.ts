@@ -61,9 +61,10 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   )
   const bookmarkDelete = db.prepare('DELETE FROM bookmarks WHERE owner = ? AND turn = ?')
 
-  const project = db.prepare(
-    'INSERT INTO projects(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
+  const directory = db.prepare(
+    'INSERT INTO directories(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
   )
+  const meta = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
   const bookmarksDrop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
 
   return (w) => {
@@ -141,8 +142,11 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
       case 'bookmarks.drop':
         bookmarksDrop.run(w.sessionId)
         return
-      case 'project':
-        project.run(w.project.path, JSON.stringify(w.project.rules))
+      case 'directory':
+        directory.run(w.directory.path, JSON.stringify(w.directory.rules))
+        return
+      case 'name':
+        meta.run('name', w.name)
     }
   }
 }

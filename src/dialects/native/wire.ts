@@ -228,6 +228,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'approval.delivered': true,
   'agent.started': true,
   'agent.exited': true,
+  'daemon.renamed': true,
 }
 export const eventTypes = z
   .array(z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]))
