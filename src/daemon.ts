@@ -17,6 +17,7 @@ import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
 import { nativeDialect, type AgentReport } from './dialects/native/index.ts'
 import { openLog } from './store/log.ts'
 import { takeLock } from './system/lock.ts'
+import { isRepository } from './system/repository.ts'
 import { openLogger, type Logger } from './system/logger.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
@@ -88,6 +89,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         () => false,
       ),
     realPath,
+    isRepository,
     maxQueue: config.queue.max,
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,

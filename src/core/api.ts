@@ -20,6 +20,7 @@ import type {
   RecentPath,
   SessionQuery,
 } from './ports.ts'
+import type { CreateProject, ProjectView, UpdateProject } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
@@ -60,6 +61,16 @@ export interface Engine {
   /** What people call this daemon; null: nobody has said. */
   readonly name: string | null
   setName(name: string): Promise<void>
+
+  createProject(command: CreateProject): Promise<ProjectView>
+  updateProject(command: UpdateProject): Promise<ProjectView>
+  /** Repositories stay where they are. */
+  deleteProject(projectId: string): Promise<void>
+  addRepo(projectId: string, path: string): Promise<ProjectView>
+  removeRepo(projectId: string, path: string): Promise<ProjectView>
+  project(projectId: string): ProjectView
+  /** In the order in which they were made. */
+  projects(): ProjectView[]
 
   /** Throws `session_not_found`, also for destroyed ones. */
   session(id: string): Session

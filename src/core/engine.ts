@@ -24,6 +24,8 @@ export interface EngineDeps {
   newId: () => string
   isDirectory: (path: string) => Promise<boolean>
   realPath: (path: string) => string
+  /** Whether a git repository is right there. */
+  isRepository: (path: string) => Promise<boolean>
   maxQueue: number
   approvalTimeoutMs: number | null
   /** Something that no client waits for went wrong. */

@@ -1,6 +1,7 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { Content } from './content.ts'
 import type { Mode } from './mode.ts'
+import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { SessionSettings, SessionStatus } from './session.ts'
 import type { Failure, Outcome } from './turn.ts'
@@ -97,7 +98,7 @@ export interface SessionPatch {
 }
 
 /** What belongs to no session. */
-export type HouseEvent = { type: 'daemon.renamed'; name: string }
+export type HouseEvent = { type: 'daemon.renamed'; name: string } | ProjectEvent
 
 export type EventBody =
   | AgentFact

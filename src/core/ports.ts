@@ -2,6 +2,7 @@ import type { Approval, Asking, Decision } from './approval.ts'
 import type { Content } from './content.ts'
 import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
+import type { Project } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Failure, Steer, Turn } from './turn.ts'
@@ -50,6 +51,8 @@ export type Write =
   | { op: 'bookmarks.drop'; sessionId: string }
   | { op: 'directory'; directory: Directory }
   | { op: 'name'; name: string }
+  | { op: 'project'; project: Project }
+  | { op: 'project.delete'; id: string }
 
 /** A directory, and what is allowed in it and below without asking. */
 export interface Directory {
@@ -133,6 +136,11 @@ export interface Log {
   directories(): Directory[]
   /** What people call this daemon; null: nobody has said. */
   daemonName(): string | null
+  project(id: string): Project | null
+  /** In the order in which they were made. */
+  projects(): Project[]
+  /** When a session was last active in this directory or below. */
+  activeBelow(path: string): number | null
   /** Sessions that need looking after at start: a process, a running turn, a queue. */
   unfinished(): Session[]
   countSessions(): Record<Exclude<SessionStatus, 'destroyed'>, number>

@@ -66,7 +66,10 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE projects(path TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
   `,
   'ALTER TABLE runs ADD COLUMN process TEXT',
-  'ALTER TABLE projects RENAME TO directories',
+  `
+  ALTER TABLE projects RENAME TO directories;
+  CREATE TABLE projects(id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

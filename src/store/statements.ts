@@ -64,6 +64,11 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   const directory = db.prepare(
     'INSERT INTO directories(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
   )
+  const project = db.prepare(
+    `INSERT INTO projects(id, created_at, state) VALUES (?, ?, ?)
+     ON CONFLICT(id) DO UPDATE SET state = excluded.state`,
+  )
+  const projectDelete = db.prepare('DELETE FROM projects WHERE id = ?')
   const meta = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
   const bookmarksDrop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
 
@@ -147,6 +152,12 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         return
       case 'name':
         meta.run('name', w.name)
+        return
+      case 'project':
+        project.run(w.project.id, w.project.createdAt, JSON.stringify(w.project))
+        return
+      case 'project.delete':
+        projectDelete.run(w.id)
     }
   }
 }

@@ -19,6 +19,9 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   storage: -32013,
   stopping: -32014,
   not_running: -32015,
+  project_not_found: -32016,
+  repo_not_found: -32017,
+  repo_in_project: -32018,
 }
 
 export function mapError(error: CorralError): RpcError {

@@ -3,6 +3,7 @@ import { approvalMethods } from './methods/approval.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { eventMethods } from './methods/events.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
+import { workspaceMethods } from './methods/workspace.ts'
 
 /** The whole API. */
 export const METHODS = [
@@ -11,6 +12,7 @@ export const METHODS = [
   ...turnMethods,
   ...approvalMethods,
   ...eventMethods,
+  ...workspaceMethods,
 ]
 
 type AnyMethod = (typeof METHODS)[number]
