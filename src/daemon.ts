@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createDeviceAccess } from './access/devices.ts'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
 import { driversWith } from './agents/drivers.ts'
 import { createHost, type Host } from './agents/host/host.ts'
@@ -224,12 +225,17 @@ async function openListeners(
     }
   }
 
+  const devices = createDeviceAccess(engine, {
+    now: Date.now,
+    pinTtlMs: config.pairing.pinTtlMs,
+    warn: (message, error) => logger.warn({ error }, message),
+  })
   const mcp = mcpDialect(engine, { version, home: homedir, bodyLimit: config.http.bodyLimit, onFault })
   await mcp.start(app)
   closers.push(() => mcp.stop())
   await Promise.all([
     open('native', async () => {
-      const native = nativeDialect({ engine, daemon: control, agents: control.reports, onFault })
+      const native = nativeDialect({ engine, devices, daemon: control, agents: control.reports, onFault })
       const privateDirectory = dirname(config.socket) === config.home
       const listener = await listenUnix({ path: config.socket, accept: native.accept, privateDirectory })
       closers.push(() => listener.close())

@@ -10,6 +10,7 @@ import type {
   Steered,
   SteerTurn,
 } from './command.ts'
+import type { AddDevice, Device } from './devices.ts'
 import type { EventType, LoggedEvent } from './event.ts'
 import type {
   ApprovalQuery,
@@ -71,6 +72,19 @@ export interface Engine {
   project(projectId: string): ProjectView
   /** In the order in which they were made. */
   projects(): ProjectView[]
+
+  /** For `access/`, which knows who may; the token's hash is in no event. */
+  addDevice(command: AddDevice): Promise<Device>
+  renameDevice(deviceId: string, name: string): Promise<Device>
+  /** Its token is worth nothing from now on. */
+  revokeDevice(deviceId: string): Promise<void>
+  /** Writes down that it is there, now and then. */
+  deviceSeen(deviceId: string): Promise<void>
+  device(deviceId: string): Device
+  /** In the order in which they were let in. */
+  devices(): Device[]
+  /** By the SHA-256 of its token, in hex. */
+  deviceByToken(tokenHash: string): Device | null
 
   /** Throws `session_not_found`, also for destroyed ones. */
   session(id: string): Session

@@ -2,6 +2,7 @@ import type { Engine } from './api.ts'
 import type { SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { createApprovals } from './approvals.ts'
 import { unsupported } from './capability.ts'
+import { createDevices } from './device-list.ts'
 import * as decide from './decide.ts'
 import type { Content } from './content.ts'
 import { createDrafts, type Draft } from './draft.ts'
@@ -52,7 +53,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const approvals = createApprovals({ ...deps, drafts, change })
-  const house = createHouse({ ...deps, drafts })
+  const house = { ...createHouse({ ...deps, drafts }), ...createDevices({ ...deps, drafts }) }
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()

@@ -1,5 +1,6 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { Content } from './content.ts'
+import type { DeviceEvent } from './devices.ts'
 import type { Mode } from './mode.ts'
 import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
@@ -98,7 +99,7 @@ export interface SessionPatch {
 }
 
 /** What belongs to no session. */
-export type HouseEvent = { type: 'daemon.renamed'; name: string } | ProjectEvent
+export type HouseEvent = { type: 'daemon.renamed'; name: string } | ProjectEvent | DeviceEvent
 
 export type EventBody =
   | AgentFact

@@ -2,6 +2,7 @@ import type { Engine } from './api.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import { invalid, oneLine } from './naming.ts'
+import { oneByOne } from './one-by-one.ts'
 import type { Log, Write } from './ports.ts'
 import * as projects from './projects.ts'
 import type { Project, ProjectEvent, ProjectView } from './projects.ts'
@@ -29,14 +30,7 @@ export type House = Pick<
 
 /** The part of the engine that is about no session: what the daemon is called, and projects. */
 export function createHouse({ log, drafts, newId, realPath, isRepository }: HouseDeps): House {
-  let last: Promise<unknown> = Promise.resolve()
-
-  /** One after the other, so that each decides on what is committed: there is little of this, and nobody waits long. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const next = last.then(work)
-    last = next.catch(() => {})
-    return next
-  }
+  const inTurn = oneByOne()
 
   function found(projectId: string): Project {
     const project = log.project(projectId)

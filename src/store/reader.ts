@@ -2,12 +2,12 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Approval, Decision } from '../core/approval.ts'
 import type { Content } from '../core/content.ts'
 import type { ApprovalQuery, ApprovalRow, Bookmark, Log, RunRow, SessionQuery } from '../core/ports.ts'
-import type { Project } from '../core/projects.ts'
-import { NO_RULES, type Rules } from '../core/rule.ts'
+import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
 import { countEvents, readEvents, type EventRow, type EventRows, type Query, type Row } from './event-page.ts'
+import { readHouse } from './house.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
@@ -69,27 +69,7 @@ export function createReader(db: DatabaseSync): Reader {
         usedAt: row['used'] as number,
         sessions: row['n'] as number,
       })),
-    directories: () =>
-      all('SELECT path, rules FROM directories ORDER BY path').map((row) => ({
-        path: row['path'] as string,
-        rules: parse<Rules>(row['rules']),
-      })),
-    daemonName: () =>
-      (one("SELECT value FROM meta WHERE key = 'name'")?.['value'] as string | undefined) ?? null,
-    project: (id) => optional<Project>(one('SELECT state FROM projects WHERE id = ?', id)?.['state']),
-    projects: () =>
-      all('SELECT state FROM projects ORDER BY created_at, id').map((row) => parse<Project>(row['state'])),
-    activeBelow: (path) => {
-      const from = path === '/' ? '/' : `${path}/`
-      const row = one(
-        `SELECT max(active_at) AS at FROM sessions
-         WHERE status <> 'destroyed' AND (cwd = ? OR (cwd >= ? AND cwd < ?))`,
-        path,
-        from,
-        `${from.slice(0, -1)}0`, // what comes after a slash
-      )
-      return (row?.['at'] as number | null) ?? null
-    },
+    ...readHouse(all),
     sessions: (query) => readSessions(all, query).map((row) => state(row)!),
     unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
     countSessions() {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
 import { dueAt, isResting, statusOf } from '../core/session.ts'
+import { createHouseWriter } from './house.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
 export type EventRow = [number, string, string | null, string, number, string, string | null]
@@ -61,15 +62,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   )
   const bookmarkDelete = db.prepare('DELETE FROM bookmarks WHERE owner = ? AND turn = ?')
 
-  const directory = db.prepare(
-    'INSERT INTO directories(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
-  )
-  const project = db.prepare(
-    `INSERT INTO projects(id, created_at, state) VALUES (?, ?, ?)
-     ON CONFLICT(id) DO UPDATE SET state = excluded.state`,
-  )
-  const projectDelete = db.prepare('DELETE FROM projects WHERE id = ?')
-  const meta = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
+  const house = createHouseWriter(db)
   const bookmarksDrop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
 
   return (w) => {
@@ -147,17 +140,8 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
       case 'bookmarks.drop':
         bookmarksDrop.run(w.sessionId)
         return
-      case 'directory':
-        directory.run(w.directory.path, JSON.stringify(w.directory.rules))
-        return
-      case 'name':
-        meta.run('name', w.name)
-        return
-      case 'project':
-        project.run(w.project.id, w.project.createdAt, JSON.stringify(w.project))
-        return
-      case 'project.delete':
-        projectDelete.run(w.id)
+      default:
+        house(w)
     }
   }
 }

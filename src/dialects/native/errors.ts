@@ -22,6 +22,10 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   project_not_found: -32016,
   repo_not_found: -32017,
   repo_in_project: -32018,
+  device_not_found: -32020,
+  pin_invalid: -32021,
+  pin_expired: -32022,
+  forbidden: -32023,
 }
 
 export function mapError(error: CorralError): RpcError {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
 import { daemonMethods } from './methods/daemon.ts'
+import { deviceMethods } from './methods/device.ts'
 import { eventMethods } from './methods/events.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { workspaceMethods } from './methods/workspace.ts'
@@ -13,6 +14,7 @@ export const METHODS = [
   ...approvalMethods,
   ...eventMethods,
   ...workspaceMethods,
+  ...deviceMethods,
 ]
 
 type AnyMethod = (typeof METHODS)[number]

@@ -235,6 +235,9 @@ const EVENT_TYPES: Record<EventType, true> = {
   'project.deleted': true,
   'project.repo_added': true,
   'project.repo_removed': true,
+  'device.paired': true,
+  'device.renamed': true,
+  'device.revoked': true,
 }
 export const eventTypes = z
   .array(z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]))
