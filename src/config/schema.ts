@@ -70,7 +70,7 @@ export const configSchema = z
       .prefault({}),
     pairing: z
       .strictObject({
-        pinTtlMs: whole(10_000, DAY)
+        pinTtlMs: whole(1000, DAY)
           .default(10 * 60 * 1000)
           .describe('how long a PIN lets a device in'),
       })
