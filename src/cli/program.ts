@@ -221,6 +221,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await session()).set,
   },
   {
+    name: 'search',
+    args: '<words...>',
+    summary: 'find what was said, in every session',
+    options: [
+      ['--session <session>', 'only in this one'],
+      ['--limit <count>', 'at most so many (20)'],
+    ],
+    load: async () => (await import('./commands/search.ts')).search,
+  },
+  {
     name: 'queue',
     args: '<session>',
     summary: 'the messages that wait',

@@ -23,6 +23,7 @@ import type {
 } from './ports.ts'
 import type { CreateProject, ProjectView, UpdateProject } from './projects.ts'
 import type { Rules } from './rule.ts'
+import type { SearchRequest, SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
 
@@ -116,6 +117,9 @@ export interface Engine {
 
   /** How many events a query would find, counted up to its limit. */
   countEvents(query: EventQuery): number
+
+  /** What users said and agents answered, by words; never fails for what was typed. */
+  search(query: SearchRequest): SearchResult
 
   bookmarks(owner: string, sessionId: string): Bookmark[]
   setBookmark(bookmark: Bookmark): Promise<void>

@@ -3,6 +3,7 @@ import type { Steered } from './command.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { Log } from './ports.ts'
+import { search } from './search/search.ts'
 import type { Session } from './session.ts'
 
 type Queries = Pick<
@@ -19,6 +20,7 @@ type Queries = Pick<
   | 'countApprovals'
   | 'events'
   | 'countEvents'
+  | 'search'
   | 'bookmarks'
 >
 
@@ -87,6 +89,10 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       return log.events(query)
     },
     countEvents: (query) => log.countEvents(query),
+    search(request) {
+      known(request.sessionId)
+      return search(log, request)
+    },
     bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
   }
 }
