@@ -221,6 +221,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await session()).set,
   },
   {
+    name: 'export',
+    args: '<session>',
+    summary: 'a whole session as a document: Markdown for people, JSON for programs',
+    options: [
+      ['--format <format>', 'md or json (md)'],
+      ['-o, --output <file>', 'into this file, which is there only when it is complete'],
+    ],
+    load: async () => (await import('./commands/export.ts')).exportSession,
+  },
+  {
     name: 'search',
     args: '<words...>',
     summary: 'find what was said, in every session',

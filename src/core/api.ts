@@ -11,6 +11,7 @@ import type {
   SteerTurn,
 } from './command.ts'
 import type { AddDevice, Device } from './devices.ts'
+import type { ExportPage, ExportRequest } from './export/export.ts'
 import type { EventType, LoggedEvent } from './event.ts'
 import type {
   ApprovalQuery,
@@ -120,6 +121,9 @@ export interface Engine {
 
   /** What users said and agents answered, by words; never fails for what was typed. */
   search(query: SearchRequest): SearchResult
+
+  /** A session as a document, a page at a time. */
+  exportPage(request: ExportRequest): ExportPage
 
   bookmarks(owner: string, sessionId: string): Bookmark[]
   setBookmark(bookmark: Bookmark): Promise<void>

@@ -2,6 +2,7 @@ import type { Engine } from './api.ts'
 import type { Steered } from './command.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
+import { exportPage } from './export/export.ts'
 import type { Log } from './ports.ts'
 import { search } from './search/search.ts'
 import type { Session } from './session.ts'
@@ -21,6 +22,7 @@ type Queries = Pick<
   | 'events'
   | 'countEvents'
   | 'search'
+  | 'exportPage'
   | 'bookmarks'
 >
 
@@ -89,6 +91,7 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       return log.events(query)
     },
     countEvents: (query) => log.countEvents(query),
+    exportPage: (request) => exportPage(log, existing(drafts, request.sessionId), request),
     search(request) {
       known(request.sessionId)
       return search(log, request)

@@ -27,7 +27,8 @@ const texts = (hits: SearchHit[]): string[] => hits.map(({ text }) => text)
 
 test('what was said by either side is found, with where it stands; what tools say and agents think is not', async () => {
   const id = await newSession(
-    '[[think pondering deeply]] [[shell echo toolwords]] [[say The answer is: parseRequest]]',
+    '[[think pondering deeply]] [[say The answer is: parseRequest]]',
+    '[[shell echo toolwords]]',
   )
   const [hit] = find('answer is')
   const answers = find('answer').filter(({ role }) => role === 'assistant')
@@ -48,10 +49,11 @@ test('what was said by either side is found, with where it stands; what tools sa
     ['user'],
     'what the user said of it, not what was thought',
   )
-  assert.deepEqual(
-    find('toolwords').map(({ role }) => role),
-    ['user'],
-  )
+  const said = find('toolwords').map(({ role, text }) => `${role}: ${text}`)
+  assert.deepEqual(said.toSorted(), [
+    'assistant: tool said: (pretend) ran: echo toolwords',
+    'user: [[shell echo toolwords]]',
+  ])
 })
 
 test('words of languages without spaces, and with accents', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Content } from '../../../core/content.ts'
 import { CorralError } from '../../../core/error.ts'
+import { EXPORT_FORMATS } from '../../../core/export/export.ts'
 import { decodePage, encodePage } from '../../../core/page.ts'
 import { method } from '../method.ts'
 import { viewSession, viewTurn } from '../views.ts'
@@ -111,6 +112,18 @@ export const sessionMethods = [
       await engine.destroy(params.sessionId)
       return { sessionId: params.sessionId }
     },
+  }),
+  method({
+    name: 'session.export',
+    summary:
+      'The session as a document, a page at a time: the texts of all pages, one after the other. `json` has the session and every event of it, `markdown` is for people.',
+    params: z.strictObject({
+      sessionId,
+      format: z.enum(EXPORT_FORMATS).default('json'),
+      cursor: z.string().min(1).exactOptional().describe('`next` of the page before'),
+    }),
+    result: z.object({ text: z.string(), next: z.string().nullable() }),
+    handler: (params, { engine }) => engine.exportPage(params),
   }),
   method({
     name: 'session.send',
