@@ -244,8 +244,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'queue',
     args: '<session>',
     summary: 'the messages that wait',
-    options: [['--remove <turn>', 'take one out']],
-    load: async () => (await session()).queue,
+    options: [
+      ['--remove <turn>', 'take one out'],
+      ['--move <turn>', 'put one in another place'],
+      ['--to <position>', 'with --move: 1 is the next to run (1)'],
+    ],
+    load: async () => (await import('./commands/queue.ts')).queue,
   },
   {
     name: 'mcp',

@@ -46,6 +46,8 @@ export interface Engine {
   interrupt(command: Interrupt): Promise<{ interrupted: boolean; cancelled: string[] }>
   /** Takes a message out of the queue. */
   cancelTurn(sessionId: string, turnId: string): Promise<void>
+  /** Moves a message within the queue; 1 is the next to run. Resolves with the queue as it is then. */
+  moveTurn(sessionId: string, turnId: string, position: number): Promise<string[]>
   pause(sessionId: string): Promise<Session>
   resume(sessionId: string): Promise<Session>
   configure(command: ConfigureSession): Promise<Session>

@@ -97,7 +97,7 @@ function decode(cursor: string): Place {
     const { after, until, begun, memory } = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place
     const { tools, asked } = memory
     if (Number.isSafeInteger(after) && Number.isSafeInteger(until) && isWords(tools) && isWords(asked)) {
-      return { after, until, begun: Boolean(begun), memory: { tools, asked } }
+      return { after, until, begun, memory: { tools, asked } }
     }
   } catch {
     // Not one of ours, whatever it is.

@@ -235,6 +235,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'turn.completed': true,
   'turn.failed': true,
   'turn.interrupted': true,
+  'turn.moved': true,
   'turn.cancelled': true,
   'approval.requested': true,
   'approval.resolved': true,

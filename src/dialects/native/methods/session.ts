@@ -196,6 +196,19 @@ export const turnMethods = [
     }),
   }),
   method({
+    name: 'queue.move',
+    summary: 'Moves a message within the queue; it is still to run once. `turn.moved` tells everybody.',
+    params: z.strictObject({
+      sessionId,
+      turnId,
+      position: z.int().min(1).max(1_000_000).describe('1: the next to run; beyond the end is the end'),
+    }),
+    result: z.object({ queue: z.array(z.string()).describe('ids of the turns that wait, in order') }),
+    handler: async (params, { engine }) => ({
+      queue: await engine.moveTurn(params.sessionId, params.turnId, params.position),
+    }),
+  }),
+  method({
     name: 'queue.remove',
     summary: 'Takes a message out of the queue before it runs.',
     params: z.strictObject({ sessionId, turnId }),
