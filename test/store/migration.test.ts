@@ -189,10 +189,13 @@ test('what was said before there was an index is found, but for what was removed
   const t = await startEngine({ home })
   try {
     const { hits } = t.engine.search({ text: 'ancient', limit: 9 })
-    assert.deepEqual(hits.map(({ seq, role, text }) => [seq, role, text]).toSorted(), [
-      [10, 'user', 'ancient question'],
-      [12, 'assistant', 'An ancientAnswer'],
-    ])
+    assert.deepEqual(
+      hits.toSorted((a, b) => a.seq - b.seq).map(({ seq, role, text }) => [seq, role, text]),
+      [
+        [10, 'user', 'ancient question'],
+        [12, 'assistant', 'An ancientAnswer'],
+      ],
+    )
   } finally {
     await t.stop()
   }
