@@ -13,6 +13,7 @@ import { latency } from './latency.ts'
 import { log } from './log.ts'
 import { memory } from './memory.ts'
 import { rpc } from './rpc.ts'
+import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { start } from './start.ts'
 import { met, type Result } from './support/row.ts'
@@ -20,7 +21,19 @@ import { machine, table } from './support/table.ts'
 import { openWorkshop, type Workshop } from './support/workshop.ts'
 import { throughput } from './throughput.ts'
 
-const BENCHMARKS = { claude, throughput, latency, log, start, sessions, memory, rpc, fanout, humanlayer }
+const BENCHMARKS = {
+  claude,
+  throughput,
+  latency,
+  log,
+  search,
+  start,
+  sessions,
+  memory,
+  rpc,
+  fanout,
+  humanlayer,
+}
 type Name = keyof typeof BENCHMARKS
 
 const { values: options, positionals } = parseArgs({

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   store: ['core'],
   agents: ['core'],
   transports: [],
-  access: ['transports'],
+  access: ['core', 'transports'],
   dialects: ['core', 'transports', 'access'],
   config: [],
   system: ['core'],

@@ -2,6 +2,7 @@ import type { Engine } from './api.ts'
 import type { SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { createApprovals } from './approvals.ts'
 import { unsupported } from './capability.ts'
+import { createDevices } from './device-list.ts'
 import * as decide from './decide.ts'
 import type { Content } from './content.ts'
 import { createDrafts, type Draft } from './draft.ts'
@@ -9,6 +10,7 @@ import { CorralError } from './error.ts'
 import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
+import { createHouse } from './house.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
@@ -24,6 +26,8 @@ export interface EngineDeps {
   newId: () => string
   isDirectory: (path: string) => Promise<boolean>
   realPath: (path: string) => string
+  /** Whether a git repository is right there. */
+  isRepository: (path: string) => Promise<boolean>
   maxQueue: number
   approvalTimeoutMs: number | null
   /** Something that no client waits for went wrong. */
@@ -50,6 +54,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const approvals = createApprovals({ ...deps, drafts, change })
+  const house = { ...createHouse({ ...deps, drafts }), ...createDevices({ ...deps, drafts }) }
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()
@@ -176,6 +181,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return log.oldest
     },
     ...queries,
+    ...house,
+    get name() {
+      return log.daemonName()
+    },
 
     create: (command) =>
       newOnce(command.key, async () => {
@@ -210,6 +219,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     },
     async cancelTurn(sessionId, turnId) {
       await change(sessionId, (state) => decide.cancelTurn(state, turnId))
+    },
+    async moveTurn(sessionId, turnId, position) {
+      await change(sessionId, (state) => decide.moveTurn(state, turnId, position))
+      return existing(sessionId).queue
     },
     async pause(sessionId) {
       const { agent, turn } = existing(sessionId)
@@ -264,8 +277,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
     ask: approvals.ask,
     decide: approvals.decide,
     withdraw: approvals.withdraw,
-    projects: approvals.projects,
-    configureProject: approvals.configureProject,
+    directories: approvals.directories,
+    configureDirectory: approvals.configureDirectory,
 
     subscribe: (options, deliver, failed) => feed.subscribe(options, deliver, failed),
     async setBookmark(bookmark) {

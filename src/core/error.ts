@@ -9,6 +9,13 @@ export type ErrorCode =
   | 'approval_not_found'
   | 'approval_resolved' // somebody else was first; data.decision says how
   | 'path_not_found' // data.path, data.resolved
+  | 'project_not_found'
+  | 'repo_not_found' // not a repository, or not one of this project; data.path
+  | 'repo_in_project' // it is there already; data.path
+  | 'device_not_found'
+  | 'pin_invalid' // wrong, used, or void after too many tries; data.reason
+  | 'pin_expired'
+  | 'forbidden' // this device may not do that; data.scope
   | 'agent_unknown' // no driver of that name; data.known lists them
   | 'agent_missing' // a driver, but its program is not installed
   | 'unsupported' // this agent cannot do that

@@ -1,6 +1,8 @@
 import type { Approval, Asking, Decision, Question } from './approval.ts'
 import type { Content } from './content.ts'
+import type { DeviceEvent } from './devices.ts'
 import type { Mode } from './mode.ts'
+import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { SessionSettings, SessionStatus } from './session.ts'
 import type { Failure, Outcome } from './turn.ts'
@@ -98,6 +100,9 @@ export interface SessionPatch {
   archived?: boolean
 }
 
+/** What belongs to no session. */
+export type HouseEvent = { type: 'daemon.renamed'; name: string } | ProjectEvent | DeviceEvent
+
 export type EventBody =
   | AgentFact
   | {
@@ -149,6 +154,8 @@ export type EventBody =
   | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null }
   | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
+  /** It waits in another place: the n-th in the queue. */
+  | { type: 'turn.moved'; turnId: string; position: number }
   /** Taken out of the queue before it ran. */
   | { type: 'turn.cancelled'; turnId: string; reason: string }
   | ({
@@ -171,6 +178,10 @@ export type EventBody =
       /** Corral ended it itself (idle, stop, destroy). */
       expected: boolean
     }
+  | HouseEvent
+
+/** What happened to the daemon itself belongs to no session: these events have this in place of one. */
+export const NO_SESSION = ''
 
 export type EventType = EventBody['type']
 

@@ -141,6 +141,8 @@ export function apply(state: Session | null, event: Event): Session {
         granted: [],
         activeAt: event.at,
       }
+    case 'turn.moved':
+      return { ...state, queue: moved(state.queue, event.turnId, event.position) }
     case 'turn.cancelled':
       return { ...state, queue: state.queue.filter((id) => id !== event.turnId) }
     case 'turn.completed':
@@ -221,6 +223,11 @@ function consented(state: Session, event: Event & { type: 'approval.resolved' })
   return approval.external
     ? {}
     : { granted: [...(state.granted ?? []).slice(1 - MAX_GRANTED), approval.requestId] }
+}
+
+function moved(queue: readonly string[], turnId: string, position: number): string[] {
+  const others = queue.filter((id) => id !== turnId)
+  return others.toSpliced(position - 1, 0, turnId)
 }
 
 function withoutSteer({ steers }: Session, id: string): Steer[] {

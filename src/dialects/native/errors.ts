@@ -19,6 +19,13 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   storage: -32013,
   stopping: -32014,
   not_running: -32015,
+  project_not_found: -32016,
+  repo_not_found: -32017,
+  repo_in_project: -32018,
+  device_not_found: -32020,
+  pin_invalid: -32021,
+  pin_expired: -32022,
+  forbidden: -32023,
 }
 
 export function mapError(error: CorralError): RpcError {

@@ -6,6 +6,7 @@ import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
 
 export * from './wire-approval.ts'
 export * from './wire-base.ts'
+export * from './wire-house.ts'
 
 /** What goes over the wire, in both directions. Times are milliseconds since 1970. */
 
@@ -194,6 +195,18 @@ export const historyItem = z.discriminatedUnion('kind', [
 ])
 export type HistoryItem = z.output<typeof historyItem>
 
+export const searchHit = z.object({
+  sessionId,
+  turnId: z.string().nullable(),
+  seq: seq.describe('of the event in which it was said'),
+  at: time,
+  role: z.enum(['user', 'assistant']),
+  text: z.string().describe('the part around what was found'),
+  marks: z
+    .array(z.tuple([z.number(), z.number()]))
+    .describe('what was found, as ranges of characters in `text`'),
+})
+
 /** Checked for its frame only: the kinds of events are listed in core. */
 export const event = z.custom<Event>(
   (value) =>
@@ -222,12 +235,22 @@ const EVENT_TYPES: Record<EventType, true> = {
   'turn.completed': true,
   'turn.failed': true,
   'turn.interrupted': true,
+  'turn.moved': true,
   'turn.cancelled': true,
   'approval.requested': true,
   'approval.resolved': true,
   'approval.delivered': true,
   'agent.started': true,
   'agent.exited': true,
+  'daemon.renamed': true,
+  'project.created': true,
+  'project.updated': true,
+  'project.deleted': true,
+  'project.repo_added': true,
+  'project.repo_removed': true,
+  'device.paired': true,
+  'device.renamed': true,
+  'device.revoked': true,
 }
 export const eventTypes = z
   .array(z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]))

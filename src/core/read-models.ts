@@ -2,7 +2,7 @@ import type { Event } from './event.ts'
 import type { Write } from './ports.ts'
 
 /** What an event changes in the read models beside the session's own row. */
-export function project(event: Event): Write[] {
+export function readModels(event: Event): Write[] {
   switch (event.type) {
     case 'turn.queued':
       return [
@@ -61,7 +61,10 @@ export function project(event: Event): Write[] {
         { op: 'approval.update', id: event.approvalId, decision: event.decision, by: event.by, at: event.at },
       ]
     case 'session.destroyed':
-      return [{ op: 'bookmarks.drop', sessionId: event.sessionId }]
+      return [
+        { op: 'bookmarks.drop', sessionId: event.sessionId },
+        { op: 'search.drop', sessionId: event.sessionId },
+      ]
     case 'agent.exited':
       return [{ op: 'run.delete', id: event.runId }]
     default:
