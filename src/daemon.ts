@@ -12,10 +12,12 @@ import { createEngine, type EngineParts } from './core/engine.ts'
 import { CorralError } from './core/error.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
+import { tokenAccess } from './access/first-message.ts'
+import { clawdeSettings, createClawdeListener } from './dialects/clawde/index.ts'
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
 import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
 import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
-import { nativeDialect, type AgentReport } from './dialects/native/index.ts'
+import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
 import { openLog } from './store/log.ts'
 import { takeLock } from './system/lock.ts'
 import { openLogger, type Logger } from './system/logger.ts'
@@ -228,9 +230,9 @@ async function openListeners(
   const mcp = mcpDialect(engine, { version, home: homedir, bodyLimit: config.http.bodyLimit, onFault })
   await mcp.start(app)
   closers.push(() => mcp.stop())
+  const native = nativeDialect({ engine, daemon: control, agents: control.reports, onFault })
   await Promise.all([
     open('native', async () => {
-      const native = nativeDialect({ engine, daemon: control, agents: control.reports, onFault })
       const privateDirectory = dirname(config.socket) === config.home
       const listener = await listenUnix({ path: config.socket, accept: native.accept, privateDirectory })
       closers.push(() => listener.close())
@@ -276,7 +278,18 @@ async function openListeners(
         closers.push(() => listener.close())
         return socket
       }),
+    config.clawde.enabled &&
+      open('clawde', async () => {
+        const settings = clawdeSettings({ env, home: homedir, platform: process.platform, ...config.clawde })
+        const { startedAt } = control
+        const listener = createClawdeListener({ engine, settings, version, startedAt, log: logger, onFault })
+        const { secret } = listener
+        listener.serve('/native', tokenAccess({ secret, code: UNAUTHORIZED, accept: native.accept }))
+        closers.push(() => listener.stop())
+        return listener.start()
+      }),
   ])
+  if (addresses['clawde']) addresses['native-ws'] = `${addresses['clawde']}/native`
   if (addresses['codecast']) addresses['mcp'] = `${addresses['codecast']}${MCP_PATH}`
   if (Object.keys(addresses).length === 0) {
     throw new CorralError('internal', 'Nothing could be listened on; see the warnings above')

@@ -47,6 +47,7 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     TMPDIR: join(home, 'tmp'),
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
+    CORRAL_CLAWDE_PORT: '0',
     ...options.env,
   })
   const { listeners } = JSON.parse(line) as {

@@ -87,6 +87,20 @@ export const configSchema = z
           .describe('longest request line, in bytes'),
       })
       .prefault({}),
+    clawde: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(true)
+          .describe('listen for ClawDE clients, and for native ones on WebSocket'),
+        host: z
+          .string()
+          .min(1)
+          .default('127.0.0.1')
+          .describe('address to listen on; one that others reach is served with TLS only'),
+        port: whole(0, 65_535).default(4300).describe('0 takes any free one'),
+      })
+      .prefault({}),
     retention: z
       .strictObject({
         days: whole(1, 36_500)

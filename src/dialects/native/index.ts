@@ -1,7 +1,7 @@
 import type { Engine } from '../../core/api.ts'
 import { asCorralError } from '../../core/error.ts'
+import type { LineConnection, LineHandler } from '../../transports/connection.ts'
 import { createDispatcher, errorLine, INVALID_REQUEST, type Method } from '../../transports/jsonrpc.ts'
-import type { LineConnection, LineHandler } from '../../transports/unix.ts'
 import { mapError, mapInvalidParams } from './errors.ts'
 import { createFeed } from './feed.ts'
 import type { Context, DaemonControl } from './method.ts'
@@ -9,6 +9,7 @@ import { METHODS } from './methods.ts'
 import type { AgentReport } from './wire.ts'
 
 export type { DaemonControl } from './method.ts'
+export { UNAUTHORIZED } from './link.ts'
 export type { AgentReport } from './wire.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
@@ -42,7 +43,7 @@ export function nativeDialect({ engine, daemon, agents, onFault }: NativeOptions
 
   return {
     accept(connection) {
-      const feed = createFeed(engine, connection.send)
+      const feed = createFeed(engine, connection.send, connection.share)
       const context: Context = { engine, daemon, agents, feed }
       let pending = 0
       let held = false

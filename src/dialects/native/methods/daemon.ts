@@ -6,6 +6,15 @@ const nothing = z.strictObject({})
 
 export const daemonMethods = [
   method({
+    name: 'daemon.auth',
+    summary:
+      'The first message on a WebSocket whose request had no `Authorization: Bearer`. Anywhere else it changes nothing.',
+    params: z.strictObject({ token: z.string() }),
+    result: z.object({ authenticated: z.boolean() }),
+    // What is not authenticated does not get here.
+    handler: () => ({ authenticated: true }),
+  }),
+  method({
     name: 'daemon.status',
     summary: 'How the daemon is doing.',
     params: nothing,

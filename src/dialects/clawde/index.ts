@@ -1,0 +1,2 @@
+export { createClawdeListener } from './listener.ts'
+export { clawdeSettings } from './settings.ts'
