@@ -23,8 +23,9 @@ export function loopbackGuard(): Guard {
 export function originGuard(): Guard {
   return (req) => {
     const { origin, host } = req.headers
-    const own = origin !== undefined && authorityOf(origin)?.toLowerCase() === host?.toLowerCase()
-    return own || hasLoopbackOrigin(req) ? null : new HttpError(403, FOREIGN_PAGE)
+    const page = authorityOf(origin ?? '')
+    const isOwn = page !== null && page.toLowerCase() === host?.toLowerCase()
+    return isOwn || hasLoopbackOrigin(req) ? null : new HttpError(403, FOREIGN_PAGE)
   }
 }
 

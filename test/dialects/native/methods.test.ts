@@ -271,7 +271,7 @@ for (const [name, params, code, field] of refusals) {
 }
 
 test('every method has been called above, but for those that have tests of their own', () => {
-  const elsewhere = ['daemon.stop', ...ASKING, 'events.subscribe', 'events.unsubscribe']
+  const elsewhere = ['daemon.auth', 'daemon.stop', ...ASKING, 'events.subscribe', 'events.unsubscribe']
   const missing = METHODS.map((method): string => method.name).filter((name) => !called.has(name))
   assert.deepEqual(missing, elsewhere)
 })
