@@ -19,8 +19,21 @@ import { met, type Result } from './support/row.ts'
 import { machine, table } from './support/table.ts'
 import { openWorkshop, type Workshop } from './support/workshop.ts'
 import { throughput } from './throughput.ts'
+import { websocket } from './websocket.ts'
 
-const BENCHMARKS = { claude, throughput, latency, log, start, sessions, memory, rpc, fanout, humanlayer }
+const BENCHMARKS = {
+  claude,
+  throughput,
+  latency,
+  log,
+  start,
+  sessions,
+  memory,
+  rpc,
+  fanout,
+  humanlayer,
+  websocket,
+}
 type Name = keyof typeof BENCHMARKS
 
 const { values: options, positionals } = parseArgs({
