@@ -9,6 +9,9 @@ export type ErrorCode =
   | 'approval_not_found'
   | 'approval_resolved' // somebody else was first; data.decision says how
   | 'path_not_found' // data.path, data.resolved
+  | 'repo_not_found' // no such path, or no checkout of a git repository there; data.path
+  | 'git_failed' // git could not do it, or took too long; data.command
+  | 'unsaved_work' // it would be lost without force; data.files, data.commits
   | 'agent_unknown' // no driver of that name; data.known lists them
   | 'agent_missing' // a driver, but its program is not installed
   | 'unsupported' // this agent cannot do that

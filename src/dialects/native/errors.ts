@@ -18,6 +18,9 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   cursor_reset: -32012,
   storage: -32013,
   stopping: -32014,
+  repo_not_found: -32015,
+  git_failed: -32016,
+  unsaved_work: -32017,
 }
 
 export function mapError(error: CorralError): RpcError {
