@@ -153,6 +153,31 @@ test('nothing is said when the status is the same, nor after closing', async () 
   )
 })
 
+test('a look that finds the same says nothing', async () => {
+  const checkout = place.repo('looks', { 'a.txt': '1\n', '.gitignore': '*.log\n' })
+  const seen = watching()
+  const real = await openRepository(place.git, checkout.path)
+  let looks = 0
+  const counted = {
+    ...real,
+    async status() {
+      const status = await real.status()
+      looks++
+      return status
+    },
+  }
+  await seen.watcher.open(counted)
+  for (let n = 0; n < 3; n++) {
+    const before = looks
+    checkout.write('a.txt', '1\n')
+    checkout.write('x.log', String(n))
+    await until(() => looks > before, 'a look')
+  }
+  assert.deepEqual(seen.events, [])
+  checkout.write('a.txt', '2\n')
+  await until(() => seen.events.length === 1, 'the event')
+})
+
 test('closing gives every watch back', async () => {
   const checkout = place.repo(
     'leak',
