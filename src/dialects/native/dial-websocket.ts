@@ -1,11 +1,11 @@
 import { WebSocket } from 'ws'
 import type { Target } from './dial.ts'
+import { UNAUTHORIZED } from './errors.ts'
 import {
   ConnectionLost,
   createCalls,
   DaemonUnreachable,
   NativeError,
-  UNAUTHORIZED,
   type Link,
   type Notified,
 } from './link.ts'

@@ -23,6 +23,9 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   unsaved_work: -32017,
 }
 
+/** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */
+export const UNAUTHORIZED = -32000
+
 export function mapError(error: CorralError): RpcError {
   return { code: ERROR_CODES[error.code], message: error.message, data: { ...error.data, code: error.code } }
 }

@@ -9,7 +9,7 @@ import { METHODS } from './methods.ts'
 import type { AgentReport } from './wire.ts'
 
 export type { DaemonControl } from './method.ts'
-export { UNAUTHORIZED } from './link.ts'
+export { UNAUTHORIZED } from './errors.ts'
 export type { AgentReport } from './wire.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */

@@ -1,6 +1,3 @@
-/** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */
-export const UNAUTHORIZED = -32000
-
 /** The daemon refused: `code` is a name from core's list of errors, `unauthorized`, or `protocol`. */
 export class NativeError extends Error {
   readonly code: string

