@@ -72,16 +72,11 @@ export function aPlace(extra: NodeJS.ProcessEnv = {}): Place {
 }
 
 export function checkoutAt(path: string, env: NodeJS.ProcessEnv): Checkout {
-  const identity = [
-    '-c',
-    'user.name=Test',
-    '-c',
-    'user.email=test@example.com',
-    '-c',
-    'protocol.file.allow=always',
-  ]
+  const settings = ['user.name=Test', 'user.email=test@example.com', 'protocol.file.allow=always']
+  // A cleaning in the background would outlive the test.
+  const flags = [...settings, 'gc.auto=0', 'maintenance.auto=false'].flatMap((setting) => ['-c', setting])
   const git = (...args: string[]): string =>
-    execFileSync('git', [...identity, ...args], {
+    execFileSync('git', [...flags, ...args], {
       cwd: path,
       env,
       encoding: 'utf8',
