@@ -116,7 +116,7 @@ test('a daemon that stops says so: 1001', async (t) => {
   await assert.rejects(connect(webSocketOf(daemon), { token: 'x' }), DaemonUnreachable)
 })
 
-test('health is told to everybody on this machine, in plain HTTP', async (t) => {
+test('health is told to everybody on this machine, in plain HTTP', async () => {
   const url = daemon.listeners['clawde']!.replace('ws:', 'http:')
   const response = await fetch(`${url}/health`)
   assert.equal(response.headers.get('content-type'), 'application/json')
