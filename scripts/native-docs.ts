@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import { DRIVERS } from '../src/agents/drivers.ts'
 import { COMMANDS, COMMON } from '../src/cli/program.ts'
+import { ABILITIES } from '../src/core/capability.ts'
 import type { Capabilities } from '../src/core/ports.ts'
 import { allowed, SETTINGS } from '../src/config/schema.ts'
 import { ERROR_CODES } from '../src/dialects/native/errors.ts'
@@ -21,6 +22,7 @@ const NAMED = new Map<unknown, string>([
   [wire.approvalView, 'Approval'],
   [wire.historyItem, 'HistoryItem'],
   [wire.agentReport, 'AgentReport'],
+  [wire.check, 'Check'],
   [wire.content, 'Content'],
   [wire.usage, 'Usage'],
   [wire.failure, 'Failure'],
@@ -110,6 +112,7 @@ const SHAPES = [
   wire.approvalView,
   wire.historyItem,
   wire.agentReport,
+  wire.check,
   wire.content,
   wire.decision,
   wire.usage,
@@ -158,10 +161,10 @@ function capabilitiesText(): string {
   const names = Object.keys(DRIVERS[0]!.capabilities) as (keyof Capabilities)[]
   const rows = names.map((name) => {
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    return `| ${words} | ${DRIVERS.map(({ capabilities }) => (capabilities[name] ? 'yes' : 'no')).join(' | ')} |`
+    return `| ${words} | ${ABILITIES[name]} | ${DRIVERS.map(({ capabilities }) => (capabilities[name] ? 'yes' : 'no')).join(' | ')} |`
   })
-  const head = `| | ${DRIVERS.map(({ name }) => `\`${name}\``).join(' | ')} |`
-  return [head, `|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
+  const head = `| | an agent that has it can | ${DRIVERS.map(({ name }) => `\`${name}\``).join(' | ')} |`
+  return [head, `|---|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
 }
 
 const PARTS: Record<string, Record<string, () => string>> = {

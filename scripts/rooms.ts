@@ -19,7 +19,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dialects: ['core', 'transports', 'access'],
   config: [],
   system: ['core'],
-  cli: ['config', 'core', 'dialects', 'system', 'daemon.ts', 'transports'],
+  doctor: ['agents', 'config', 'store'],
+  cli: ['agents', 'config', 'core', 'dialects', 'doctor', 'system', 'daemon.ts', 'transports'],
   'daemon.ts': [
     'core',
     'store',
@@ -29,6 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'access',
     'config',
     'system',
+    'doctor',
     'workspace',
   ],
   'main.ts': ['cli'],

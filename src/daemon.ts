@@ -1,12 +1,11 @@
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { custom as customAgent } from './agents/acp/custom.ts'
-import { acpDriver } from './agents/acp/driver.ts'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
-import { DRIVERS } from './agents/drivers.ts'
+import { driversWith } from './agents/drivers.ts'
 import { createHost, type Host } from './agents/host/host.ts'
 import { BOOT_ID } from './agents/host/process.ts'
+import { reportAgents } from './agents/report.ts'
 import type { Config } from './config/config.ts'
 import { createEngine, type EngineParts } from './core/engine.ts'
 import { CorralError } from './core/error.ts'
@@ -79,10 +78,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       warn(message)
     },
   })
-  const custom = Object.entries(config.customAgents).map(([name, agent]) =>
-    acpDriver(customAgent(name, agent)),
-  )
-  const catalog = createCatalog([...DRIVERS, ...custom], env)
+  const catalog = createCatalog(driversWith(config.customAgents), env)
   const parts = createEngine({
     log,
     catalog,
@@ -104,7 +100,8 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
   let stop!: Daemon['stop']
   const addresses: Record<string, string> = {}
-  const closeListeners = await openListeners(options, parts, logger, addresses, {
+  const troubles: Record<string, string> = {}
+  const closeListeners = await openListeners(options, parts, logger, addresses, troubles, {
     version,
     startedAt,
     listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
@@ -112,6 +109,12 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       const running = host.running()
       const busy = running.filter((run) => run.busy).length
       return { running: busy, idle: running.length - busy, maxWarm: config.agents.maxWarm }
+    },
+    async examine() {
+      const { examineFromInside } = await import('./doctor/examine.ts')
+      const around = { env: options.env, home: config.home, socket: config.socket }
+      const own = Object.keys(config.customAgents)
+      return examineFromInside(around, { addresses, troubles, agents: await reports(), own })
     },
     stop: (how) => void setImmediate(() => void stop(how)),
     reports,
@@ -195,14 +198,6 @@ function startHost(
   })
 }
 
-async function reportAgents(catalog: Catalog): Promise<AgentReport[]> {
-  const found = await catalog.detectAll()
-  return found.map((detection) => {
-    const { title, capabilities } = catalog.driver(detection.name)
-    return { ...detection, title, capabilities }
-  })
-}
-
 type Control = Parameters<typeof nativeDialect>[0]['daemon'] & { reports: () => Promise<AgentReport[]> }
 
 /** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
@@ -211,6 +206,7 @@ async function openListeners(
   { engine }: EngineParts,
   logger: Logger,
   addresses: Record<string, string>,
+  troubles: Record<string, string>,
   control: Control,
 ): Promise<() => Promise<void>> {
   const closers: (() => Promise<void>)[] = []
@@ -222,6 +218,7 @@ async function openListeners(
       addresses[name] = await work()
     } catch (error) {
       const reason = (error as Error).message
+      troubles[name] = reason
       print(`warning: ${name} is not listening: ${reason}`)
       logger.warn({ name, reason }, 'a listener could not be opened')
     }
@@ -256,7 +253,10 @@ async function openListeners(
         dialect.routes(app)
         const { url, port } = await dialect.start(app)
         const wanted = config.codecast.port ?? settings.port
-        if (wanted !== 0 && wanted !== port) print(`codecast: port ${wanted} is taken, using ${port}`)
+        if (wanted !== 0 && wanted !== port) {
+          troubles['codecast'] = `port ${wanted} is taken, using ${port}`
+          print(`codecast: ${troubles['codecast']}`)
+        }
         closers.push(() => dialect.stop())
         return url
       }),

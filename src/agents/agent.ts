@@ -1,11 +1,13 @@
 import type { AgentOutput } from '../core/event.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
+import type { SignedIn } from './signed-in.ts'
 
 /** What a machine has of an agent. */
 export interface Detection {
   name: string
   installed: boolean
+  /** Where it was found, also when it does not run. */
   path: string | null
   version: string | null
   /** What is wrong and what to do about it; null when all is well. */
@@ -55,14 +57,18 @@ export interface SharedSupport {
   join(session: Session): string[]
   /** The last ones. */
   leave(session: Session): string[]
+  /** Ends what a session that is gone for good has left running in the process. */
+  clear(session: Session): Promise<void>
 }
 
-/** A driver for one agent CLI: data and pure functions, but for `detect`, `prepare`, `answer` and `afterExit`. */
+/** A driver for one agent CLI: data and pure functions, but for `detect`, `signedIn`, `prepare`, `answer` and `afterExit`. */
 export interface AgentDriver {
   readonly name: string
   readonly title: string
   readonly capabilities: Capabilities
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
+  /** Looked at when somebody wants to know; nothing depends on it. */
+  signedIn(env: NodeJS.ProcessEnv): Promise<SignedIn>
   plan(session: Session, detection: Detection, ids: () => string): LaunchPlan
   /** Before its process starts: puts its own store in order, and gives it what only a look at the machine can tell. */
   prepare?(session: Session, env: NodeJS.ProcessEnv): Promise<Pick<LaunchPlan, 'files'>>
@@ -71,8 +77,8 @@ export interface AgentDriver {
   readonly handshake?: boolean
   /** The stdin lines about something that the translator said `agent.request` of. */
   answer?(request: unknown, session: Session, env: NodeJS.ProcessEnv): string[] | Promise<string[]>
-  /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. */
-  encode(intent: Intent, session: Session): string[]
+  /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. `heard`: its translator's state. */
+  encode(intent: Intent, session: Session, heard?: unknown): string[]
   /** Lines that stop the running turn. */
   interrupt(session: Session): string[]
   /** A harmless request whose answer makes the translator say `barrier.reached` with this id. */

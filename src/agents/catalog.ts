@@ -1,6 +1,7 @@
 import { CorralError } from '../core/error.ts'
 import type { AgentCatalog } from '../core/ports.ts'
 import type { AgentDriver, Detection } from './agent.ts'
+import type { SignedIn } from './signed-in.ts'
 
 /** How long a look at the machine is good for: people install agents while the daemon runs. */
 const FRESH_MS = 10_000
@@ -8,7 +9,7 @@ const FRESH_MS = 10_000
 export interface Catalog extends AgentCatalog {
   driver(name: string): AgentDriver
   detect(name: string): Promise<Detection>
-  detectAll(): Promise<Detection[]>
+  signedIn(name: string): Promise<SignedIn>
 }
 
 export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): Catalog {
@@ -39,7 +40,7 @@ export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): C
     detect,
     names: () => [...byName.keys()],
     title: (name) => byName.get(name)?.title ?? name,
-    detectAll: () => Promise.all([...byName.keys()].map(detect)),
+    signedIn: (name) => driver(name).signedIn(env),
     capabilities: (name) => driver(name).capabilities,
     async require(name) {
       const { installed, problem } = await detect(name)

@@ -1,3 +1,4 @@
+import { custom, type CustomAgent } from './acp/custom.ts'
 import { acpDriver } from './acp/driver.ts'
 import { gemini } from './acp/gemini.ts'
 import { opencode } from './acp/opencode.ts'
@@ -14,3 +15,8 @@ export const DRIVERS: readonly AgentDriver[] = [
   acpDriver(opencode),
   demoDriver,
 ]
+
+/** Those, and the user's own. */
+export function driversWith(own: Readonly<Record<string, CustomAgent>>): AgentDriver[] {
+  return [...DRIVERS, ...Object.entries(own).map(([name, agent]) => acpDriver(custom(name, agent)))]
+}

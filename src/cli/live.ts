@@ -31,7 +31,8 @@ export type Ending = 'completed' | 'failed' | 'interrupted' | 'cancelled' | 'des
 /** How long somebody who leaves waits for what they typed before. */
 const LEAVE_MS = 1000
 
-const HELP = '/interrupt stops the running turn, /detach leaves; everything else is sent as a message'
+const HELP =
+  '/interrupt stops the running turn, /steer and a text goes into it, /detach leaves; everything else is sent as a message'
 
 /** Shows a session as it goes on, until its turn is over, it is gone, or the user leaves. */
 export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
@@ -160,6 +161,10 @@ async function heard(text: string, talk: Talk, screen: Screen): Promise<void> {
   const [current] = open.values()
   try {
     if (text === '/interrupt') return void (await client.call('session.interrupt', { sessionId }))
+    if (text.startsWith('/steer ')) {
+      const content = text.slice('/steer '.length)
+      return void (await client.call('session.steer', { sessionId, content, key: uuid(), origin: 'cli' }))
+    }
     if (text === '/help') return screen.write(`${HELP}\n`)
     if (current) {
       const reply = current.line(text)

@@ -65,11 +65,21 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await daemon()).status,
   },
   {
-    name: 'agents',
+    name: 'doctor',
     args: '',
-    summary: 'which agents are installed and what they can do',
-    options: [['-q, --quiet', 'names only, of those that are installed']],
-    load: async () => (await daemon()).agents,
+    summary: 'look whether all is well, and what to do where it is not; needs no daemon',
+    options: [],
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'agents',
+    args: '[agent]',
+    summary: 'which agents are installed and signed in to; of one, what it can do',
+    options: [
+      ['-q, --quiet', 'names only, of those that are installed'],
+      ['--capabilities', 'what each of them can do'],
+    ],
+    load: async () => (await import('./commands/agents.ts')).agents,
   },
   {
     name: 'new',
@@ -89,6 +99,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'send a message and watch the answer (`-` reads it from stdin)',
     options: [...NO_WAIT, ['--key <key>', 'the same key twice is one message']],
     load: async () => (await talk()).send,
+  },
+  {
+    name: 'steer',
+    args: '<session> [message...]',
+    summary: 'a message to the turn that runs (`-` reads it from stdin)',
+    options: [['--key <key>', 'the same key twice is one message']],
+    load: async () => (await talk()).steer,
   },
   {
     name: 'attach',

@@ -157,6 +157,8 @@ export function renderRemark(event: Event, paint: Paint, paused = false): string
   switch (event.type) {
     case 'turn.queued':
       return event.position > 0 ? `${paint('dim', `-- ${queuedText(event.position, paused)}`)}\n` : ''
+    case 'turn.steered':
+      return `${paint('dim', `-- to the running turn: ${oneLine(textOf(event.input), 80)}`)}\n`
     case 'turn.retried':
       return `${paint('dim', `-- trying again: ${clean(event.reason)}`)}\n`
     case 'turn.interrupting':

@@ -7,6 +7,8 @@ import type {
   Interrupt,
   SendMessage,
   Sent,
+  Steered,
+  SteerTurn,
 } from './command.ts'
 import type { EventType, LoggedEvent } from './event.ts'
 import type {
@@ -34,6 +36,8 @@ export interface Engine {
 
   create(command: CreateSession): Promise<Session>
   send(command: SendMessage): Promise<Sent>
+  /** Brings a message to the turn that runs; it becomes the next turn if that one ends without having taken it. */
+  steer(command: SteerTurn): Promise<Steered>
   /** Stops the running turn; resolves when that is committed, not when the agent has stopped. */
   interrupt(command: Interrupt): Promise<{ interrupted: boolean; cancelled: string[] }>
   /** Takes a message out of the queue. */

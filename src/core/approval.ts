@@ -13,7 +13,7 @@ export interface Approval {
   input: unknown
   /** The tool changes files and does nothing else. */
   edits: boolean
-  /** Whoever asked runs what it asked for: a human cannot change its input. */
+  /** Whoever asked from outside runs what it asked for: a human cannot change its input. */
   fixed?: boolean
   /** The tool call this is about, as in `tool.started`. */
   callId: string | null

@@ -3,11 +3,12 @@ import type { Engine } from './api.ts'
 import type { Approval } from './approval.ts'
 import * as approving from './approving.ts'
 import type { Surroundings } from './approving.ts'
-import type { AskHuman } from './command.ts'
+import { cannot, unsupported } from './capability.ts'
+import type { AskHuman, DecideApproval } from './command.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, LoggedEvent } from './event.ts'
-import type { ApprovalRow, Clock, Log, Project } from './ports.ts'
+import type { AgentCatalog, ApprovalRow, Capabilities, Clock, Log, Project } from './ports.ts'
 import { existing } from './queries.ts'
 import { NO_RULES, type Rules } from './rule.ts'
 import { dueAt, openApprovals, type Session } from './session.ts'
@@ -20,6 +21,7 @@ const RETRY_MS = 1000
 
 interface ApprovalsDeps {
   log: Log
+  catalog: AgentCatalog
   drafts: Drafts
   clock: Clock
   newId: () => string
@@ -46,7 +48,7 @@ export interface Approvals extends Pick<
 }
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
-  const { log, drafts, clock, change, warn } = deps
+  const { log, catalog, drafts, clock, change, warn } = deps
   const projects = new Map<string, Rules>()
   load()
   const asking = new Map<string, Promise<ApprovalRow>>()
@@ -141,6 +143,27 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     throw decision ? approving.alreadyResolved(approvalId, decision) : error
   }
 
+  /** Of an agent that has gone from the configuration nothing is known; what it asked can still be answered. */
+  function isAble(agent: string, capability: keyof Capabilities): boolean {
+    return !catalog.names().includes(agent) || catalog.capabilities(agent)[capability]
+  }
+
+  /** What comes from outside is answered to whoever asked, not to the agent. */
+  function mustBeAble({ external, sessionId }: ApprovalRow, decision: DecideApproval['decision']): void {
+    if (external || decision.behavior !== 'allow' || decision.input === undefined) return
+    const { agent } = existing(drafts, sessionId)
+    if (!isAble(agent, 'editInput')) throw unsupported(catalog, agent, 'editInput')
+  }
+
+  /** A no must never fail for the words that go with it; but whoever said them is told that nobody heard them. */
+  function unheard({ agent }: Session, row: ApprovalRow, decision: DecideApproval['decision']): EventBody[] {
+    if (row.external || !approving.hasReason(row, decision)) return []
+    if (isAble(agent, 'denyComment')) return []
+    const message = `${cannot(catalog, agent, 'denyComment')}: it is told no, and the words stay in the log`
+    const data = { approvalId: row.id, capability: 'denyComment' }
+    return [{ type: 'agent.notice', level: 'info', code: 'comment_unheard', message, data }]
+  }
+
   function found(approvalId: string): ApprovalRow {
     const row = log.approval(approvalId)
     if (!row) throw new CorralError('approval_not_found', `No approval ${approvalId}`, { approvalId })
@@ -157,9 +180,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     async decide({ approvalId, decision, by }) {
       const row = found(approvalId)
       if (row.decision) throw approving.alreadyResolved(approvalId, row.decision)
-      await change(row.sessionId, (state) =>
-        approving.decideApproval(state, approvalId, decision, by, around(state)),
-      ).catch((error: unknown) => tooLate(approvalId, error))
+      mustBeAble(row, decision)
+      await change(row.sessionId, (state) => [
+        ...approving.decideApproval(state, approvalId, decision, by, around(state)),
+        ...unheard(state, row, decision),
+      ]).catch((error: unknown) => tooLate(approvalId, error))
       if (decision.behavior === 'allow' && decision.forProject && row.kind === 'tool') {
         const { cwd } = existing(drafts, row.sessionId)
         const now = projects.get(deps.realPath(normal(cwd))) ?? NO_RULES

@@ -67,6 +67,12 @@ export function decideApproval(
   return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, around)]
 }
 
+/** Whether a human says no, and why. Their own words are an answer to a question, and a no to anything else. */
+export function hasReason({ kind }: Approval, decision: Decision): boolean {
+  if (decision.behavior === 'deny') return decision.comment !== ''
+  return decision.behavior === 'respond' && kind !== 'question'
+}
+
 /** What cannot be carried out is refused, not passed over. */
 function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
   if (decision.behavior === 'respond' && kind === 'tool') {

@@ -33,6 +33,15 @@ export interface SendMessage {
   bookmark?: string
 }
 
+/** A message to the turn that runs, not a turn of its own. */
+export interface SteerTurn {
+  sessionId: string
+  input: Content[]
+  /** The same key twice is one message. */
+  key?: string
+  origin?: string
+}
+
 export interface Interrupt {
   sessionId: string
   /** Also drop what waits in the queue. */
@@ -91,6 +100,17 @@ export interface Sent {
   /** 0: running now; n: the n-th in the queue. */
   position: number
   /** `seq` of its `turn.queued` event: read the turn from just before here. */
+  seq: number
+  /** The key was known: nothing new happened. */
+  repeated: boolean
+}
+
+export interface Steered {
+  /** Also the id of the turn that it becomes if the running one ends without it. */
+  steerId: string
+  /** The turn that was running. */
+  turnId: string
+  /** `seq` of its `turn.steered` event. */
   seq: number
   /** The key was known: nothing new happened. */
   repeated: boolean

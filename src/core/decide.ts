@@ -1,11 +1,11 @@
 import { ask, cancelApprovals, settle, withdraw, type Surroundings } from './approving.ts'
-import type { ConfigureSession, SendMessage } from './command.ts'
+import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { ExitInfo } from './ports.ts'
 import { openApprovals, type Session } from './session.ts'
-import type { Failure } from './turn.ts'
+import type { Failure, Steer } from './turn.ts'
 import { NO_USAGE } from './usage.ts'
 
 /*
@@ -16,15 +16,7 @@ import { NO_USAGE } from './usage.ts'
 const MAX_ATTEMPTS = 2
 
 export function send(state: Session, turnId: string, message: SendMessage, maxQueue: number): EventBody[] {
-  if (state.queue.length >= maxQueue) {
-    throw new CorralError(
-      'queue_full',
-      `${state.queue.length} messages wait already; let some finish or clear the queue`,
-      {
-        limit: maxQueue,
-      },
-    )
-  }
+  refuseAbove(maxQueue, state.queue.length)
   const starts = !state.turn && !state.paused && state.queue.length === 0
   const position = starts ? 0 : state.queue.length + 1
   return [
@@ -40,6 +32,46 @@ export function send(state: Session, turnId: string, message: SendMessage, maxQu
   ]
 }
 
+function refuseAbove(limit: number, waiting: number): void {
+  if (waiting < limit) return
+  throw new CorralError(
+    'queue_full',
+    `${waiting} messages wait already; let some finish or clear the queue`,
+    {
+      limit,
+    },
+  )
+}
+
+/** A message for the turn that runs; one that is being stopped takes none. */
+export function steer(state: Session, steerId: string, message: SteerTurn, maxQueue: number): EventBody[] {
+  const { turn } = state
+  if (!turn || turn.interrupting) {
+    const why = turn ? 'The turn is being stopped' : 'No turn is running'
+    throw new CorralError('not_running', `${why}; send it as a message of its own`, {
+      interrupting: turn !== null,
+    })
+  }
+  refuseAbove(maxQueue, state.steers.length)
+  const { input, key = null, origin = null } = message
+  return [{ type: 'turn.steered', turnId: turn.id, steerId, input, key, origin }]
+}
+
+/**
+ * No turn runs: the first message that the last one ended without is the next, before all that wait, and the others are for
+ * that one. A human has said it, and nobody may have to say it again.
+ */
+export function promote(state: Session): EventBody[] {
+  const [first] = state.steers
+  if (!first || state.turn || state.destroyed) return []
+  return [late(first, state.paused ? 1 : 0)]
+}
+
+/** The key stays with the steer: the same one may be that of a message, too. */
+function late({ id: turnId, input, origin }: Steer, position: number): EventBody {
+  return { type: 'turn.queued', turnId, input, key: null, origin, position, late: true }
+}
+
 /** The next message in the queue starts when nothing holds it back. */
 export function advance(state: Session): EventBody[] {
   const next = state.queue[0]
@@ -48,7 +80,9 @@ export function advance(state: Session): EventBody[] {
 }
 
 export function interrupt(state: Session, clearQueue: boolean): EventBody[] {
-  const events = clearQueue ? cancelQueue(state, 'interrupted') : []
+  const events = clearQueue
+    ? [...cancelSteers(state, 'interrupted'), ...cancelQueue(state, 'interrupted')]
+    : []
   if (state.turn?.interrupting) return events
   events.push(...cancelApprovals(state, 'interrupted'))
   if (!state.turn) return events
@@ -60,7 +94,11 @@ export function cancelTurn(state: Session, turnId: string): EventBody[] {
   if (!state.queue.includes(turnId)) {
     throw new CorralError('turn_not_found', `No message ${turnId} waits in the queue of session ${state.id}`)
   }
-  return [{ type: 'turn.cancelled', turnId, reason: 'removed from the queue' }]
+  const headed = !state.turn && state.queue[0] === turnId
+  return [
+    { type: 'turn.cancelled', turnId, reason: 'removed from the queue' },
+    ...(headed ? promote(state) : []),
+  ]
 }
 
 export function setPaused(state: Session, paused: boolean): EventBody[] {
@@ -91,7 +129,12 @@ export function configure(state: Session, command: ConfigureSession, around: Sur
 }
 
 export function destroy(state: Session): EventBody[] {
-  const events = [...cancelQueue(state, 'session destroyed'), ...cancelApprovals(state, 'session destroyed')]
+  const reason = 'session destroyed'
+  const events = [
+    ...cancelSteers(state, reason),
+    ...cancelQueue(state, reason),
+    ...cancelApprovals(state, reason),
+  ]
   if (state.turn) events.push({ type: 'turn.interrupted', turnId: state.turn.id, usage: NO_USAGE })
   return [...events, { type: 'session.destroyed' }]
 }
@@ -100,7 +143,9 @@ export function destroy(state: Session): EventBody[] {
 export function absorb(state: Session, output: AgentOutput, around: Surroundings): EventBody[] {
   switch (output.type) {
     case 'turn.accepted':
-      return state.turn?.id === output.turnId && !state.turn.accepted ? [output] : []
+      return accepted(state, output)
+    case 'steer.taken':
+      return taken(state, output.steerId)
     case 'approval.asked':
       return ask(state, output.approval, around)
     case 'approval.withdrawn': {
@@ -111,6 +156,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       return observeMode(state, output.mode)
     case 'turn.ended':
       return state.turn ? endTurn(state, state.turn.id, output) : []
+    case 'steer.arrived':
     case 'barrier.reached':
     case 'agent.ready':
     case 'agent.request':
@@ -118,6 +164,20 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
     default:
       return [output]
   }
+}
+
+/** A steer that came too late an agent may begin by itself, also while its session is being paused. */
+function accepted(state: Session, output: AgentOutput & { type: 'turn.accepted' }): EventBody[] {
+  const { turnId } = output
+  if (!state.turn && state.queue[0] === turnId) return [{ type: 'turn.started', turnId }, output]
+  return state.turn?.id === turnId && !state.turn.accepted ? [output] : []
+}
+
+function taken(state: Session, steerId: string): EventBody[] {
+  const steer = state.steers.find(({ id }) => id === steerId)
+  if (!steer || !state.turn) return []
+  const { input, origin } = steer
+  return [{ type: 'turn.steer_accepted', turnId: state.turn.id, steerId, input, origin }]
 }
 
 /** Only plan mode is entered and left by the agent itself; `auto` and `ask` look alike to it. */
@@ -189,6 +249,14 @@ function exitFailure(exit: ExitInfo, agentTitle: string): Failure {
     message: `${agentTitle} ${how} during the turn${lastWords ? `: ${lastWords}` : ''}`,
     detail: { exitCode: exit.code, signal: exit.signal, stderr: exit.stderr },
   }
+}
+
+/** What becomes of them is told as of any message: it came too late, and was taken out. */
+function cancelSteers(state: Session, reason: string): EventBody[] {
+  return state.steers.flatMap((steer): EventBody[] => [
+    late(steer, 1),
+    { type: 'turn.cancelled', turnId: steer.id, reason },
+  ])
 }
 
 function cancelQueue(state: Session, reason: string): EventBody[] {

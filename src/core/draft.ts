@@ -27,8 +27,8 @@ export interface Draft {
   /** For what an agent says: false when it cannot be written down; what was added before stays. */
   tryAdd(...bodies: EventBody[]): boolean
   write(...writes: Write[]): void
-  /** Completes what was being streamed when it was cut off. */
-  abortOpenMessages(): void
+  /** Completes what was being streamed when it was cut off; `ofAgent`: what its sub-agents say goes on. */
+  abortOpenMessages(ofAgent?: boolean): void
   /** Commit, then publish; resolves with the committed events. */
   commit(key?: string): Promise<LoggedEvent[]>
 }
@@ -141,8 +141,9 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       write(...writes) {
         batch.writes.push(...writes)
       },
-      abortOpenMessages() {
+      abortOpenMessages(ofAgent = false) {
         for (const [messageId, { kind, parent, parts }] of openOf(entry, sessionId)) {
+          if (ofAgent && parent !== null) continue
           record({ type: 'message.completed', messageId, kind, parent, text: parts.join(''), aborted: true })
         }
       },

@@ -1,14 +1,16 @@
 import type { Engine } from './api.ts'
-import type { SendMessage, Sent } from './command.ts'
+import type { SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { createApprovals } from './approvals.ts'
+import { unsupported } from './capability.ts'
 import * as decide from './decide.ts'
+import type { Content } from './content.ts'
 import { createDrafts, type Draft } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
-import { createQueries, existing as existingIn } from './queries.ts'
+import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
 import { NO_RULES } from './rule.ts'
 import type { Session } from './session.ts'
@@ -118,13 +120,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return { turnId: known.id, position, seq: known.seq, repeated: true }
     }
     refuseWhenClosing()
-    if (state.agent === EXTERNAL_AGENT) {
-      throw new CorralError(
-        'unsupported',
-        'This agent runs outside of Corral: it is answered, not written to',
-      )
-    }
-    if (command.input.some((part) => part.type === 'image')) needs(catalog, state.agent, 'images')
+    mustHear(state.agent, command.input)
     const turnId = newId()
     const bodies = decide.send(existing(sessionId), turnId, command, deps.maxQueue)
     const draft = drafts.of(sessionId)
@@ -132,6 +128,33 @@ export function createEngine(deps: EngineDeps): EngineParts {
     draft.write(...mark(turnId, seq))
     await commit(draft)
     return { turnId, position: (bodies[0] as EventOf<'turn.queued'>).position, seq, repeated: false }
+  }
+
+  /** What an agent cannot be told is refused before anything is written down. */
+  function mustHear(agent: string, input: Content[]): void {
+    if (agent === EXTERNAL_AGENT) {
+      throw new CorralError(
+        'unsupported',
+        'This agent runs outside of Corral: it is answered, not written to',
+      )
+    }
+    if (input.some((part) => part.type === 'image')) needs(catalog, agent, 'images')
+  }
+
+  async function steer(command: SteerTurn): Promise<Steered> {
+    const { sessionId, key, input } = command
+    const { agent } = existing(sessionId)
+    const known = key === undefined ? null : steerByKey(log, sessionId, key)
+    if (known) return { ...known, repeated: true }
+    refuseWhenClosing()
+    mustHear(agent, input)
+    needs(catalog, agent, 'steer')
+    const steerId = newId()
+    const draft = drafts.of(sessionId)
+    const bodies = decide.steer(draft.state, steerId, command, deps.maxQueue)
+    const seq = draft.add(...bodies)
+    await commit(draft)
+    return { steerId, turnId: (bodies[0] as EventOf<'turn.steered'>).turnId, seq, repeated: false }
   }
 
   const engine: Engine = {
@@ -168,6 +191,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
         return create(command, { ...given, parentId, forkFrom: null })
       }),
     send: (command) => once(command.key && `send ${command.sessionId} ${command.key}`, () => send(command)),
+    steer: (command) =>
+      once(command.key && `steer ${command.sessionId} ${command.key}`, () => steer(command)),
     async interrupt({ sessionId, clearQueue = false }) {
       const events = await change(sessionId, (state) => decide.interrupt(state, clearQueue))
       const cancelled = events.flatMap(({ event }) => (event.type === 'turn.cancelled' ? [event.turnId] : []))
@@ -177,6 +202,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
       await change(sessionId, (state) => decide.cancelTurn(state, turnId))
     },
     async pause(sessionId) {
+      const { agent, turn } = existing(sessionId)
+      if (turn) needs(catalog, agent, 'pause')
       await change(sessionId, (state) => decide.setPaused(state, true))
       return existing(sessionId)
     },
@@ -192,6 +219,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
       if (command.mode !== undefined) needs(catalog, agent, 'setMode')
+      if (command.nativeId) needs(catalog, agent, 'resume')
       const events = await change(command.sessionId, (state) =>
         decide.configure(state, command, approvals.around(state)),
       )
@@ -259,11 +287,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
 function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilities): void {
   // Of an agent elsewhere only the mode is ours to say: it decides what a human is asked.
   const able = agent === EXTERNAL_AGENT ? capability === 'setMode' : catalog.capabilities(agent)[capability]
-  if (able) return
-  throw new CorralError('unsupported', `The agent ${agent} does not support: ${capability}`, {
-    agent,
-    capability,
-  })
+  if (!able) throw unsupported(catalog, agent, capability)
 }
 
 function mustBeWritable(settings: unknown): void {

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'unsupported' // this agent cannot do that
   | 'conversation_busy' // another session holds the same native conversation
   | 'queue_full'
+  | 'not_running' // there is no turn to steer, or it is being stopped; data.interrupting
   | 'cursor_reset' // the cursor belongs to another log
   | 'storage' // the log cannot be written: disk full, read-only
   | 'stopping' // the daemon is on its way out

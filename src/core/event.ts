@@ -75,6 +75,10 @@ export type AgentSignal =
   | { type: 'barrier.reached'; id: string }
   /** The conversation is open and messages may come, or it cannot be opened. */
   | { type: 'agent.ready'; problem: Failure | null }
+  /** The agent has read a steer: it need not be written again while the turn runs. */
+  | { type: 'steer.arrived'; steerId: string }
+  /** A steer is part of the running turn from here on. */
+  | { type: 'steer.taken'; steerId: string }
   /** The agent's protocol wants an answer that is no human's business; its driver gives it. */
   | { type: 'agent.request'; request: unknown }
 
@@ -122,11 +126,24 @@ export type EventBody =
       origin: string | null
       /** 0: starts at once; n: the n-th in the queue. */
       position: number
+      /** A steer that its turn ended without: it goes before all that wait, and keeps its id. */
+      late?: true
     }
   | { type: 'turn.started'; turnId: string }
   /** Its process ended before it had the message; another one is tried. */
   | { type: 'turn.retried'; turnId: string; reason: string }
   | { type: 'turn.interrupting'; turnId: string }
+  /** A message to the running turn: it is taken, or becomes a turn of the same id when that one is over. */
+  | {
+      type: 'turn.steered'
+      turnId: string
+      steerId: string
+      input: Content[]
+      key: string | null
+      origin: string | null
+    }
+  /** The agent has taken it into the turn: its place in the conversation is here. */
+  | { type: 'turn.steer_accepted'; turnId: string; steerId: string; input: Content[]; origin: string | null }
   | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null }
   | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }

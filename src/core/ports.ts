@@ -4,7 +4,7 @@ import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
 import type { Session, SessionStatus } from './session.ts'
-import type { Failure, Turn } from './turn.ts'
+import type { Failure, Steer, Turn } from './turn.ts'
 
 /** How far an agent's journal has been read: committed together with the events made from those bytes. */
 export interface JournalPosition {
@@ -161,9 +161,15 @@ export interface Retention {
 /** Something to tell an agent. */
 export type Intent =
   | { kind: 'prompt'; turnId: string; input: Content[] }
+  | { kind: 'steer'; steer: Steer }
+  /** A steer that the agent has read and not taken is not wanted any more. */
+  | { kind: 'retract'; steerId: string }
   | { kind: 'decision'; approval: Approval; decision: Decision }
   | { kind: 'mode'; mode: Mode }
   | { kind: 'model'; model: string | null }
+
+/** What can be told at any time. */
+export type Telling = Extract<Intent, { kind: 'decision' | 'mode' | 'model' }>
 
 export interface ExitInfo {
   code: number | null
@@ -187,8 +193,12 @@ export interface AgentSink {
 export interface AgentHost {
   /** Brings a user message to the session's agent, starting it if need be. `inDoubt`: it may have been written already. */
   prompt(sessionId: string, turnId: string, input: Content[], inDoubt: boolean): void
+  /** Brings a steer to the agent of the running turn. `inDoubt`: it may have been written already. */
+  steer(sessionId: string, steerId: string, inDoubt: boolean): void
+  /** Before anything else that it is told: this message is not to run. */
+  retract(sessionId: string, steerId: string): void
   /** Tells a running agent something; resolves when it is written, false when no process is there to be told. */
-  tell(sessionId: string, intent: Exclude<Intent, { kind: 'prompt' }>): Promise<boolean>
+  tell(sessionId: string, intent: Telling): Promise<boolean>
   /** Orderly at first, then by signals on timers, until the turn or the process is over. */
   interrupt(sessionId: string): void
   pause(sessionId: string): void
@@ -220,6 +230,14 @@ export interface Capabilities {
   cost: boolean
   setModel: boolean
   setMode: boolean
+  /** Takes a message in the middle of a turn. */
+  steer: boolean
+  /** Runs a tool with another input than the one it asked about. */
+  editInput: boolean
+  /** Hears why a human said no. */
+  denyComment: boolean
+  /** Its process can be held up in the middle of a turn. */
+  pause: boolean
   survivesRestart: boolean
 }
 

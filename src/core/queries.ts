@@ -1,4 +1,5 @@
 import type { Engine } from './api.ts'
+import type { Steered } from './command.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { Log } from './ports.ts'
@@ -30,6 +31,19 @@ export function existing(drafts: Drafts, sessionId: string): Session {
 
 function sessionNotFound(sessionId: string): CorralError {
   return new CorralError('session_not_found', `Session not found: ${sessionId}`, { sessionId })
+}
+
+/** A message to a running turn that came with this key before. */
+export function steerByKey(log: Log, sessionId: string, key: string): Omit<Steered, 'repeated'> | null {
+  for (let after = 0; ;) {
+    const page = log.events({ sessionId, after, types: ['turn.steered'], limit: 1000 })
+    for (const { seq, event } of page) {
+      if (event.type !== 'turn.steered' || event.key !== key) continue
+      return { steerId: event.steerId, turnId: event.turnId, seq }
+    }
+    if (page.length < 1000) return null
+    after = page.at(-1)!.seq
+  }
 }
 
 /** The reading half of the engine: committed state only. What a destroyed session has left in the log can still be read. */

@@ -4,7 +4,7 @@ import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import type { Drafts } from './draft.ts'
 import type { Event, LoggedEvent } from './event.ts'
-import type { AgentHost, Intent, Log } from './ports.ts'
+import type { AgentHost, Log, Telling } from './ports.ts'
 import type { Session } from './session.ts'
 
 interface ReactorDeps {
@@ -40,7 +40,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     if (input) agents.prompt(sessionId, turnId, input, inDoubt)
   }
 
-  function tell(agents: AgentHost, sessionId: string, intent: Exclude<Intent, { kind: 'prompt' }>): void {
+  function tell(agents: AgentHost, sessionId: string, intent: Telling): void {
     agents.tell(sessionId, intent).catch((error) => warn(`telling an agent its ${intent.kind}`, error))
   }
 
@@ -64,6 +64,13 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     }
   }
 
+  /** Those that had to wait for the agent to have the turn's own message. */
+  function steerAll(agents: AgentHost, session: Session | null, before: number, inDoubt: boolean): void {
+    for (const { id, seq } of session?.steers ?? []) {
+      if (seq < before) agents.steer(session!.id, id, inDoubt)
+    }
+  }
+
   function end(agents: AgentHost, sessionId: string): Promise<void> {
     return agents.end(sessionId).catch((error) => warn(`ending the agent of session ${sessionId}`, error))
   }
@@ -81,7 +88,12 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
         return agents.interrupt(sessionId)
       case 'turn.accepted':
         // An interrupt that overtook its message stopped nothing.
-        return drafts.peek(sessionId)?.turn?.interrupting ? agents.interrupt(sessionId) : undefined
+        if (drafts.peek(sessionId)?.turn?.interrupting) return agents.interrupt(sessionId)
+        return steerAll(agents, drafts.peek(sessionId), event.seq, false)
+      case 'turn.steered':
+        return agents.steer(sessionId, event.steerId, false)
+      case 'turn.cancelled':
+        return agents.retract(sessionId, event.turnId)
       case 'approval.resolved':
         return handOver(agents, drafts.peek(sessionId), event.approvalId)
       case 'session.changed':
@@ -108,6 +120,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     }
     if (!turn.accepted) return prompt(agents, id, turn.id, alive)
     if (turn.interrupting) agents.interrupt(id)
+    else steerAll(agents, session, Infinity, true)
     handOver(agents, session)
   }
 

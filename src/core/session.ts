@@ -2,7 +2,7 @@ import type { PendingApproval } from './approval.ts'
 import type { Event, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
-import type { Failure, Outcome, RunningTurn } from './turn.ts'
+import type { Failure, Outcome, RunningTurn, Steer } from './turn.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
 /** What a client may ask of an agent beyond mode and model; a driver uses what it can and refuses the rest. */
@@ -51,6 +51,8 @@ export interface Session {
   turn: RunningTurn | null
   /** Ids of the turns that wait, in order. */
   queue: string[]
+  /** For the running turn; without one, for the first in the queue, which was one of them. */
+  steers: Steer[]
   approvals: PendingApproval[]
   run: RunInfo | null
   paused: boolean
@@ -109,9 +111,14 @@ export function apply(state: Session | null, event: Event): Session {
       return { ...state, ...patch }
     }
     case 'session.destroyed':
-      return { ...state, destroyed: true, queue: [], approvals: [], activeAt: event.at }
+      return { ...state, destroyed: true, queue: [], steers: [], approvals: [], activeAt: event.at }
     case 'turn.queued':
-      return { ...state, queue: [...state.queue, event.turnId], activeAt: event.at }
+      return {
+        ...state,
+        queue: event.late ? [event.turnId, ...state.queue] : [...state.queue, event.turnId],
+        steers: withoutSteer(state, event.turnId),
+        activeAt: event.at,
+      }
     case 'turn.started':
       return {
         ...state,
@@ -150,6 +157,12 @@ export function apply(state: Session | null, event: Event): Session {
       }
     case 'turn.interrupting':
       return inTurn(state, { interrupting: true })
+    case 'turn.steered': {
+      const { steerId: id, seq, input, key, origin } = event
+      return { ...state, steers: [...state.steers, { id, seq, input, key, origin }], activeAt: event.at }
+    }
+    case 'turn.steer_accepted':
+      return { ...state, steers: withoutSteer(state, event.steerId) }
     case 'approval.requested': {
       const { approval, turnId, external, timeoutAt, at: requestedAt } = event
       const pending = { ...approval, turnId, external, timeoutAt, requestedAt, decision: null }
@@ -186,6 +199,10 @@ function resolved(
   return [{ ...approval, decision: event.decision }]
 }
 
+function withoutSteer({ steers }: Session, id: string): Steer[] {
+  return steers.some((steer) => steer.id === id) ? steers.filter((steer) => steer.id !== id) : steers
+}
+
 function inTurn(state: Session, patch: Partial<RunningTurn>): Session {
   return state.turn ? { ...state, turn: { ...state.turn, ...patch } } : state
 }
@@ -209,6 +226,7 @@ function created(event: Event & { type: 'session.created' }): Session {
     activeAt: event.at,
     turn: null,
     queue: [],
+    steers: [],
     approvals: [],
     run: null,
     paused: false,

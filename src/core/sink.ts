@@ -19,7 +19,14 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
   function close(draft: Draft, end: () => EventBody[]): void {
     if (draft.state.turn) draft.abortOpenMessages()
     draft.add(...end())
+    draft.add(...decide.promote(draft.state))
     draft.add(...decide.advance(draft.state))
+  }
+
+  /** What the agent was saying it does not finish: it goes on with the steer in mind. */
+  function take(draft: Draft, bodies: EventBody[]): void {
+    if (bodies.length > 0) draft.abortOpenMessages(true)
+    draft.add(...bodies)
   }
 
   async function closeTurn(sessionId: string, turnId: string, end: EventBody): Promise<void> {
@@ -43,6 +50,7 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
       for (const output of draft.state.destroyed ? [] : outputs) {
         const absorbed = (): EventBody[] => decide.absorb(draft.state, output, around(draft.state))
         if (output.type === 'turn.ended') close(draft, absorbed)
+        else if (output.type === 'steer.taken') take(draft, absorbed())
         else if (!draft.tryAdd(...absorbed())) draft.add(...unspeakable(output))
       }
       draft.write({ op: 'run.position', position })

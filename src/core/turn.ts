@@ -36,6 +36,16 @@ export interface Turn {
   text: string | null
 }
 
+/** A message to the running turn that the agent has not taken yet. */
+export interface Steer {
+  id: string
+  /** `seq` of its `turn.steered` event. */
+  seq: number
+  input: Content[]
+  key: string | null
+  origin: string | null
+}
+
 /** What a session keeps of the turn it is running. */
 export interface RunningTurn {
   id: string

@@ -11,7 +11,7 @@ import { countEvents, readEvents, type EventRow, type EventRows, type Query, typ
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
 /** What sessions did not have when they were first written down. */
-const LATER_FIELDS = { rules: NO_RULES, archived: false, lastOutcome: null }
+const LATER_FIELDS = { rules: NO_RULES, archived: false, lastOutcome: null, steers: [] }
 
 /** Every read of the log, on a connection of its own that never writes. */
 export function createReader(db: DatabaseSync): Reader {

@@ -59,7 +59,7 @@ describe('plan', () => {
       plan({ mode: it }).args.find((arg) => arg.startsWith('--permission-mode'))
     assert.equal(mode('auto'), '--permission-mode=default')
     assert.equal(mode('ask'), '--permission-mode=default')
-    assert.equal(mode('code'), '--permission-mode=acceptEdits')
+    assert.equal(mode('code'), '--permission-mode=default')
     assert.equal(mode('plan'), '--permission-mode=plan')
   })
 
@@ -251,6 +251,20 @@ describe('encode', () => {
     assert.deepEqual(model.request, { subtype: 'set_model', model: 'default' })
   })
 
+  test('a steer is a message of its own id, and can be taken back by it', () => {
+    const steer = {
+      id: 'x1',
+      seq: 1,
+      input: [{ type: 'text' as const, text: 'hi' }],
+      key: null,
+      origin: null,
+    }
+    const line = one(claudeDriver.encode({ kind: 'steer', steer }))
+    assert.deepEqual([line.uuid, line.message], ['x1', { role: 'user', content: 'hi' }])
+    const back = one(claudeDriver.encode({ kind: 'retract', steerId: 'x1' }))
+    assert.deepEqual(back.request, { subtype: 'cancel_async_message', message_uuid: 'x1' })
+  })
+
   test('interrupt, barrier and farewell are control requests', () => {
     assert.deepEqual(one(claudeDriver.interrupt()).request, { subtype: 'interrupt' })
     assert.equal(one(claudeDriver.barrier('b7')).request_id, 'barrier:b7')
@@ -280,7 +294,7 @@ describe('spare', () => {
         request: {
           subtype: 'claim_session',
           cwd: '/project',
-          permission_mode: 'acceptEdits',
+          permission_mode: 'default',
           append_system_prompt: 'p\n\nc',
           include_initialize: false,
           sdk_mcp_servers: [],

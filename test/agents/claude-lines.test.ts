@@ -222,3 +222,35 @@ test('no line, however odd, makes the translator throw', () => {
   claudeTranslator.step(state, { type: 'news', deep })
   assert.ok(JSON.stringify(state).length < 100_000)
 })
+
+const life = (id: number, state: string) => ({
+  type: 'command_lifecycle',
+  command_uuid: `${String(id).padStart(8, '0')}-0000`,
+  state,
+})
+const RESULT = { type: 'result', is_error: false, result: 'done' }
+
+test('a second message is taken into the turn, or started by itself after it', () => {
+  const lines = [life(1, 'queued'), life(1, 'started'), life(2, 'queued'), life(2, 'queued')]
+  const arrived = ['accepted 1', 'steer.arrived 2']
+  const taken = [life(2, 'started'), life(2, 'completed'), RESULT, life(1, 'completed')]
+  assert.deepEqual(story(translate([...lines, ...taken])), [...arrived, 'steer.taken 2', 'completed'])
+  const late = [RESULT, life(1, 'completed'), life(2, 'started'), RESULT, life(2, 'completed')]
+  const story2 = [...arrived, 'completed', 'accepted 2', 'completed']
+  assert.deepEqual(story(translate([...lines, ...late])), story2)
+  assert.deepEqual(story(translate(late.slice(1))), ['accepted 2', 'completed'], 'from its first line, too')
+  const back = [life(2, 'cancelled'), RESULT, life(3, 'queued'), life(3, 'started')]
+  assert.deepEqual(story(translate([...lines, ...back])), [...arrived, 'completed', 'accepted 3'])
+})
+
+test('a turn of its own accord does not end the message that waits for it', () => {
+  const own = { ...RESULT, origin: { kind: 'task-notification' } }
+  const lines = [life(1, 'queued'), own, life(1, 'started'), life(2, 'queued'), life(2, 'started'), RESULT]
+  assert.deepEqual(story(translate(lines)), [
+    'accepted 1',
+    'notice background_turn',
+    'steer.arrived 2',
+    'steer.taken 2',
+    'completed',
+  ])
+})

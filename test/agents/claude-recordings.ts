@@ -33,6 +33,9 @@ export function story(outputs: AgentOutput[]): string[] {
     switch (it.type) {
       case 'turn.accepted':
         return `accepted ${Number(it.turnId.slice(0, 8))}`
+      case 'steer.arrived':
+      case 'steer.taken':
+        return `${it.type} ${Number(it.steerId.slice(0, 8))}`
       case 'agent.init':
         return `init ${it.model}`
       case 'message.delta':

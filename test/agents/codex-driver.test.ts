@@ -7,7 +7,7 @@ import { codexDriver } from '../../src/agents/codex/driver.ts'
 import type { Approval, Decision } from '../../src/core/approval.ts'
 import type { Mode } from '../../src/core/mode.ts'
 import type { Session } from '../../src/core/session.ts'
-import { aQuestion, aSession } from '../support/session.ts'
+import { aQuestion, aSession, running } from '../support/session.ts'
 
 const DETECTION = { name: 'codex', installed: true, path: '/bin/codex', version: '0.166.0', problem: null }
 const session = (patch: Partial<Session> = {}) => aSession({ agent: 'codex', nativeId: 'T', ...patch })
@@ -122,6 +122,25 @@ describe('encode', () => {
       ['plan', 'never', { type: 'readOnly', networkAccess: false }],
       ['ask', 'untrusted', workspace],
     ])
+  })
+
+  test('a steer names the turn that it is for; without one it is not told', () => {
+    const steer = {
+      id: 'x1',
+      seq: 1,
+      input: [{ type: 'text' as const, text: 'hi' }],
+      key: null,
+      origin: null,
+    }
+    const given = { ...session(), turn: running({ agent: 'codex' }).turn }
+    const told = (ours: string | null) =>
+      parse(codexDriver.encode({ kind: 'steer', steer }, given, { turn: { id: 'C1', ours, started: true } }))
+    const [line, ...more] = told('t1')
+    assert.deepEqual([line!.id, line!.method, more.length], ['s1:steer:x1', 'turn/steer', 0])
+    const input = [{ type: 'text', text: 'hi', text_elements: [] }]
+    assert.deepEqual(line!.params, { threadId: 'T', expectedTurnId: 'C1', clientUserMessageId: 'x1', input })
+    assert.deepEqual([told(null), told('t0')], [[], []])
+    assert.deepEqual(codexDriver.encode({ kind: 'steer', steer }, given, { turn: null }), [])
   })
 
   test('mode and model go with the next message', () => {

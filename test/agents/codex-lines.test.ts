@@ -53,6 +53,19 @@ describe('turns', () => {
     assert.equal(refused('thread not found: T'), 'failed conversation_lost')
   })
 
+  test('a steer has arrived when it is answered, and is taken when Codex says it back', () => {
+    const answer = (more: object) => ({ id: 's1:steer:x1', ...more })
+    const said = (clientId: string | null, threadId = 'T') =>
+      item('completed', { type: 'userMessage', id: 'u', clientId, content: [] }, threadId)
+    assert.deepEqual(running(said('t1'), answer({ result: { turnId: 'C1' } }), said('x1')), [
+      'steer.arrived x1',
+      'steer.taken x1',
+    ])
+    assert.deepEqual(running(answer({ error: { message: 'no active turn to steer' } })), [])
+    assert.deepEqual(running(said(null), said('x1', 'other')), [])
+    assert.deepEqual(running(ended('completed'), said('x1')), ['completed'])
+  })
+
   test('from its first line a turn finds its conversation, whichever line comes first', () => {
     const text = { type: 'agentMessage', id: 'm', text: 'hi' }
     const rest = [item('completed', text), ended('completed')]

@@ -72,6 +72,9 @@ export function story(outputs: AgentOutput[]): string[] {
     switch (it.type) {
       case 'turn.accepted':
         return `accepted ${it.turnId}`
+      case 'steer.arrived':
+      case 'steer.taken':
+        return `${it.type} ${it.steerId}`
       case 'agent.init':
         return `init ${it.model}`
       case 'agent.ready':

@@ -208,7 +208,6 @@ test('a question carries what is needed to show and to answer it', () => {
     tool: 'command',
     input: { command: 'touch made.txt && echo hi', cwd: '/home/dev/project' },
     edits: false,
-    fixed: true,
     callId: 'call_fake0097',
     summary: null,
     suggestions: ['touch', 'made.txt'],

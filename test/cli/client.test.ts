@@ -37,6 +37,21 @@ test('new with a message shows the answer', async () => {
   assert.match(stderr, /^session [0-9a-f]{8}$/m)
 })
 
+test('steer brings a message to the running turn, and says why when it cannot', async () => {
+  const id = await newSession(daemon)
+  const idle = await corral(['steer', id, 'hi'])
+  assert.equal(idle.code, 1)
+  assert.match(idle.stderr, /No turn is running/)
+  assert.equal((await corral(['steer', id])).code, 2)
+  await ok('send', '--no-wait', id, '[[hang]]')
+  const { stdout } = await ok('steer', id, '[[say', 'steered]]')
+  assert.match(stdout, /^on its way to turn [0-9a-f]{8}\n$/)
+  await ok('interrupt', id)
+  const { stdout: later } = await ok('send', id, '[[say after]]')
+  assert.match(later, /after/)
+  assert.match((await ok('history', id)).stdout, /> \[\[say steered\]\]\nsteered\n/)
+})
+
 test('new without an agent says which one it takes', async () => {
   const { stderr } = await corral(['new', '[[say hi]]'], { cwd: daemon.project })
   assert.match(stderr, /agent: demo \(claude is not installed here\)/)

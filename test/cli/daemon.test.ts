@@ -37,7 +37,7 @@ test('every client command says how to start when no daemon runs, and ends with 
 })
 
 const misuses: [args: string[], says: RegExp][] = [
-  [['strat'], /unknown command 'strat' \(did you mean start or stop or status\?\)/],
+  [['strat'], /unknown command 'strat' \(did you mean start or stop or status or steer\?\)/],
   [['ls', '--nope'], /unknown option '--nope'/],
   [['send'], /missing required argument 'session'/],
   [['ls', 'extra'], /too many arguments/],

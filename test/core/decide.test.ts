@@ -69,6 +69,67 @@ test('plan mode that the agent enters and leaves by itself gives the old mode ba
   )
 })
 
+const refused = (code: string) => (error: unknown) => error instanceof CorralError && error.code === code
+
+function steered(state: Session, ...ids: string[]): Session {
+  return ids.reduce((now, id) => after(now, decide.steer(now, id, message, 10)), state)
+}
+
+test('a turn that runs can be steered; without one, or while it is being stopped, it cannot', () => {
+  assert.deepEqual(decide.steer(running(), 'x1', message, 10), [
+    { type: 'turn.steered', turnId: 't1', steerId: 'x1', input: [], key: null, origin: null },
+  ])
+  assert.throws(() => decide.steer(aSession(), 'x1', message, 10), refused('not_running'))
+  const stopping = after(running(), decide.interrupt(running(), false))
+  assert.throws(() => decide.steer(stopping, 'x1', message, 10), refused('not_running'))
+  assert.throws(() => decide.steer(steered(running(), 'x1', 'x2'), 'x3', message, 2), refused('queue_full'))
+})
+
+test('a steer that the agent takes is part of the turn, once, with what was said', () => {
+  const state = steered(running(), 'x1')
+  const bodies = decide.absorb(state, { type: 'steer.taken', steerId: 'x1' }, AROUND)
+  assert.deepEqual(bodies, [
+    { type: 'turn.steer_accepted', turnId: 't1', steerId: 'x1', input: [], origin: null },
+  ])
+  const taken = after(state, bodies)
+  assert.deepEqual(taken.steers, [])
+  assert.deepEqual(decide.absorb(taken, { type: 'steer.taken', steerId: 'x1' }, AROUND), [])
+})
+
+test('steers that a turn ends without: the first is the next turn, before all that wait, the others are for it', () => {
+  let state = steered(running(), 'x1', 'x2')
+  state = after(state, decide.send(state, 't2', message, 10))
+  state = after(state, decide.absorb(state, ended('completed'), AROUND))
+  state = after(state, decide.promote(state))
+  assert.deepEqual([state.queue, state.steers.map(({ id }) => id)], [['x1', 't2'], ['x2']])
+  state = after(state, decide.advance(state))
+  assert.equal(state.turn?.id, 'x1')
+  state = after(state, decide.absorb(state, { type: 'steer.taken', steerId: 'x2' }, AROUND))
+  assert.deepEqual(state.steers, [])
+})
+
+test('clearing the queue takes back what the agent has not taken, and so does the end of the session', () => {
+  const state = steered(running(), 'x1')
+  assert.deepEqual(types(decide.interrupt(state, true)), [
+    'turn.queued',
+    'turn.cancelled',
+    'turn.interrupting',
+  ])
+  assert.deepEqual(types(decide.destroy(state)).slice(0, 2), ['turn.queued', 'turn.cancelled'])
+})
+
+test('what an agent begins by itself is running, also in a session that was paused in that moment', () => {
+  let state = steered(running(), 'x1')
+  state = after(state, [
+    ...decide.setPaused(state, true),
+    ...decide.absorb(state, ended('completed'), AROUND),
+  ])
+  state = after(state, decide.promote(state))
+  assert.deepEqual([state.turn, state.queue], [null, ['x1']])
+  const bodies = decide.absorb(state, { type: 'turn.accepted', turnId: 'x1' }, AROUND)
+  assert.deepEqual(types(bodies), ['turn.started', 'turn.accepted'])
+})
+
 test('any order of events keeps the invariants of a session', () => {
   let random = 42
   const next = (below: number): number => {
@@ -80,11 +141,19 @@ test('any order of events keeps the invariants of a session', () => {
     const accepted: string[] = []
     const startedOrder: string[] = []
     const unanswered = new Set<string>()
+    const steers = new Set<string>()
     for (let step = 0; step < 60 && !state.destroyed; step++) {
-      const bodies = [...possible(state, next, `w${walk}-${step}`)]
+      const said = possible(state, next, `w${walk}-${step}`)
+      const bodies = [...said, ...decide.promote(after(state, said))]
       const moved = after(state, bodies)
       const all = [...bodies, ...decide.advance(moved)]
-      accepted.push(...all.flatMap((b) => (b.type === 'turn.queued' ? [b.turnId] : [])))
+      accepted.push(...all.flatMap((b) => (b.type === 'turn.queued' && !b.late ? [b.turnId] : [])))
+      for (const body of all) {
+        if (body.type === 'turn.steered') steers.add(body.steerId)
+        const done = body.type === 'turn.queued' && body.late ? body.turnId : null
+        const id = body.type === 'turn.steer_accepted' ? body.steerId : done
+        if (id !== null) assert.ok(steers.delete(id), 'a steer is taken or queued, once')
+      }
       startedOrder.push(...all.flatMap((b) => (b.type === 'turn.started' ? [b.turnId] : [])))
       for (const body of all) {
         if (body.type === 'approval.requested') unanswered.add(body.approval.id)
@@ -96,6 +165,12 @@ test('any order of events keeps the invariants of a session', () => {
         [...unanswered],
         'every question is open until it is resolved',
       )
+      assert.deepEqual(
+        state.steers.map(({ id }) => id),
+        [...steers],
+        'every steer is kept until the agent has it',
+      )
+      if (state.steers.length > 0) assert.ok(state.turn ?? state.queue[0], 'a steer has a turn to go to')
       assert.ok(!state.turn || !state.queue.includes(state.turn.id), 'a running turn does not wait')
       const inside = openApprovals(state).filter((approval) => !approval.external)
       if (!state.turn) assert.equal(inside.length, 0, 'an agent asks nothing outside a turn')
@@ -104,7 +179,7 @@ test('any order of events keeps the invariants of a session', () => {
       assert.equal(tierOf(state) === 'active', state.turn !== null)
     }
     assert.deepEqual(
-      startedOrder,
+      startedOrder.filter((id) => accepted.includes(id)),
       accepted.filter((id) => startedOrder.includes(id)),
       'first in, first out',
     )
@@ -115,7 +190,7 @@ test('any order of events keeps the invariants of a session', () => {
 /** One thing that may happen next. */
 function possible(state: Session, next: (below: number) => number, id: string): EventBody[] {
   try {
-    switch (next(11)) {
+    switch (next(15)) {
       case 0:
       case 1:
       case 2:
@@ -140,6 +215,15 @@ function possible(state: Session, next: (below: number) => number, id: string): 
       }
       case 9:
         return ask(state, aQuestion(id), AROUND, { external: true })
+      case 10:
+      case 11:
+        return decide.steer(state, id, message, 5)
+      case 12: {
+        const steerId = state.steers[next(Math.max(1, state.steers.length))]?.id ?? 'nobody'
+        return decide.absorb(state, { type: 'steer.taken', steerId }, AROUND)
+      }
+      case 13:
+        return decide.cancelTurn(state, state.queue[next(2)] ?? 'nobody')
       default:
         return next(20) === 0 ? decide.destroy(state) : []
     }

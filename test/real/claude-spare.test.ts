@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { commandLine, startTime } from '../../src/agents/host/process.ts'
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { claudeAbsent, scriptedClaude } from '../support/claude-env.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
@@ -22,7 +22,9 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
   async function spareRun(): Promise<string> {
     for (const until = Date.now() + 10_000; Date.now() < until;) {
       const used = new Set(t.log.runs().map((run) => run.id))
-      const spare = readdirSync(join(t.home, 'runs')).find((id) => !used.has(id))
+      const isUp = (id: string): boolean =>
+        (statSync(join(t.home, 'runs', id, 'out'), { throwIfNoEntry: false })?.size ?? 0) > 0
+      const spare = readdirSync(join(t.home, 'runs')).find((id) => !used.has(id) && isUp(id))
       if (spare) return spare
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startTime } from '../../src/agents/host/process.ts'
+import { runFiles } from '../../src/agents/host/wrapper.ts'
 import type { Event, EventType } from '../../src/core/event.ts'
 import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.ts'
@@ -10,13 +13,22 @@ export interface CrashSuite {
   options?: () => Promise<TestDaemonOptions>
   /** How often the daemon is killed at a moment of chance. */
   rounds: number
+  /** Tests of the caller's own with the same daemon, before it is ended. */
+  before?: (given: CrashRig) => void
+}
+
+export interface CrashRig {
+  daemon(): TestDaemon
+  client(): NativeClient
+  /** The text that a turn ends with. */
+  turn(sessionId: string, sent: { turnId: string; seq: number }): Promise<string | null>
 }
 
 const WAIT_MS = 60_000
 const END: readonly EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']
 
 /** The daemon is killed with -9 at awkward moments: turns, queues and approvals go on as if nothing had happened. */
-export function crashSuite({ agent, options, rounds }: CrashSuite): void {
+export function crashSuite({ agent, options, rounds, before: own }: CrashSuite): void {
   let daemon: TestDaemon
   let client: NativeClient
   before(async () => {
@@ -138,6 +150,66 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
     assert.deepEqual(texts, [words(10), 'second', 'third'])
   })
 
+  /** What became of a steer: how often it was taken into a turn, how often it was one of its own. */
+  async function fateOf(sessionId: string, steerId: string): Promise<[number, number]> {
+    const events = await ofType(sessionId, ['turn.steer_accepted', 'turn.completed'])
+    const taken = events.filter((event) => event.type === 'turn.steer_accepted' && event.steerId === steerId)
+    return [taken.length, events.filter((event) => event.turnId === steerId).length]
+  }
+
+  /** Waits until an agent has written it, whoever reads that. */
+  async function said(text: string): Promise<void> {
+    const runs = join(daemon.corralHome, 'runs')
+    const journals = () => readdirSync(runs).map((run) => runFiles(join(runs, run)).journal)
+    for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
+      if (journals().some((path) => readFileSync(path, 'utf8').includes(text))) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    throw new Error(`no agent has said ${text}`)
+  }
+
+  async function textsOf(sessionId: string): Promise<string[]> {
+    const events = await ofType(sessionId, ['message.completed'])
+    return events.flatMap((event) => (event.type === 'message.completed' ? [event.text] : []))
+  }
+
+  test(`${agent}: a steer outlives the daemon that has just taken it, and is heard once`, async () => {
+    const sessionId = await newSession('ask')
+    const content = '[[shell touch steered.txt]]'
+    const { turnId, seq } = await client.call('session.send', { sessionId, content })
+    let steerId = ''
+    await readTurn(sessionId, seq - 1, turnId, async (event) => {
+      if (event.type !== 'approval.requested') return
+      const steered = await client.call('session.steer', { sessionId, content: '[[say steered]]', key: 's' })
+      steerId = steered.steerId
+      await crash()
+      const again = await client.call('session.steer', { sessionId, content: '[[say steered]]', key: 's' })
+      assert.deepEqual([again.steerId, again.repeated], [steerId, true])
+      await client.call('approval.decide', { approvalId: event.approval.id, behavior: 'allow' })
+    })
+    const fate = await fateOf(sessionId, steerId)
+    // The answer may be read before the steer: then that is the next turn.
+    if (fate[0] === 0) await readTurn(sessionId, seq - 1, steerId, async () => undefined)
+    const [taken, own] = await fateOf(sessionId, steerId)
+    assert.equal(taken + own, 1)
+    assert.equal((await textsOf(sessionId)).filter((text) => text === 'steered').length, 1)
+  })
+
+  test(`${agent}: a steer that came too late for a turn that ended without a daemon is the next one, once`, async () => {
+    const sessionId = await newSession()
+    const { seq } = await client.call('session.send', { sessionId, content: '[[drip 20 25]]' })
+    const stream = client.events({ after: seq - 1, sessionId })
+    for await (const event of stream as AsyncIterable<Event>) if (event.type === 'message.delta') break
+    stream.close()
+    const { steerId } = await client.call('session.steer', { sessionId, content: '[[say late]]' })
+    await daemon.kill9()
+    await said('"late"')
+    await daemon.restart()
+    await readTurn(sessionId, seq - 1, steerId, async () => undefined)
+    assert.deepEqual(await fateOf(sessionId, steerId), [0, 1])
+    assert.deepEqual(await textsOf(sessionId), [words(20), 'late'])
+  })
+
   test(`${agent}: killed at ${rounds} moments of chance, nothing acknowledged is lost or done twice`, async (context) => {
     const sessionId = await newSession()
     await client.call('session.send', { sessionId, content: '[[say warm]]' })
@@ -157,6 +229,15 @@ export function crashSuite({ agent, options, rounds }: CrashSuite): void {
     }
     const completed = await ofType(sessionId, ['message.completed', 'turn.completed'])
     assert.equal(completed.length, 2 * (rounds + 1))
+  })
+
+  own?.({
+    daemon: () => daemon,
+    client: () => client,
+    async turn(sessionId, { turnId, seq }) {
+      const end = (await readTurn(sessionId, seq - 1, turnId, async () => undefined)).at(-1)
+      return end?.type === 'turn.completed' ? end.text : null
+    },
   })
 
   test(`${agent}: no process is left over`, async () => {

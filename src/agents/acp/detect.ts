@@ -20,16 +20,16 @@ interface Wanted {
 
 export async function detectProgram(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Detection> {
   const { name, title, variable, install } = wanted
-  const missing = (problem: string): Detection => ({
+  const missing = (problem: string, at: string | null = null): Detection => ({
     name,
     installed: false,
-    path: null,
+    path: at,
     version: null,
     problem,
   })
   const named = env[variable]
   if (named && !(await isExecutable(named))) {
-    return missing(`${variable} names ${named}, which is not a program that can be run`)
+    return missing(`${variable} names ${named}, which is not a program that can be run`, named)
   }
   const found = named || (await findProgram(wanted.program, env))
   if (!found) return missing(`${title} is not installed: ${install}, or set ${variable}`)
@@ -37,7 +37,7 @@ export async function detectProgram(wanted: Wanted, env: NodeJS.ProcessEnv): Pro
   const told = await manifestVersion(path, wanted.packages)
   if (told !== null) return { name, installed: true, path, version: told, problem: null }
   const { version, problem } = await versionOf(path, env)
-  if (version === null) return missing(`${path} does not run (${problem}): ${install}`)
+  if (version === null) return missing(`${path} does not run (${problem}): ${install}`, path)
   return { name, installed: true, path, version, problem: null }
 }
 

@@ -2,17 +2,19 @@ import type { Content } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver, Translator } from '../agent.ts'
+import { judged } from '../signed-in.ts'
 import { createClient } from './client.ts'
 import { greeting, open, openNew, refuseUnsupported, setMode, setModel, settle } from './handshake.ts'
 import { cancelled, decided } from './permission.ts'
-import type { AcpProfile } from './profile.ts'
+import { type AcpProfile, WORDLESS } from './profile.ts'
 import type { AcpRequest } from './request.ts'
 import { idOf, mark, notification, request } from './rpc.ts'
 import { acpTranslator } from './translator.ts'
 
 /** A driver for an agent that speaks the Agent Client Protocol over its pipes. */
 export function acpDriver(profile: AcpProfile): AgentDriver {
-  const { name, title, capabilities } = profile
+  const { name, title } = profile
+  const capabilities = { ...profile.capabilities, ...WORDLESS }
   const client = createClient(profile)
 
   async function answer(wanted: AcpRequest, session: Session, env: NodeJS.ProcessEnv): Promise<string[]> {
@@ -42,6 +44,10 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
     switch (intent.kind) {
       case 'prompt':
         return prompt(sessionId, intent.turnId, [...instructions(session), ...intent.input])
+      // The protocol has one message per turn; `steer: false` refuses others before they get here.
+      case 'steer':
+      case 'retract':
+        return []
       case 'decision':
         return [decided(intent.approval, intent.decision)]
       case 'mode':
@@ -58,6 +64,7 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
     title,
     capabilities,
     detect: profile.detect,
+    signedIn: async (env) => profile.signedIn?.(env) ?? judged(profile.signIn, null),
     handshake: true,
     plan(session, detection, ids) {
       refuseUnsupported(profile, session)

@@ -1,6 +1,7 @@
 import { detectProgram } from './detect.ts'
 import { defaultSettings, dropEmptyRecords, prepareRecord } from './gemini-store.ts'
 import type { AcpProfile } from './profile.ts'
+import { geminiSignedIn } from './signed-in-gemini.ts'
 
 const MODE = /^\[MODE_UPDATE\] (\w+)$/
 
@@ -21,6 +22,7 @@ export const gemini: AcpProfile = {
     cost: false,
     setModel: true,
     setMode: true,
+    pause: true,
     survivesRestart: true,
   },
   detect: (env) =>
@@ -53,6 +55,7 @@ export const gemini: AcpProfile = {
   modes: { auto: ['default'], code: ['autoEdit', 'default'], plan: ['plan'], ask: ['default'] },
   offers: { files: false, terminals: false },
   signIn: 'run gemini once and sign in, or set GEMINI_API_KEY',
+  signedIn: geminiSignedIn,
   oldModelMethod: true,
   toolOf: (callId) => /^(\w+?)__/.exec(callId)?.[1] ?? null,
   modeIn: (text) => MODE.exec(text)?.[1] ?? null,

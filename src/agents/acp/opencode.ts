@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { isExecutable } from '../find.ts'
 import { detectProgram } from './detect.ts'
 import type { AcpProfile } from './profile.ts'
+import { opencodeSignedIn } from './signed-in-opencode.ts'
 
 /**
  * By itself it asks nothing. Here it asks before it changes or fetches anything, and before it uses a tool of an MCP
@@ -34,6 +35,7 @@ export const opencode: AcpProfile = {
     cost: true,
     setModel: true,
     setMode: true,
+    pause: true,
     survivesRestart: true,
   },
   detect: (env) =>
@@ -62,6 +64,7 @@ export const opencode: AcpProfile = {
   modes: { auto: ['build'], code: ['build'], plan: ['plan'], ask: ['build'] },
   offers: { files: false, terminals: false },
   signIn: 'run `opencode auth login`',
+  signedIn: opencodeSignedIn,
   questionOf: ({ parentDir }) => (typeof parentDir === 'string' ? 'ExternalDirectory' : null),
 }
 

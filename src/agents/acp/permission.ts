@@ -25,7 +25,6 @@ export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): S
     tool: profile.questionOf?.(asObject(told.rawInput)) ?? toolName(profile, call),
     input: inputOf(call),
     edits: call.kind === 'edit',
-    fixed: true,
     callId,
     summary: call.title?.slice(0, MAX_SUMMARY) ?? null,
     suggestions: asArray(params.options).filter(isObject),

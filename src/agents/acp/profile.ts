@@ -3,12 +3,21 @@ import type { Capabilities } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
 import type { JsonObject } from '../json.ts'
+import type { SignedIn } from '../signed-in.ts'
+
+/** An answer in this protocol is one of the options that the agent offers, and a turn is over before the next begins. */
+export const WORDLESS = {
+  steer: false,
+  editInput: false,
+  denyComment: false,
+} as const satisfies Partial<Capabilities>
 
 /** What is different from one agent of the Agent Client Protocol to the next. */
 export interface AcpProfile {
   readonly name: string
   readonly title: string
-  readonly capabilities: Capabilities
+  /** Without what the protocol itself has no word for. */
+  readonly capabilities: Omit<Capabilities, keyof typeof WORDLESS>
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   launch(session: Session, ids: () => string): Pick<LaunchPlan, 'args' | 'env' | 'ownTmp'>
   /** As the driver's: before its process starts. */
@@ -21,6 +30,8 @@ export interface AcpProfile {
   readonly offers: { files: boolean; terminals: boolean }
   /** How a human signs in to it. */
   readonly signIn: string
+  /** Whether one has; without this it cannot be told. */
+  signedIn?(env: NodeJS.ProcessEnv): Promise<SignedIn>
   /** Models are changed by the old method, which is no part of the protocol any more. */
   readonly oldModelMethod?: boolean
   /** The agent's own name of the tool, from the id of the call. */

@@ -3,7 +3,16 @@ import { asObject, asString, type JsonObject } from '../json.ts'
 import { type ClaudeState, nothing, type Step } from './state.ts'
 
 /** What a request of ours is for; part of its id, so that an answer is understood without remembering the question. */
-export type Purpose = 'barrier' | 'claim' | 'end' | 'initialize' | 'interrupt' | 'mcp' | 'mode' | 'model'
+export type Purpose =
+  | 'barrier'
+  | 'claim'
+  | 'end'
+  | 'initialize'
+  | 'interrupt'
+  | 'mcp'
+  | 'mode'
+  | 'model'
+  | 'retract'
 
 /** A control request as a stdin line. */
 export function request(purpose: Purpose, id: string, body: JsonObject): string {

@@ -8,18 +8,18 @@ const INSTALL = 'npm install -g @anthropic-ai/claude-code, or set CORRAL_CLAUDE_
 export async function detect(env: NodeJS.ProcessEnv): Promise<Detection> {
   const named = env.CORRAL_CLAUDE_BIN
   if (named && !(await isExecutable(named))) {
-    return missing(`CORRAL_CLAUDE_BIN names ${named}, which is not a program that can be run`)
+    return missing(`CORRAL_CLAUDE_BIN names ${named}, which is not a program that can be run`, named)
   }
   const found = named || (await findProgram('claude', env))
   if (!found) return missing(`Claude Code is not installed: ${INSTALL}`)
   const path = (await nativeBeside(found)) ?? found
   const answer = await versionOf(path, env)
-  if (answer.version === null) return missing(`${path} does not run (${answer.problem}): ${INSTALL}`)
+  if (answer.version === null) return missing(`${path} does not run (${answer.problem}): ${INSTALL}`, path)
   return { name: 'claude', installed: true, path, version: answer.version, problem: null }
 }
 
-function missing(problem: string): Detection {
-  return { name: 'claude', installed: false, path: null, version: null, problem }
+function missing(problem: string, path: string | null = null): Detection {
+  return { name: 'claude', installed: false, path, version: null, problem }
 }
 
 const STUB_BYTES = 64 * 1024

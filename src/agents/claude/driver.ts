@@ -7,6 +7,7 @@ import { request, response } from './control.ts'
 import { detect } from './detect.ts'
 import { plan } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
+import { signedIn } from './signed-in.ts'
 import { claim, claimable, sparePlan } from './spare.ts'
 import { claudeTranslator } from './translator.ts'
 
@@ -23,9 +24,14 @@ export const claudeDriver = {
     cost: true,
     setModel: true,
     setMode: true,
+    steer: true,
+    editInput: true,
+    denyComment: true,
+    pause: true,
     survivesRestart: true,
   },
   detect,
+  signedIn,
   plan,
   translator: claudeTranslator as Translator<unknown>,
   encode,
@@ -39,6 +45,12 @@ function encode(intent: Intent): string[] {
   switch (intent.kind) {
     case 'prompt':
       return [prompt(intent.turnId, intent.input)]
+    case 'steer':
+      return [prompt(intent.steer.id, intent.steer.input)]
+    case 'retract': {
+      const body = { subtype: 'cancel_async_message', message_uuid: intent.steerId }
+      return [request('retract', intent.steerId, body)]
+    }
     case 'decision': {
       const answer = permission(intent.approval, intent.decision)
       return answer ? [response(intent.approval.requestId, answer)] : []

@@ -1,12 +1,13 @@
 import type { Mode } from '../../core/mode.ts'
 
 /**
- * Claude's mode for each of ours. `auto` is not Claude's bypass mode, which it refuses to root: Claude asks as ever and
- * Corral says yes.
+ * Claude's mode for each of ours. `auto` is not Claude's bypass mode, which it refuses to root, and `code` is not its
+ * `acceptEdits`, which also lets commands like `rm` and `mv` pass: Claude asks as ever and Corral says yes, in `code` to
+ * edits only.
  */
 export const PERMISSION_MODES: Readonly<Record<Mode, string>> = {
   auto: 'default',
-  code: 'acceptEdits',
+  code: 'default',
   plan: 'plan',
   ask: 'default',
 }

@@ -19,7 +19,7 @@ export function result(before: ClaudeState, line: JsonObject): Step {
   const interrupted = asString(line.terminal_reason)?.startsWith('aborted') === true
   const outcome = interrupted ? 'interrupted' : failed ? 'failed' : 'completed'
   const error = outcome === 'failed' ? failureOf(before, line) : null
-  return { state, outputs: [{ type: 'turn.ended', outcome, usage, error, text }] }
+  return { state: { ...state, turn: null }, outputs: [{ type: 'turn.ended', outcome, usage, error, text }] }
 }
 
 /** Claude starts turns itself when a background task ends; those answer no message of ours. */

@@ -3,8 +3,10 @@ import { capped, type JsonObject } from '../json.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {
-  /** Messages of ours that it has told us about and not finished. */
-  accepted: string[]
+  /** The message of ours that it works on. */
+  turn: string | null
+  /** Other messages of ours that it has told us about and not finished. */
+  waiting: string[]
   /** The message that streams, and the index of its newest block. */
   message: string | null
   block: number
@@ -29,7 +31,8 @@ const MAX_RAW = 64 * 1024
 
 export function initialState(): ClaudeState {
   return {
-    accepted: [],
+    turn: null,
+    waiting: [],
     message: null,
     block: -1,
     blocks: [],

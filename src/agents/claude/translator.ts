@@ -1,3 +1,4 @@
+import type { AgentOutput } from '../../core/event.ts'
 import type { Translator } from '../agent.ts'
 import { asked, withdrawn } from './approval.ts'
 import { answered } from './control.ts'
@@ -37,15 +38,26 @@ function step(state: ClaudeState, line: unknown): Step {
   }
 }
 
+/**
+ * A message that comes while another one is worked on is `queued`, and `started` when it is taken into that turn. If the
+ * turn is over before, Claude starts it by itself, as the next one.
+ */
 function lifecycle(state: ClaudeState, line: JsonObject): Step {
-  const { command_uuid: turnId, state: stage } = line
-  if (typeof turnId !== 'string') return nothing(state)
-  const known = state.accepted.includes(turnId)
-  if (stage === 'queued' || stage === 'started') {
-    if (known) return nothing(state)
-    const accepted = remember(state.accepted, turnId)
-    return { state: { ...state, accepted }, outputs: [{ type: 'turn.accepted', turnId }] }
+  const { command_uuid: id, state: stage } = line
+  if (typeof id !== 'string') return nothing(state)
+  const waits = state.waiting.includes(id)
+  if (stage !== 'queued' && stage !== 'started') {
+    return waits ? nothing({ ...state, waiting: state.waiting.filter((one) => one !== id) }) : nothing(state)
   }
-  if (!known) return nothing(state)
-  return nothing({ ...state, accepted: state.accepted.filter((id) => id !== turnId) })
+  if (state.turn === id) return nothing(state)
+  if (state.turn === null && (stage === 'started' || !waits)) {
+    return says({ ...state, turn: id }, { type: 'turn.accepted', turnId: id })
+  }
+  if (stage === 'started') return says(state, { type: 'steer.taken', steerId: id })
+  if (waits) return nothing(state)
+  return says({ ...state, waiting: remember(state.waiting, id) }, { type: 'steer.arrived', steerId: id })
+}
+
+function says(state: ClaudeState, output: AgentOutput): Step {
+  return { state, outputs: [output] }
 }

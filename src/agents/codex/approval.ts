@@ -9,7 +9,6 @@ type Question = Omit<Approval, 'id' | 'requestId' | 'parent'>
 const PLAIN = {
   kind: 'tool',
   edits: false,
-  fixed: true,
   callId: null,
   summary: null,
   suggestions: null,

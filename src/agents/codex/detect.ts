@@ -8,18 +8,18 @@ const INSTALL = 'npm install -g @openai/codex, or set CORRAL_CODEX_BIN'
 export async function detect(env: NodeJS.ProcessEnv): Promise<Detection> {
   const named = env.CORRAL_CODEX_BIN
   if (named && !(await isExecutable(named))) {
-    return missing(`CORRAL_CODEX_BIN names ${named}, which is not a program that can be run`)
+    return missing(`CORRAL_CODEX_BIN names ${named}, which is not a program that can be run`, named)
   }
   const found = named || (await findProgram('codex', env))
   if (!found) return missing(`Codex is not installed: ${INSTALL}`)
   const path = (await nativeBehind(found)) ?? found
   const answer = await versionOf(path, env)
-  if (answer.version === null) return missing(`${path} does not run (${answer.problem}): ${INSTALL}`)
+  if (answer.version === null) return missing(`${path} does not run (${answer.problem}): ${INSTALL}`, path)
   return { name: 'codex', installed: true, path, version: answer.version, problem: null }
 }
 
-function missing(problem: string): Detection {
-  return { name: 'codex', installed: false, path: null, version: null, problem }
+function missing(problem: string, path: string | null = null): Detection {
+  return { name: 'codex', installed: false, path, version: null, problem }
 }
 
 const ARCHITECTURES: Partial<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }

@@ -1,6 +1,7 @@
 import type { Content } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
+import type { Steer } from '../../core/turn.ts'
 import type { AgentDriver, Translator } from '../agent.ts'
 import { asObject, type JsonObject } from '../json.ts'
 import { answerTo } from './approval.ts'
@@ -10,6 +11,8 @@ import { areGone, endCommands, removeFolders } from './leftovers.ts'
 import { policyOf } from './mode.ts'
 import { open } from './opening.ts'
 import { type Purpose, refusal, request, response } from './rpc.ts'
+import { signedIn } from './signed-in.ts'
+import type { CodexState } from './state.ts'
 import { codexTranslator } from './translator.ts'
 
 export const codexDriver = {
@@ -25,9 +28,14 @@ export const codexDriver = {
     cost: false,
     setModel: true,
     setMode: true,
+    steer: true,
+    editInput: false,
+    denyComment: false,
+    pause: false,
     survivesRestart: true,
   },
   detect,
+  signedIn,
   plan,
   translator: codexTranslator as Translator<unknown>,
   handshake: true,
@@ -49,8 +57,10 @@ function read(session: Session, purpose: Purpose, about?: string): string[] {
 }
 
 /** Mode and model are told with the next message. */
-function encode(intent: Intent, session: Session): string[] {
+function encode(intent: Intent, session: Session, heard?: unknown): string[] {
   if (intent.kind === 'prompt') return [prompt(session, intent.turnId, intent.input)]
+  if (intent.kind === 'steer')
+    return steer(session, intent.steer, (heard as CodexState | undefined)?.turn ?? null)
   if (intent.kind !== 'decision') return []
   const result = answerTo(intent.approval, intent.decision)
   return result ? [response(intent.approval.requestId, result)] : []
@@ -65,6 +75,21 @@ function prompt(session: Session, turnId: string, input: Content[]): string {
     ...(session.model !== null && { model: session.model }),
   }
   return request(session, 'turn', 'turn/start', params, turnId)
+}
+
+/**
+ * Codex stops what it is saying and goes on with this in mind. It takes it only into the turn that is named here, and would
+ * take the same message twice.
+ */
+function steer(session: Session, { id, input }: Steer, turn: CodexState['turn']): string[] {
+  if (!turn || turn.ours !== session.turn?.id) return []
+  const params = {
+    threadId: session.nativeId,
+    expectedTurnId: turn.id,
+    clientUserMessageId: id,
+    input: input.map(inputItem),
+  }
+  return [request(session, 'steer', 'turn/steer', params, id)]
 }
 
 function inputItem(part: Content): JsonObject {

@@ -24,7 +24,7 @@ const TOOLS: ReadonlyMap<string, (item: JsonObject) => string> = new Map<
 ])
 
 /** Told by what is streamed, or said by ourselves. */
-const SILENT: ReadonlySet<string> = new Set(['userMessage', 'hookPrompt', 'functionCallOutput'])
+const SILENT: ReadonlySet<string> = new Set(['hookPrompt', 'functionCallOutput'])
 
 export function itemStarted(state: CodexState, item: JsonObject, parent: string | null): Step {
   const [id, type] = [asString(item.id), asString(item.type) ?? 'unknown']
@@ -38,6 +38,8 @@ export function itemStarted(state: CodexState, item: JsonObject, parent: string 
 export function itemCompleted(state: CodexState, item: JsonObject, parent: string | null): Step {
   const [id, type] = [asString(item.id) ?? '', asString(item.type) ?? 'unknown']
   switch (type) {
+    case 'userMessage':
+      return userMessage(state, item, parent)
     case 'agentMessage':
     case 'plan': {
       const text = asString(item.text) ?? ''
@@ -54,6 +56,13 @@ export function itemCompleted(state: CodexState, item: JsonObject, parent: strin
       if (TOOLS.has(type)) return toolCompleted(state, type, item)
       return SILENT.has(type) ? nothing(state) : other(state, `item/${type}`, item)
   }
+}
+
+/** What we said comes back when it is the model's turn to hear it. */
+function userMessage(state: CodexState, { clientId }: JsonObject, parent: string | null): Step {
+  const own = parent === null && typeof clientId === 'string' && state.turn !== null
+  if (!own || clientId === state.turn!.ours) return nothing(state)
+  return says(state, { type: 'steer.taken', steerId: clientId })
 }
 
 function message(id: string, kind: 'text' | 'thinking', text: string, parent: string | null): AgentOutput {

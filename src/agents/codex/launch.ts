@@ -1,6 +1,7 @@
 import { CorralError } from '../../core/error.ts'
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SharedSupport } from '../agent.ts'
+import { endCommands } from './leftovers.ts'
 import { arrival, greeting } from './opening.ts'
 import { request } from './rpc.ts'
 
@@ -35,6 +36,9 @@ export const shared: SharedSupport = {
     session.nativeId === null
       ? []
       : [request(session, 'leave', 'thread/unsubscribe', { threadId: session.nativeId })],
+  async clear({ nativeId }) {
+    if (nativeId !== null) await endCommands(nativeId)
+  },
 }
 
 /** What Codex has nothing for is not passed over in silence. */

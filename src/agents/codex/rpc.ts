@@ -10,6 +10,7 @@ export type Purpose =
   | 'interrupt'
   | 'leave'
   | 'open'
+  | 'steer'
   | 'stop'
   | 'turn'
 

@@ -10,6 +10,7 @@ import {
   failing,
   finished,
   interruptWanted,
+  steerAnswered,
   tokensUsed,
   turnAnswered,
   turnCompleted,
@@ -46,6 +47,8 @@ function answered(state: CodexState, answer: Answer): Step {
       return opened(state, answer)
     case 'turn':
       return turnAnswered(state, answer)
+    case 'steer':
+      return steerAnswered(state, answer)
     case 'interrupt':
       return interruptWanted(withThread(state, answer))
     case 'clean':

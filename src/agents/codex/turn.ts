@@ -30,6 +30,11 @@ export function turnAnswered(state: CodexState, { about: ours, result, error }: 
   )
 }
 
+/** Codex has read it. One that it refuses (there is no such turn any more) waits for the end of the turn. */
+export function steerAnswered(state: CodexState, { about: steerId, result }: Answer): Step {
+  return result ? says(state, { type: 'steer.arrived', steerId }) : nothing(state)
+}
+
 function refused(error: string): Ended {
   const lost = /thread not found/.test(error)
   const failure = {

@@ -4,7 +4,7 @@ import type { Mode } from '../../core/mode.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
 import type { DemoDecision, DemoInput, DemoOutput } from './protocol.ts'
-import type { Attachment } from './script.ts'
+import type { Attachment, Said } from './script.ts'
 import { type Ending, runTurn } from './turn.ts'
 
 export interface ConversationNeeds {
@@ -26,6 +26,7 @@ export interface Conversation {
 }
 
 type Prompt = Extract<DemoInput, { type: 'prompt' }>
+type Steer = Extract<DemoInput, { type: 'steer' }>
 
 const MAX_SEEN = 10_000
 
@@ -34,6 +35,7 @@ export function createConversation(needs: ConversationNeeds): Conversation {
   const { output, memory } = needs
   const seen = new Set<string>()
   const queue: Prompt[] = []
+  const steers: Steer[] = []
   const answers = new Map<string, (decision: DemoDecision) => void>()
   const deaf = new AbortController()
   let system: string[] = []
@@ -41,17 +43,45 @@ export function createConversation(needs: ConversationNeeds): Conversation {
   let running: AbortController | null = null
   let finishing = false
 
+  const isNew = (id: string): boolean => {
+    if (seen.has(id)) return false
+    seen.add(id)
+    if (seen.size > MAX_SEEN) seen.delete(seen.values().next().value!)
+    return true
+  }
+
   const prompted = (prompt: Prompt) => {
     output.emit({ type: 'accepted', turnId: prompt.turnId })
-    if (seen.has(prompt.turnId)) return
-    seen.add(prompt.turnId)
-    if (seen.size > MAX_SEEN) seen.delete(seen.values().next().value!)
+    if (!isNew(prompt.turnId)) return
     queue.push(prompt)
     if (!running) void work()
   }
 
+  const steered = (steer: Steer) => {
+    output.emit({ type: 'steer-read', steerId: steer.steerId })
+    if (!isNew(steer.steerId)) return
+    steers.push(steer)
+    if (!running) void work()
+  }
+
+  /** Between two rounds of a turn. */
+  const takeSteers = (known: Memory): Said[] =>
+    steers.splice(0).map(({ steerId, input }) => {
+      output.emit({ type: 'steer-taken', steerId })
+      known.add(textOf(input), attachmentsOf(input))
+      return { by: 'user', text: textOf(input) }
+    })
+
+  /** What came too late for one turn is the next. */
+  const next = (): Prompt | undefined => {
+    const late = steers.shift()
+    if (!late) return queue.shift()
+    output.emit({ type: 'accepted', turnId: late.steerId })
+    return { type: 'prompt', turnId: late.steerId, input: late.input }
+  }
+
   const work = async () => {
-    for (let prompt = queue.shift(); prompt; prompt = queue.shift()) {
+    for (let prompt = next(); prompt; prompt = next()) {
       running = new AbortController()
       await turn(prompt, running.signal)
     }
@@ -87,6 +117,7 @@ export function createConversation(needs: ConversationNeeds): Conversation {
       output,
       signal,
       mode: () => mode,
+      steered: () => takeSteers(known),
       facts: () => ({
         system,
         remembered: known.remembered,
@@ -117,6 +148,11 @@ export function createConversation(needs: ConversationNeeds): Conversation {
     answer?.(decision)
   }
 
+  const retract = (id: string) => {
+    const at = steers.findIndex(({ steerId }) => steerId === id)
+    if (at >= 0) steers.splice(at, 1)
+  }
+
   const interrupt = () => running?.abort()
 
   const finish = (nobodyThere: boolean) => {
@@ -131,6 +167,8 @@ export function createConversation(needs: ConversationNeeds): Conversation {
     finish,
     receive(line) {
       if (line.type === 'prompt') prompted(line)
+      else if (line.type === 'steer') steered(line)
+      else if (line.type === 'retract') retract(line.steerId)
       else if (line.type === 'decision') decided(line)
       else if (line.type === 'interrupt') interrupt()
       else if (line.type === 'mode') mode = line.mode

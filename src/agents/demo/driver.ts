@@ -3,6 +3,7 @@ import type { Decision } from '../../core/approval.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver } from '../agent.ts'
+import { SIGNED_IN } from '../signed-in.ts'
 import { type DemoDecision, type DemoInput, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
 import { demoTranslator } from './translator.ts'
 
@@ -25,6 +26,10 @@ export const demoDriver = {
     cost: true,
     setModel: true,
     setMode: true,
+    steer: true,
+    editInput: true,
+    denyComment: true,
+    pause: true,
     survivesRestart: true,
   },
   detect: () => {
@@ -36,6 +41,7 @@ export const demoDriver = {
       problem: null,
     })
   },
+  signedIn: () => Promise.resolve(SIGNED_IN),
   plan: (session, detection) => ({
     command: detection.path ?? process.execPath,
     args: [demoProgram(), ...argsOf(session)],
@@ -67,6 +73,10 @@ function encoded(intent: Intent): DemoInput {
   switch (intent.kind) {
     case 'prompt':
       return { type: 'prompt', turnId: intent.turnId, input: intent.input }
+    case 'steer':
+      return { type: 'steer', steerId: intent.steer.id, input: intent.steer.input }
+    case 'retract':
+      return { type: 'retract', steerId: intent.steerId }
     case 'decision':
       return { type: 'decision', requestId: intent.approval.requestId, ...verdict(intent.decision) }
     case 'mode':

@@ -6,6 +6,9 @@ const CHECKS: { [T in DemoInput['type']]: (line: Record<string, unknown>) => boo
     Array.isArray(line['system']) && line['system'].every((text) => typeof text === 'string'),
   prompt: (line) =>
     typeof line['turnId'] === 'string' && Array.isArray(line['input']) && line['input'].every(isContent),
+  steer: (line) =>
+    typeof line['steerId'] === 'string' && Array.isArray(line['input']) && line['input'].every(isContent),
+  retract: (line) => typeof line['steerId'] === 'string',
   decision: (line) =>
     typeof line['requestId'] === 'string' && (line['behavior'] === 'allow' || line['behavior'] === 'deny'),
   mode: (line) => isMode(line['mode']),

@@ -7,6 +7,9 @@ import type { Usage } from '../../core/usage.ts'
 export type DemoInput =
   | { type: 'settings'; system: string[] }
   | { type: 'prompt'; turnId: string; input: Content[] }
+  /** A message to the running turn: part of its next round, or the next turn if there is none. */
+  | { type: 'steer'; steerId: string; input: Content[] }
+  | { type: 'retract'; steerId: string }
   | DemoDecision
   | { type: 'mode'; mode: Mode }
   | { type: 'model'; model: string | null }
@@ -30,6 +33,8 @@ export type DemoOutput =
   /** The first line. `conversationId` is null when the conversation to resume is not there. */
   | { type: 'ready'; conversationId: string | null; model: string; version: string; about: string }
   | { type: 'accepted'; turnId: string }
+  | { type: 'steer-read'; steerId: string }
+  | { type: 'steer-taken'; steerId: string }
   | { type: 'delta'; messageId: string; kind: MessageKind; text: string }
   | { type: 'message'; messageId: string; kind: MessageKind; text: string; aborted: boolean }
   | { type: 'tool-start'; callId: string; tool: string; input: unknown }

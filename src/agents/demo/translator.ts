@@ -22,6 +22,8 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
     raw: line,
   }),
   accepted: (line) => ({ type: 'turn.accepted', turnId: line.turnId }),
+  'steer-read': (line) => ({ type: 'steer.arrived', steerId: line.steerId }),
+  'steer-taken': (line) => ({ type: 'steer.taken', steerId: line.steerId }),
   delta: ({ messageId, kind, text }) => ({ type: 'message.delta', messageId, kind, text, parent: null }),
   message: ({ messageId, kind, text, aborted }) => {
     return { type: 'message.completed', messageId, kind, text, parent: null, aborted }
@@ -57,6 +59,8 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
 const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   ready: ['model', 'version'],
   accepted: ['turnId'],
+  'steer-read': ['steerId'],
+  'steer-taken': ['steerId'],
   delta: ['messageId', 'kind', 'text'],
   message: ['messageId', 'kind', 'text'],
   'tool-start': ['callId', 'tool'],

@@ -12,6 +12,8 @@ export interface TurnNeeds {
   /** Aborts when the turn is interrupted. */
   signal: AbortSignal
   facts(): Facts
+  /** What the user has said since the last round. */
+  steered(): Said[]
   mode(): Mode
   /** Rejects when `signal` aborts or nobody is left to answer. */
   ask(request: Extract<DemoOutput, { type: 'ask' }>): Promise<DemoDecision>
@@ -51,7 +53,7 @@ export async function runTurn(needs: TurnNeeds, prompt: string): Promise<Ending>
     for (; round <= MAX_ROUNDS; round++) {
       const results = await player.play(planOf(said, needs.facts()))
       if (results.length === 0) return end('completed', round)
-      said = results
+      said = [...results, ...needs.steered()]
     }
     return end('failed', MAX_ROUNDS, {
       code: 'limit',

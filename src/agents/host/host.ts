@@ -68,8 +68,14 @@ export function createHost(deps: HostDeps): Host {
   const isBusy = (sessionId: string): boolean => (deps.session(sessionId)?.turn ?? null) !== null
   const conversations = createConversations({ isBusy, end })
   const seats = createSeats(options.runsDir)
-  const starter = createStarter({ ...deps, released: () => released, adopt, endRun, taken: seats.taken })
-  const delivery = createDelivery({ ...deps, ensure, interrupt, released: () => released })
+  const starter = createStarter({ ...deps, released: () => released, adopt, endRun, reserve: seats.reserve })
+  const delivery = createDelivery({
+    ...deps,
+    ensure,
+    running: (sessionId) => (starting.has(sessionId) ? undefined : runs.get(sessionId)),
+    interrupt,
+    released: () => released,
+  })
 
   writeFileSync(options.aliveFile, '')
   const heartbeat = setInterval(beat, Math.min(30_000, Math.max(250, options.orphanMs / 8))).unref()
@@ -100,7 +106,7 @@ export function createHost(deps: HostDeps): Host {
       dir: join(options.runsDir, row.process),
       seat: seats.take(row.process, row.id),
       session: () => deps.session(row.sessionId),
-      empty: () => seats.taken(row.process) === 0,
+      vacate: () => seats.vacate(row.process),
       driver,
       sink,
       committed: deps.committed,
@@ -154,8 +160,9 @@ export function createHost(deps: HostDeps): Host {
     const underWay = starting.get(session.id)
     if (underWay) return underWay
     const run = runs.get(session.id)
-    if (run && !run.ending && !run.over) return run
+    if (run && !run.ending && !run.over && !run.worn()) return run
     const started = (async () => {
+      if (run?.worn()) await endRun(run)
       await run?.gone
       const now = deps.session(session.id)
       if (!now || now.destroyed || released) throw new CorralError('session_not_found', 'The session is gone')
@@ -174,7 +181,9 @@ export function createHost(deps: HostDeps): Host {
   }
 
   async function endRun(run: Run, { termMs, killMs }: EndTimes = options): Promise<void> {
+    if (run.over) return run.gone // it has ended by itself, which is another thing to tell
     if (!run.alone()) return leave(run, killMs)
+    run.shut()
     run.signal('SIGCONT')
     if (isBusy(run.sessionId) || deps.session(run.sessionId)?.destroyed) {
       run.signal('SIGTERM')
@@ -197,6 +206,8 @@ export function createHost(deps: HostDeps): Host {
     const busy = run.busy()
     run.ending = true
     if (session && busy) await run.write(run.driver.interrupt(session)).catch(() => undefined)
+    if (session?.destroyed)
+      await run.driver.shared?.clear(session).catch((error) => warn('clearing up', error))
     await run.leave(session ? (run.driver.shared?.leave(session) ?? []) : [], busy ? patienceMs : 0)
   }
 
@@ -265,8 +276,14 @@ export function createHost(deps: HostDeps): Host {
       if (!run || run.ending || (await run.ready) || run.over) return false
       const session = deps.session(sessionId)
       if (!session) return false
-      await run.write(run.driver.encode(intent, session))
+      await run.tell(intent, session)
       return true
+    },
+    steer: delivery.steer,
+    retract(sessionId, steerId) {
+      const [run, session] = [runs.get(sessionId), deps.session(sessionId)]
+      if (!run || !session || !run.driver.capabilities.steer || starting.has(sessionId)) return
+      run.tell({ kind: 'retract', steerId }, session).catch((error) => warn('taking back a message', error))
     },
     interrupt,
     pause: (sessionId) => runs.get(sessionId)?.signal('SIGSTOP'),

@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, ftruncateSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 
 const CHUNK = 64 * 1024
 const LF = 10
@@ -90,4 +90,12 @@ export function openJournal(path: string, offset: number, maxLine: number): Jour
     },
     close: () => closeSync(fd),
   }
+}
+
+/** Its journal cannot be emptied while somebody is in a turn, and everybody has to read all of it. */
+const WORN_BYTES = 64 * 1024 * 1024
+
+/** So much has been said in a process that the next session, or turn, had better begin in another. */
+export function isWorn(journal: string): boolean {
+  return (statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > WORN_BYTES
 }

@@ -18,6 +18,10 @@ export interface Reading {
   /** Empties the journal; the new position must be committed before the agent is asked anything. */
   empty(): Position
   readonly acceptedTurn: string | null
+  /** What the translator carries from line to line. */
+  readonly state: unknown
+  /** Whether the agent has read this steer, in the turn that runs. */
+  arrived(steerId: string): boolean
   /** It has a message and has not finished with it. */
   readonly inTurn: boolean
   readonly refused: boolean
@@ -39,7 +43,10 @@ export function createReading(
   let state = begin()
   let turnOffset = journal.offset
   let acceptedTurn: string | null = null
+  const arrived = new Set<string>()
   let inTurn = false
+  /** Its conversation is open. */
+  let isOpen = !driver.handshake
   let refused = false
   let garbage = 0
 
@@ -58,9 +65,13 @@ export function createReading(
         acceptedTurn = output.turnId
         inTurn = true
       } else if (output.type === 'barrier.reached') heard.barrier(output.id)
-      else if (output.type === 'agent.ready') heard.ready(output.problem)
-      else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
+      else if (output.type === 'agent.ready') {
+        isOpen = output.problem === null
+        heard.ready(output.problem)
+      } else if (output.type === 'agent.notice') refused ||= output.code === 'claim_failed'
+      else if (output.type === 'steer.arrived' || output.type === 'steer.taken') arrived.add(output.steerId)
       else if (output.type === 'turn.ended') {
+        arrived.clear()
         turnOffset = end
         garbage = 0
         inTurn = false
@@ -82,10 +93,19 @@ export function createReading(
     }
   }
 
+  /** What is said in a shared process while the session rests need not be read again: it may be a lot. */
+  function isForOthers(): boolean {
+    return driver.shared !== undefined && isOpen && !inTurn && session()?.turn === null
+  }
+
   return {
     get acceptedTurn() {
       return acceptedTurn
     },
+    get state() {
+      return state
+    },
+    arrived: (steerId) => arrived.has(steerId),
     get inTurn() {
       return inTurn
     },
@@ -96,10 +116,12 @@ export function createReading(
       const page = journal.read()
       if (!page) return null
       const outputs = page.lines.flatMap(({ text, end }) => translate(text, end))
+      if (outputs.length === 0 && isForOthers()) turnOffset = page.offset
       return { outputs, position: { offset: page.offset, turnOffset } }
     },
     rewind(committed) {
       state = begin()
+      arrived.clear()
       // A journal shorter than its committed position was emptied just before a crash.
       const emptied = journal.size() < committed.offset
       const { offset, turnOffset: from } = emptied ? { offset: 0, turnOffset: 0 } : committed

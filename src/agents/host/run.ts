@@ -1,11 +1,11 @@
 import { existsSync, rmSync, statSync, truncateSync, watch, type FSWatcher } from 'node:fs'
 import { CorralError } from '../../core/error.ts'
 import type { AgentOutput } from '../../core/event.ts'
-import type { AgentSink, ExitInfo, RunRow } from '../../core/ports.ts'
+import type { AgentSink, ExitInfo, Intent, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
-import { openJournal } from './journal.ts'
+import { isWorn, openJournal } from './journal.ts'
 import { readExit, tail } from './last-words.ts'
 import { untilCommitted } from './patience.ts'
 import { BOOT_ID, endMarked, signalGroup, startTime } from './process.ts'
@@ -16,6 +16,8 @@ import { markOf, runFiles, wakeWatcher } from './wrapper.ts'
 const MAX_LINE = 64 * 1024 * 1024
 /** A journal above this is emptied when its agent is idle. */
 const TRUNCATE_ABOVE = 1024 * 1024
+/** What says nothing is read again after a restart, if it is not more than this. */
+const SILENT_BYTES = 256 * 1024
 /** Commits under way before reading on waits: the journal is the buffer, memory is not. */
 const MAX_IN_FLIGHT = 4
 /** How often a process is looked at although nothing has stirred; faster where the system cannot say that it has. */
@@ -38,8 +40,8 @@ export interface RunDeps {
   onOutput: (outputs: AgentOutput[]) => void
   /** The process is gone, which began at this time; nothing else is started for its session before this is done. */
   tidyUp: (since: number) => Promise<void>
-  /** Nobody is left in its process. */
-  empty: () => boolean
+  /** Nobody is left in its process, and nobody comes any more. */
+  vacate: () => boolean
   /** The process is gone and everything it said is in the log. */
   onExit: () => void
   warn: (message: string, error: unknown) => void
@@ -63,6 +65,10 @@ export interface Run {
   readonly refused: boolean
   /** The last turn whose message the agent has confirmed. */
   readonly acceptedTurn: string | null
+  /** Steers that were written to it; one that came too late it may begin by itself. */
+  readonly steered: Set<string>
+  /** Whether it has read this steer, in the turn that runs. */
+  hasRead(steerId: string): boolean
   readonly gone: Promise<void>
   /** Resolves when messages may come: null, or why they never may. */
   readonly ready: Promise<Failure | null>
@@ -72,6 +78,7 @@ export interface Run {
   /** Starts following the journal; resolves when all that is in it now has been committed. */
   follow(): Promise<void>
   write(lines: string[]): Promise<void>
+  tell(intent: Intent, session: Session): Promise<void>
   /** Resolves true once everything written before has been read by the agent, false when it is gone. */
   barrier(id: string, session: Session): Promise<boolean>
   /** Before the next turn of an idle agent: keeps its files small. */
@@ -79,8 +86,12 @@ export interface Run {
   signal(signal: NodeJS.Signals): void
   /** Nobody else is in its process. */
   alone(): boolean
-  /** It has a message and has not finished with it. */
+  /** Nobody else may come into its process: it is about to end. */
+  shut(): void
+  /** It has been given a message and has not finished with it. */
   busy(): boolean
+  /** It rests in a process that many share and that has said too much: the next turn had better begin elsewhere. */
+  worn(): boolean
   /** Leaves a process to the others in it: waits for the end of the turn if told how long, says its last lines, and is gone. */
   leave(lines: string[], patienceMs: number): Promise<void>
   /** Stops following without touching the process. */
@@ -99,9 +110,15 @@ export function createRun(deps: RunDeps): Run {
   const reading = createReading(journal, driver, deps.session, {
     barrier: (id) => settleBarrier(id, true),
     ready: isReady,
-    ended: () => whenEnded.splice(0).forEach((resolve) => resolve()),
+    ended() {
+      given = null
+      whenEnded.splice(0).forEach((resolve) => resolve())
+    },
   })
   const { promise: gone, resolve: isGone } = Promise.withResolvers<void>()
+  /** The message that was written last, as long as its turn has not ended. */
+  let given: string | null = null
+  let committed = row.offset
   let inFlight = 0
   let failed = false
   let over = false
@@ -111,6 +128,8 @@ export function createRun(deps: RunDeps): Run {
   let watcher: FSWatcher | null = null
   let poll: NodeJS.Timeout | null = null
 
+  const busy = (): boolean => reading.inTurn || given !== null
+
   function settleBarrier(id: string, reached: boolean): void {
     barriers.get(id)?.(reached)
     barriers.delete(id)
@@ -119,8 +138,9 @@ export function createRun(deps: RunDeps): Run {
   function ingest(): boolean {
     const page = reading.next()
     if (!page) return false
-    // What says nothing is not worth a commit: read again after a crash, it says nothing again.
-    if (page.outputs.length === 0) return true
+    // What says nothing is hardly worth a commit: read again after a crash, it says nothing again.
+    if (page.outputs.length === 0 && page.position.offset - committed < SILENT_BYTES) return true
+    committed = page.position.offset
     for (const output of page.outputs) if (output.type === 'agent.request') deps.onRequest(output.request)
     inFlight++
     sink
@@ -184,6 +204,7 @@ export function createRun(deps: RunDeps): Run {
   /** Others in the same process are left alone, unless nothing else helps; who joins it must find it awake. */
   function signal(name: NodeJS.Signals): void {
     if (!ours() || (!seat.alone() && name !== 'SIGKILL') || (name === 'SIGSTOP' && driver.shared)) return
+    if (name !== 'SIGCONT' && name !== 'SIGSTOP') seat.shut()
     signalGroup(row.pid, name)
     if (name === 'SIGSTOP') wakeWatcher(dir)
   }
@@ -217,7 +238,7 @@ export function createRun(deps: RunDeps): Run {
     })
     if (detached) return
     run.detach()
-    if (deps.empty()) await vacate()
+    if (deps.vacate()) await vacate()
     deps.onExit()
     isGone()
   }
@@ -264,6 +285,8 @@ export function createRun(deps: RunDeps): Run {
     get acceptedTurn() {
       return reading.acceptedTurn
     },
+    steered: new Set(),
+    hasRead: reading.arrived,
     gone,
     ready,
     alive,
@@ -276,6 +299,10 @@ export function createRun(deps: RunDeps): Run {
       await quiet
     },
     write: (lines) => fifo.write(lines),
+    tell(intent, session) {
+      if (intent.kind === 'prompt') given = intent.turnId
+      return fifo.write(driver.encode(intent, session, reading.state))
+    },
     barrier(id, session) {
       return new Promise((resolve) => {
         barriers.set(id, resolve)
@@ -299,7 +326,9 @@ export function createRun(deps: RunDeps): Run {
     },
     signal,
     alone: seat.alone,
-    busy: () => reading.inTurn,
+    shut: seat.shut,
+    busy,
+    worn: () => driver.shared !== undefined && !busy() && isWorn(files.journal),
     async leave(lines, patienceMs) {
       const turnOver = new Promise<void>((resolve) => whenEnded.push(resolve))
       if (patienceMs > 0) {

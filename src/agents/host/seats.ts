@@ -6,7 +6,10 @@ import { runFiles } from './wrapper.ts'
 export interface Seat {
   /** One writing end for all that share the process: lines of two writers would mix. */
   readonly fifo: FifoWriter
+  /** Nobody else is in the process, or about to be. */
   alone(): boolean
+  /** Nobody else may come in: it is going to end. */
+  shut(): void
   /** This run is done with the process; true when all of them are. */
   finish(): boolean
   leave(): void
@@ -15,26 +18,39 @@ export interface Seat {
 /** Who sits in which process. */
 export interface Seats {
   take(process: string, run: string): Seat
-  /** How many sit in it. */
+  /** How many sit in it, or are about to. */
   taken(process: string): number
+  /** True when nobody is in it, or about to be; then nobody may come in any more. */
+  vacate(process: string): boolean
+  /** Keeps a place for somebody who is about to sit down; false when there is none. The place is his until he lets go. */
+  reserve(process: string, places: number): (() => void) | null
 }
 
 interface Bench {
   fifo: FifoWriter
   runs: Set<string>
   finished: Set<string>
+  reserved: number
 }
 
 export function createSeats(runsDir: string): Seats {
   const benches = new Map<string, Bench>()
+  /** Processes on their way out. */
+  const shut = new Set<string>()
 
   function benchOf(process: string): Bench {
     let bench = benches.get(process)
     if (!bench) {
       const fifo = openFifo(runFiles(join(runsDir, process)).input)
-      benches.set(process, (bench = { fifo, runs: new Set(), finished: new Set() }))
+      benches.set(process, (bench = { fifo, runs: new Set(), finished: new Set(), reserved: 0 }))
     }
     return bench
+  }
+
+  function close(process: string, bench: Bench): void {
+    if (occupied(bench) > 0) return
+    bench.fifo.close()
+    if (benches.get(process) === bench) benches.delete(process)
   }
 
   return {
@@ -43,7 +59,8 @@ export function createSeats(runsDir: string): Seats {
       bench.runs.add(run)
       return {
         fifo: bench.fifo,
-        alone: () => bench.runs.size === 1,
+        alone: () => occupied(bench) === 1,
+        shut: () => void shut.add(process),
         finish() {
           bench.finished.add(run)
           return bench.finished.size >= bench.runs.size
@@ -51,12 +68,32 @@ export function createSeats(runsDir: string): Seats {
         leave() {
           bench.runs.delete(run)
           bench.finished.delete(run)
-          if (bench.runs.size > 0) return
-          bench.fifo.close()
-          if (benches.get(process) === bench) benches.delete(process)
+          close(process, bench)
         },
       }
     },
-    taken: (process) => benches.get(process)?.runs.size ?? 0,
+    taken(process) {
+      const bench = benches.get(process)
+      return bench ? occupied(bench) : 0
+    },
+    vacate(process) {
+      if (benches.has(process)) return false
+      shut.add(process)
+      return true
+    },
+    reserve(process, places) {
+      if (shut.has(process)) return null
+      const bench = benchOf(process)
+      if (occupied(bench) >= places) return null
+      bench.reserved++
+      return () => {
+        bench.reserved--
+        close(process, bench)
+      }
+    },
   }
+}
+
+function occupied({ runs, reserved }: Bench): number {
+  return runs.size + reserved
 }

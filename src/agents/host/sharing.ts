@@ -4,8 +4,10 @@ import type { AgentSink, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver, Detection, LaunchPlan } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
+import { isWorn } from './journal.ts'
 import { BOOT_ID, startTime } from './process.ts'
 import type { Run } from './run.ts'
+import type { Seats } from './seats.ts'
 import { discard } from './spares.ts'
 import { runFiles, type Launched } from './wrapper.ts'
 
@@ -17,10 +19,17 @@ interface SharingDeps {
   options: { runsDir: string }
   launch: (plan: LaunchPlan) => Promise<Launched>
   follow: (row: RunRow, driver: AgentDriver) => Promise<Run>
-  taken: (process: string) => number
+  warn: (message: string, error: unknown) => void
+  reserve: Seats['reserve']
 }
 
 type Process = Pick<RunRow, 'process' | 'pid' | 'startTime' | 'bootId'>
+
+/** A place in a process, kept until it is taken. */
+interface Place {
+  process: Process
+  release: () => void
+}
 
 /** Processes that hold many sessions. */
 export interface Sharing {
@@ -33,33 +42,39 @@ export function createSharing(deps: SharingDeps): Sharing {
   const { sink, options, newId } = deps
   /** By what must be the same for all who share. */
   const processes = new Map<string, Process[]>()
-  const starting = new Map<string, Promise<Process>>()
+  const starting = new Map<string, Promise<void>>()
 
   function usable({ process, pid, startTime: began }: Process): boolean {
-    const { exit } = runFiles(join(options.runsDir, process))
-    return startTime(pid) === began && !existsSync(exit)
+    const { exit, journal } = runFiles(join(options.runsDir, process))
+    return startTime(pid) === began && !existsSync(exit) && !isWorn(journal)
   }
 
-  function withRoom(key: string, sessions: number): Process | null {
+  function freePlace(key: string, sessions: number): Place | null {
     const alive = (processes.get(key) ?? []).filter(usable)
     processes.set(key, alive)
-    return alive.find(({ process }) => deps.taken(process) < sessions) ?? null
+    for (const process of alive) {
+      const release = deps.reserve(process.process, sessions)
+      if (release) return { process, release }
+    }
+    return null
   }
 
-  /** One at a time: ten sessions that begin at once are in one process. */
-  async function processFor(key: string, driver: AgentDriver, detection: Detection): Promise<Process> {
+  /** One process starts at a time: ten sessions that begin at once are in one. */
+  async function placeFor(key: string, driver: AgentDriver, detection: Detection): Promise<Place> {
     for (;;) {
       const underWay = starting.get(key)
-      if (!underWay) break
-      await underWay.catch(() => undefined)
+      if (underWay) {
+        await underWay.catch(() => undefined)
+        continue
+      }
+      const place = freePlace(key, driver.shared!.sessions)
+      if (place) return place
+      const started = begin(driver, detection)
+        .then((process) => void processes.set(key, [...(processes.get(key) ?? []), process]))
+        .finally(() => starting.delete(key))
+      starting.set(key, started)
+      await started
     }
-    const found = withRoom(key, driver.shared!.sessions)
-    if (found) return found
-    const started = begin(driver, detection).finally(() => starting.delete(key))
-    starting.set(key, started)
-    const process = await started
-    processes.set(key, [...(processes.get(key) ?? []), process])
-    return process
   }
 
   async function begin(driver: AgentDriver, detection: Detection): Promise<Process> {
@@ -73,21 +88,26 @@ export function createSharing(deps: SharingDeps): Sharing {
 
   return {
     know(row, driver) {
-      void deps.catalog.detect(driver.name).then((detection) => {
+      const note = (detection: Detection): void => {
         const key = driver.shared!.key(detection, deps.env)
         const known = processes.get(key) ?? []
         if (!known.some(({ process }) => process === row.process)) processes.set(key, [...known, row])
-      })
+      }
+      deps.catalog.detect(driver.name).then(note, (error) => deps.warn(`looking for ${driver.name}`, error))
     },
     async join(session, driver, detection) {
       const lines = driver.shared!.join(session)
-      const process = await processFor(driver.shared!.key(detection, deps.env), driver, detection)
-      const offset = endOfLines(runFiles(join(options.runsDir, process.process)).journal)
-      const row: RunRow = { ...process, id: newId(), sessionId: session.id, offset, turnOffset: offset }
-      await sink.started(session.id, row, session.nativeId !== null)
-      const run = await deps.follow(row, driver)
-      await run.write(lines)
-      return run
+      const { process, release } = await placeFor(driver.shared!.key(detection, deps.env), driver, detection)
+      try {
+        const offset = endOfLines(runFiles(join(options.runsDir, process.process)).journal)
+        const row: RunRow = { ...process, id: newId(), sessionId: session.id, offset, turnOffset: offset }
+        await sink.started(session.id, row, session.nativeId !== null)
+        const run = await deps.follow(row, driver)
+        await run.write(lines)
+        return run
+      } finally {
+        release()
+      }
     },
   }
 }

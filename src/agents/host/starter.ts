@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CorralError } from '../../core/error.ts'
 import type { AgentSink, RunRow } from '../../core/ports.ts'
@@ -8,6 +9,7 @@ import { openFifo } from './fifo.ts'
 import { untilCommitted } from './patience.ts'
 import { BOOT_ID, signalGroup, startTime } from './process.ts'
 import type { Run } from './run.ts'
+import type { Seats } from './seats.ts'
 import { createSharing } from './sharing.ts'
 import { createSpares, discard, type Spares } from './spares.ts'
 import { launch, runFiles, type Launched } from './wrapper.ts'
@@ -22,8 +24,7 @@ interface StarterDeps {
   released: () => boolean
   /** Makes a run of a process that is written down. */
   adopt: (row: RunRow, driver: AgentDriver) => Run
-  /** How many runs are in a process. */
-  taken: (process: string) => number
+  reserve: Seats['reserve']
   /** Ends a run that turned out to be of no use. */
   endRun: (run: Run) => Promise<void>
 }
@@ -134,6 +135,11 @@ export function createStarter(deps: StarterDeps): Starter {
       const detection = await catalog.detect(session.agent)
       if (!detection.installed) {
         throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
+      }
+      if (!existsSync(session.cwd)) {
+        throw new CorralError('path_not_found', `The session's directory is gone: ${session.cwd}`, {
+          path: session.cwd,
+        })
       }
       if (driver.shared) return sharing.join(session, driver, detection)
       const claimed = await claimSpare(session, driver)

@@ -1,17 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { CorralError } from '../../core/error.ts'
 import type { LaunchPlan } from '../agent.ts'
 
 /*
@@ -91,12 +81,7 @@ export interface Launched {
 const makeFifo = promisify(execFile)
 
 export async function launch(options: LaunchOptions): Promise<ChildProcess> {
-  const { dir, plan } = options
-  if (!existsSync(plan.cwd)) {
-    throw new CorralError('path_not_found', `The session's directory is gone: ${plan.cwd}`, {
-      path: plan.cwd,
-    })
-  }
+  const { dir } = options
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   try {
     return await start(options)

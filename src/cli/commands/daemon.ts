@@ -4,7 +4,7 @@ import type { NativeClient } from '../../dialects/native/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { startDetached } from '../detach.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { bytes, clean, duration, table } from '../format.ts'
+import { bytes, duration, table } from '../format.ts'
 
 const GONE_MS = 120_000
 const POLL_MS = 25
@@ -86,19 +86,4 @@ export const status: Command = (cli) =>
       ['memory', bytes(now.memory.rss)],
     ]
     cli.print(table(rows.map(([name, value]) => [cli.paint('dim', name!), value!])))
-  })
-
-export const agents: Command = (cli) =>
-  cli.withDaemon(async (client) => {
-    const found = await client.call('agents.list')
-    if (cli.json) return found.agents.forEach(cli.printJson)
-    const installed = found.agents.filter((agent) => agent.installed)
-    if (cli.options['quiet']) return installed.forEach((agent) => cli.print(agent.name))
-    const rows = found.agents.map((agent) => [
-      agent.installed ? cli.paint('green', 'yes') : cli.paint('dim', 'no'),
-      cli.paint('bold', agent.name),
-      clean(agent.version ?? ''),
-      clean(agent.problem ?? agent.path ?? ''),
-    ])
-    cli.print(table(rows))
   })

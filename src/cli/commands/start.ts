@@ -46,7 +46,9 @@ function announce(cli: Cli, config: Config, daemon: Daemon): void {
     (agents) => {
       const found = agents
         .filter((agent) => agent.installed)
-        .map((agent) => `${agent.name} ${agent.version ?? ''}`.trim())
+        .map(({ name, version, signedIn }) =>
+          [name, version, signedIn === false && '(not signed in)'].filter(Boolean).join(' '),
+        )
       cli.print(`  agents: ${found.join(', ') || 'none found'}`)
     },
     (error: unknown) => cli.note(`agents could not be looked for: ${String(error)}`),

@@ -44,6 +44,18 @@ export const send: Command = (cli, [fragment, words]) =>
     return EXIT.ok
   }, RECONNECT)
 
+export const steer: Command = (cli, [fragment, words]) =>
+  cli.withDaemon(async (client) => {
+    const content = await messageFrom(cli, words)
+    if (content === null) throw new CliError('no message given; use - to read it from stdin', EXIT.usage)
+    const sessionId = await resolveSession(client, String(fragment))
+    const key = text(cli.options['key']) ?? uuid()
+    const steered = await client.call('session.steer', { sessionId, content, key, origin: 'cli' })
+    if (cli.json) cli.printJson({ sessionId, ...steered })
+    else cli.print(`on its way to turn ${shortId(steered.turnId)}`)
+    return EXIT.ok
+  }, RECONNECT)
+
 export const attach: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const limit = wholeNumber(cli.options, 'history', 20)

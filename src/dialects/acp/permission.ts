@@ -4,7 +4,7 @@ import type {
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk/unstable'
 import type { Answer, Asked } from './port.ts'
-import { textContent, viewTool } from './tools.ts'
+import { textContent, unseenInput, viewTool } from './tools.ts'
 
 /** What is put before the user in one go. */
 export interface Request {
@@ -53,7 +53,8 @@ export function requestsFor(asked: Asked, cwd: string): Request[] {
     const content = typeof plan === 'string' ? [textContent(plan)] : []
     return [{ toolCall: { ...call, title: 'Is this plan right?', content }, options: PLAN_OPTIONS }]
   }
-  const { title, content, locations, rawInput } = view
+  const { title, locations, rawInput } = view
+  const content = [...view.content, ...unseenInput(view)]
   return [{ toolCall: { ...call, title, content, locations, rawInput }, options: TOOL_OPTIONS }]
 }
 

@@ -90,6 +90,7 @@ export function openRoom(parts: RoomParts): Room {
 
   /** What somebody said: of its own messages the editor knows, but for those that it has asked for again. */
   async function said(event: Event): Promise<SessionUpdate[]> {
+    if (event.type === 'turn.steer_accepted') return userMessage(event.steerId, event.input)
     if (event.type !== 'turn.started') return []
     if (live ? prompts.has(event.turnId) : !parts.tellPast) return []
     const input = await corral.turn(event.turnId).then(

@@ -10,7 +10,7 @@ const KINDS: Partial<Record<ToolKind, string>> = {
   delete: 'delete deletefile',
   move: 'move movefile rename',
   search: 'grep glob ls list listdirectory searchfilecontent codebasesearch',
-  execute: 'bash shell runshellcommand commandexecution exec bashoutput killshell',
+  execute: 'bash shell command runshellcommand commandexecution exec bashoutput killshell',
   think: 'task agent todowrite todoread think',
   fetch: 'webfetch websearch fetch googlewebsearch',
   switch_mode: 'exitplanmode enterplanmode',
@@ -40,8 +40,6 @@ export interface ToolView {
 
 export function viewTool(tool: string, input: unknown, cwd: string): ToolView {
   const kind = KIND_OF.get(tool.toLowerCase().replace(/[^a-z]/g, '')) ?? 'other'
-  const path = field(input, PATHS)
-  const diffs = kind === 'edit' ? diffsOf(input, cwd) : []
   const command = kind === 'execute' ? field(input, ['command']) : null
   const title = command === null ? subjectTitle(tool, input, cwd) : codeSpan(shortened(command))
   return {
@@ -51,9 +49,26 @@ export function viewTool(tool: string, input: unknown, cwd: string): ToolView {
     rawInput: input,
     // Whoever allows a command must have seen all of it.
     content:
-      command !== null && shortened(command) !== command ? [textContent(codeBlock(command, 'sh'))] : diffs,
-    locations: path === null ? [] : [{ path: resolve(cwd, path) }],
+      command !== null && shortened(command) !== command
+        ? [textContent(codeBlock(command, 'sh'))]
+        : kind === 'edit'
+          ? diffsOf(input, cwd)
+          : [],
+    locations: pathsOf(input).map((path) => ({ path: resolve(cwd, path) })),
   }
+}
+
+/** All of an input that neither title nor content shows: whoever allows it must have seen it. */
+export function unseenInput({ kind, title, name, content, rawInput }: ToolView): ToolCallContent[] {
+  if (content.length > 0 || (kind !== 'other' && title !== name)) return []
+  return [textContent(codeBlock(JSON.stringify(rawInput, null, 2) ?? '', 'json'))]
+}
+
+/** The file of a call, or all the files of a change that has several. */
+function pathsOf(input: unknown): string[] {
+  const path = field(input, PATHS)
+  const paths = list(input, 'changes').flatMap((change) => field(change, PATHS) ?? [])
+  return paths.length > 0 ? paths : path === null ? [] : [path]
 }
 
 export function textContent(text: string): ToolCallContent {
@@ -69,6 +84,8 @@ export function outputContent(kind: ToolKind, output: string, cut: number): Tool
 
 /** The changes of an edit, where its input says what was there and what will be. */
 function diffsOf(input: unknown, cwd: string): ToolCallContent[] {
+  const changes = list(input, 'changes')
+  if (changes.length > 0) return changes.map((change) => unifiedDiff(change, cwd))
   const file = field(input, PATHS)
   if (file === null) return []
   const path = resolve(cwd, file)
@@ -81,12 +98,19 @@ function diffsOf(input: unknown, cwd: string): ToolCallContent[] {
   })
 }
 
+/** A change that is a diff already. */
+function unifiedDiff(change: unknown, cwd: string): ToolCallContent {
+  const path = field(change, PATHS)
+  const heading = path === null ? '' : `${shownPath(path, cwd)}\n\n`
+  return textContent(`${heading}${codeBlock(field(change, ['diff']) ?? '', 'diff')}`)
+}
+
 function subjectTitle(tool: string, input: unknown, cwd: string): string {
   const [question] = list(input, 'questions')
   const asks = field(question, ['question'])
   if (asks !== null) return shortened(asks)
-  const path = field(input, PATHS)
-  const subject = path === null ? field(input, SUBJECTS) : shownPath(path, cwd)
+  const paths = pathsOf(input).map((path) => shownPath(path, cwd))
+  const subject = paths.length === 0 ? field(input, SUBJECTS) : paths.join(', ')
   return subject === null ? tool : `${tool} ${codeSpan(shortened(subject))}`
 }
 

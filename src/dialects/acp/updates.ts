@@ -16,6 +16,7 @@ import { outputContent, viewTool, type ToolView } from './tools.ts'
 export const TYPES: EventType[] = [
   'turn.queued',
   'turn.started',
+  'turn.steer_accepted',
   'turn.completed',
   'turn.failed',
   'turn.interrupted',
@@ -192,10 +193,18 @@ export function promptResult({ state, usage, error }: Ending): PromptResponse | 
   return { stopReason, ...(usage && { usage: usageOf(usage) }) }
 }
 
+const LIMITS: Partial<Record<string, StopReason>> = {
+  max_tokens: 'max_tokens',
+  max_turn_requests: 'max_turn_requests',
+  error_max_turns: 'max_turn_requests',
+}
+
 function stopReasonOf(state: Ending['state'], error: Failure | null): StopReason | null {
   if (state === 'completed') return 'end_turn'
   if (state !== 'failed') return 'cancelled'
-  return error?.code === 'limit' ? 'max_turn_requests' : error?.code === 'refusal' ? 'refusal' : null
+  if (error?.code === 'refusal') return 'refusal'
+  // Other limits (an account's, a budget's) are told in words: the protocol has no reason for them.
+  return (error?.code === 'limit' && LIMITS[String(error.detail?.['limit'])]) || null
 }
 
 function usageOf(usage: Usage) {

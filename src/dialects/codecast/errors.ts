@@ -22,6 +22,7 @@ const CODES: Record<ErrorCode, number> = {
   unsupported: APPLICATION_ERROR,
   conversation_busy: APPLICATION_ERROR,
   queue_full: APPLICATION_ERROR,
+  not_running: APPLICATION_ERROR,
   cursor_reset: APPLICATION_ERROR,
   storage: APPLICATION_ERROR,
   stopping: APPLICATION_ERROR,

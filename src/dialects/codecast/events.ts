@@ -1,3 +1,4 @@
+import { textOf } from '../../core/content.ts'
 import type { Event, LoggedEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -55,6 +56,9 @@ export function createTurnMapper(options: TurnMapperOptions): TurnMapper {
         const { level, code, message, data } = event
         return [{ type: 'system', subtype: code, raw: { level, message, data } }]
       }
+      // The wire has no message of a user's; what it does not know of `system` its clients pass over.
+      case 'turn.steer_accepted':
+        return [{ type: 'system', subtype: 'steered', raw: { message: textOf(event.input) } }]
       case 'message.delta':
         return isAnswer(event) ? [{ type: 'partial', content: event.text }] : []
       case 'message.completed':

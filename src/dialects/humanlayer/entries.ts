@@ -24,6 +24,7 @@ export interface Entry {
 /** The events that entries are made of, and what the entries' approvals are made of. */
 export const ENTRY_TYPES: readonly EventType[] = [
   'turn.queued',
+  'turn.steer_accepted',
   'turn.failed',
   'message.completed',
   'tool.started',
@@ -45,6 +46,7 @@ interface Surroundings {
 export function entryOf(event: Event, around: Surroundings): Entry | null {
   switch (event.type) {
     case 'turn.queued':
+    case 'turn.steer_accepted':
       return said('user', textOfInput(event.input))
     case 'turn.failed':
       return system(event.error.code, event.error.message)

@@ -18,9 +18,10 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   cursor_reset: -32012,
   storage: -32013,
   stopping: -32014,
-  repo_not_found: -32015,
-  git_failed: -32016,
-  unsaved_work: -32017,
+  not_running: -32015,
+  repo_not_found: -32016,
+  git_failed: -32017,
+  unsaved_work: -32018,
 }
 
 /** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */

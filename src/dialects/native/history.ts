@@ -5,6 +5,7 @@ import type { HistoryItem } from './wire.ts'
 /** The events that a conversation is made of. A message counts from when its turn starts, not from when it queued. */
 export const HISTORY_TYPES: EventType[] = [
   'turn.started',
+  'turn.steer_accepted',
   'message.completed',
   'tool.started',
   'tool.completed',
@@ -24,6 +25,8 @@ export function historyItem(event: Event, inputOf: InputOf): HistoryItem | null 
       const { input, origin } = inputOf(event.turnId)
       return { kind: 'user', ...place, content: input, origin }
     }
+    case 'turn.steer_accepted':
+      return { kind: 'user', ...place, content: event.input, origin: event.origin }
     case 'message.completed': {
       const { messageId, text, aborted, parent } = event
       return {

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Engine } from '../../core/api.ts'
 import type { Method, RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { Feed } from './feed.ts'
-import type { AgentReport } from './wire.ts'
+import type { AgentReport, Examination } from './wire.ts'
 
 /** The process around the engine. */
 export interface DaemonControl {
@@ -11,6 +11,8 @@ export interface DaemonControl {
   listeners(): Listener[]
   /** Agent processes now. */
   agents(): AgentsSummary
+  /** Looks at itself and all around it. */
+  examine(): Promise<Examination>
   /** Begins to stop, after answers that are due have gone out. */
   stop(options: { agents: 'end' | 'keep'; now: boolean }): void
 }

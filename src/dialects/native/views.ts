@@ -21,6 +21,7 @@ export function viewSession(session: Session): SessionView {
     activeAt: session.activeAt,
     turn: session.turn,
     queued: session.queue.length,
+    steering: session.steers.length,
     openApprovals: openApprovals(session).length,
     archived: session.archived,
     turnCount: session.turnCount,

@@ -45,7 +45,7 @@ export const decideParams = z.discriminatedUnion('behavior', [
   z.strictObject({
     approvalId,
     behavior: z.literal('deny'),
-    comment: z.string().max(100_000).exactOptional().describe('told to the agent'),
+    comment: z.string().max(100_000).exactOptional().describe('told to the agent, if it can hear it'),
     by,
   }),
   z.strictObject({

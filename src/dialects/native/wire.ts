@@ -111,6 +111,7 @@ export const sessionView = z.object({
     })
     .nullable(),
   queued: z.number().describe('messages that wait'),
+  steering: z.number().describe('messages to the running turn that the agent has not taken yet'),
   openApprovals: z.number(),
   archived: z.boolean(),
   turnCount: z.number(),
@@ -216,6 +217,8 @@ const EVENT_TYPES: Record<EventType, true> = {
   'turn.started': true,
   'turn.retried': true,
   'turn.interrupting': true,
+  'turn.steered': true,
+  'turn.steer_accepted': true,
   'turn.completed': true,
   'turn.failed': true,
   'turn.interrupted': true,
@@ -237,7 +240,9 @@ export const agentReport = z.object({
   installed: z.boolean(),
   path: z.string().nullable(),
   version: z.string().nullable(),
-  problem: z.string().nullable(),
+  problem: z.string().nullable().describe('why it is not installed, and what to do about it'),
+  signedIn: z.boolean().nullable().describe('null: it cannot be told'),
+  signIn: z.string().nullable().describe('how a human signs in; null when that is done'),
   capabilities: z.object({
     streaming: z.boolean(),
     thinking: z.boolean(),
@@ -248,7 +253,25 @@ export const agentReport = z.object({
     cost: z.boolean(),
     setModel: z.boolean(),
     setMode: z.boolean(),
+    steer: z.boolean(),
+    editInput: z.boolean(),
+    denyComment: z.boolean(),
+    pause: z.boolean(),
     survivesRestart: z.boolean(),
   }),
 })
 export type AgentReport = z.output<typeof agentReport>
+
+export const check = z.object({
+  group: z.enum(['machine', 'home', 'configuration', 'daemon', 'agents']),
+  name: z.string().describe('stays the same: `sqlite`, `disk_space`, `agent_claude`'),
+  status: z.enum(['ok', 'warn', 'error', 'skipped']),
+  message: z.string(),
+  fix: z.string().nullable().describe('what to do about it'),
+})
+
+export const examination = z.object({
+  status: z.enum(['ok', 'warn', 'error']).describe('the worst of all'),
+  checks: z.array(check),
+})
+export type Examination = z.output<typeof examination>

@@ -77,6 +77,21 @@ describe('permission', () => {
     }
   })
 
+  test('of any tool shows all that is to be allowed', () => {
+    const shown = (name: string, input: object) =>
+      JSON.stringify(requestsFor(aQuestion('a1', { tool: name, input }), CWD)[0]!.toolCall.content)
+    assert.match(shown('command', { command: `echo ${'x'.repeat(300)}; rm -rf ~` }), /rm -rf ~/)
+    const changes = ['a', 'b'].map((path) => ({
+      path,
+      kind: 'update',
+      diff: `@@ -1 +1 @@\n-old\n+of ${path}`,
+    }))
+    assert.match(shown('fileChange', { changes }), /of a.*of b/)
+    assert.match(shown('permissions', { permissions: { network: { enabled: true } } }), /network/)
+    assert.match(shown('mcp__bank__pay', { description: 'Pay', amount: 500 }), /500/)
+    assert.equal(shown('Bash', { command: 'ls' }), '[]')
+  })
+
   test('of a plan is given once, and shows the plan', () => {
     const plan = aQuestion('a2', { kind: 'plan', tool: 'ExitPlanMode', input: { plan: '1. Do it' } })
     const [request] = requestsFor(plan, CWD)
@@ -208,7 +223,11 @@ test('how a turn ends is how its prompt is answered', () => {
   assert.equal(reason({ type: 'turn.completed', text: null }), 'end_turn')
   assert.equal(reason({ type: 'turn.interrupted' }), 'cancelled')
   assert.equal(reason({ type: 'turn.cancelled', reason: 'removed' }), 'cancelled')
-  assert.equal(reason({ type: 'turn.failed', error: { code: 'limit', message: 'x' } }), 'max_turn_requests')
+  const limited = (detail: object) =>
+    reason({ type: 'turn.failed', error: { code: 'limit', message: 'Come back at five', detail } })
+  assert.equal(limited({ limit: 'error_max_turns' }), 'max_turn_requests')
+  assert.equal(limited({ limit: 'max_tokens' }), 'max_tokens')
+  assert.equal(limited({ kind: 'usageLimitExceeded' }), 'Come back at five')
   assert.equal(
     reason({ type: 'turn.failed', error: { code: 'model_error', message: 'Overloaded' } }),
     'Overloaded',

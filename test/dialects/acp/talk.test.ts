@@ -174,6 +174,22 @@ describe('stopping', () => {
     assert.equal((await done).stopReason, 'cancelled')
   })
 
+  test('what somebody else says to the running turn is shown', async (t) => {
+    const editor = await editorFor(t, daemon)
+    const sessionId = await newSession(editor, daemon)
+    await native.call('session.configure', { sessionId, mode: 'ask' })
+    const { turnId } = await native.call('session.send', { sessionId, content: '[[shell make]]' })
+    const approvalId = await eventually('the question', async () => {
+      const { approvals } = await native.call('approval.list', { sessionId, open: true })
+      return approvals[0]?.id
+    })
+    await native.call('session.steer', { sessionId, content: '[[say steered]]' })
+    await native.call('approval.decide', { approvalId, behavior: 'allow' })
+    await eventually('the end', async () => (await native.call('turn.get', { turnId })).endedAt)
+    await eventually('the answer', () => /steered$/.exec(editor.text()))
+    assert.match(editor.text('user_message_chunk'), /\[\[shell make\]\]\[\[say steered\]\]$/)
+  })
+
   test('a prompt waits for the turn of somebody else, and can be taken back meanwhile', async (t) => {
     const editor = await editorFor(t, daemon)
     const sessionId = await newSession(editor, daemon)

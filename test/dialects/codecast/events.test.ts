@@ -249,3 +249,12 @@ test('what is not for Codecast maps to nothing', () => {
     [],
   )
 })
+
+test('what the user said to the running turn is a system event at its place', () => {
+  const input = [{ type: 'text' as const, text: 'rather this' }]
+  const common = { turnId: TURN, steerId: 'x1', input, origin: null }
+  assert.deepEqual(
+    mapped({ type: 'turn.steered', ...common, key: null }, { type: 'turn.steer_accepted', ...common }),
+    [{ type: 'system', subtype: 'steered', raw: { message: 'rather this' } }],
+  )
+})

@@ -74,6 +74,25 @@ test('a conversation in order: words, thoughts, calls, results', async (t) => {
   assert.equal(last!['content'], 'tool said: (pretend) called Tool')
 })
 
+test('what was said to a running turn stands where the agent heard it', () => {
+  const input = [{ type: 'text' as const, text: 'rather this' }]
+  const common = { turnId: 't1', steerId: 'x1', input, origin: null }
+  const rows = told([
+    call('c1'),
+    { type: 'turn.steered', ...common, key: null },
+    result('c1'),
+    { type: 'turn.steer_accepted', ...common },
+  ])
+  assert.deepEqual(
+    rows.map(({ event_type, role, content }) => [event_type, role, content]),
+    [
+      ['tool_call', undefined, undefined],
+      ['tool_result', 'user', undefined],
+      ['message', 'user', 'rather this'],
+    ],
+  )
+})
+
 test('by session, by run, by the id of the agent; neither, unknown', async (t) => {
   const rig = await rigFor(t)
   const id = await rig.run('hello')

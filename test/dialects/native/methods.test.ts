@@ -58,6 +58,17 @@ test('the daemon tells how it is doing', async () => {
   assert.ok(status.memory.rss > 0)
 })
 
+test('the daemon looks at itself and all around it', async () => {
+  const { status, checks } = await call('daemon.doctor', {})
+  const named = (name: string) => checks.find((check) => check.name === name)
+  for (const name of ['node', 'data_dir', 'rights', 'disk_space', 'sqlite', 'config', 'agent_demo']) {
+    assert.equal(named(name)?.status, 'ok', `${name}: ${named(name)?.message}`)
+  }
+  assert.equal(named('listener_native')?.message, daemon.socket)
+  const worst = ['error', 'warn', 'ok'].find((one) => checks.some((check) => check.status === one))
+  assert.equal(status, worst)
+})
+
 test('agents are listed with what they can do', async () => {
   const { agents } = await call('agents.list', {})
   const demo = agents.find((agent) => agent.name === 'demo')
@@ -208,6 +219,30 @@ test('messages wait in order and can be taken out; an interrupt stops the turn',
   const result = await call('session.interrupt', { sessionId, clearQueue: true })
   assert.deepEqual(result, { interrupted: true, cancelled: [third.turnId] })
   await until(client.events({ after: first.seq, sessionId }), 'turn.interrupted')
+})
+
+test('a running turn is steered, and the conversation shows it at its place', async () => {
+  const { id: sessionId } = await demoSession(client, daemon, 'ask')
+  const idle = await refusal(call('session.steer', { sessionId, content: 'hi' }))
+  assert.deepEqual([idle.code, idle.data], ['not_running', { code: 'not_running', interrupting: false }])
+  const { seq, turnId } = await call('session.send', { sessionId, content: '[[shell make]]' })
+  await until(client.events({ after: seq - 1, sessionId }), 'approval.requested')
+  const steered = await call('session.steer', { sessionId, content: '[[say steered]]', key: 'k' })
+  assert.equal(steered.turnId, turnId)
+  assert.equal((await call('session.get', { sessionId })).steering, 1)
+  const again = await call('session.steer', { sessionId, content: '[[say steered]]', key: 'k' })
+  assert.deepEqual([again.steerId, again.repeated], [steered.steerId, true])
+  const { approvals } = await call('approval.list', { sessionId, open: true })
+  await call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
+  await until(client.events({ after: seq - 1, sessionId }), 'turn.completed')
+  const { items } = await call('history.read', { sessionId })
+  const story = items.flatMap((item) => (['approval', 'decision'].includes(item.kind) ? [] : [item.kind]))
+  assert.deepEqual(story, ['user', 'tool', 'result', 'user', 'assistant', 'end'])
+  const said = items.flatMap((item) => (item.kind === 'user' ? [[item.origin, item.turnId]] : []))
+  assert.deepEqual(said, [
+    ['native', turnId],
+    ['native', turnId],
+  ])
 })
 
 test('a session is configured, paused, resumed, forked and destroyed', async () => {

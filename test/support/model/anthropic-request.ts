@@ -14,7 +14,7 @@ export function readRequest(body: unknown): Ask {
     ...blocksOf(request['system']).map(systemEntry),
     ...messages.flatMap(({ role, content }): Entry[] => {
       if (role === 'assistant') return [{ by: 'model' }]
-      return role === 'system' ? blocksOf(content).map(systemEntry) : blocksOf(content).flatMap(entriesOf)
+      return role === 'system' ? blocksOf(content).map(asideEntry) : blocksOf(content).flatMap(entriesOf)
     }),
   ]
   return {
@@ -25,12 +25,25 @@ export function readRequest(body: unknown): Ask {
   }
 }
 
+/** What the user says while Claude is at work comes in Claude's own words around it. */
+const STEERED =
+  /^(?:<system-reminder>\n)?The user sent a new message while you were working:\n([^]*?)\n\nThis is how Claude Code/
+
+function asideEntry(block: Block): Entry {
+  return steered(block.text) ?? systemEntry(block)
+}
+
+function steered(text = ''): Entry | null {
+  const [, said] = STEERED.exec(text) ?? []
+  return said === undefined ? null : { by: 'user', text: said }
+}
+
 function systemEntry(block: Block): Entry {
   return { by: 'system', text: block.text ?? '' }
 }
 
 function entriesOf(block: Block): Entry[] {
-  if (block.type === 'text') return [{ by: 'user', text: block.text ?? '' }]
+  if (block.type === 'text') return [steered(block.text) ?? { by: 'user', text: block.text ?? '' }]
   if (block.type !== 'tool_result') return attachmentsIn(block)
   const parts = blocksOf(block.content)
   const text = parts.map((part) => part.text ?? '').join('\n')

@@ -45,6 +45,14 @@ export const daemonMethods = [
     },
   }),
   method({
+    name: 'daemon.doctor',
+    summary:
+      'Looks at the machine, the data directory, the configuration, the listeners and the agents; changes nothing.',
+    params: nothing,
+    result: wire.examination,
+    handler: (_, { daemon }) => daemon.examine(),
+  }),
+  method({
     name: 'daemon.stop',
     summary: 'Stops the daemon. With `keep`, agents go on running and the next daemon takes them up.',
     params: z.strictObject({
@@ -59,7 +67,8 @@ export const daemonMethods = [
   }),
   method({
     name: 'agents.list',
-    summary: 'The agents that Corral can drive, whether they are installed here, and what each can do.',
+    summary:
+      'The agents that Corral can drive, whether they are installed here and signed in to, and what each can do.',
     params: nothing,
     result: z.object({ agents: z.array(wire.agentReport) }),
     handler: async (_, { agents }) => ({ agents: await agents() }),

@@ -134,6 +134,28 @@ export const sessionMethods = [
       return { ...sent, log: engine.logId }
     },
   }),
+  method({
+    name: 'session.steer',
+    summary:
+      'Brings a message to the turn that runs. Answers after the commit; `turn.steer_accepted` tells that the agent has taken it. If the turn ends before, the message becomes the next turn, with `steerId` as its id. `not_running` when there is no turn; `unsupported` when the agent cannot be steered.',
+    params: z.strictObject({
+      sessionId,
+      content: wire.message,
+      key: wire.key.exactOptional(),
+      origin: wire.origin.exactOptional(),
+    }),
+    result: z.object({
+      steerId: z.string(),
+      turnId: turnId.describe('the turn that runs'),
+      seq: z.number().describe('of its `turn.steered`'),
+      repeated: z.boolean().describe('the key was known; nothing new happened'),
+      log: z.string(),
+    }),
+    async handler({ content, ...params }, { engine }) {
+      const steered = await engine.steer({ origin: ORIGIN, ...params, input: contentOf(content) })
+      return { ...steered, log: engine.logId }
+    },
+  }),
 ]
 
 export const turnMethods = [

@@ -1,0 +1,72 @@
+import { ABILITIES } from '../../core/capability.ts'
+import type { Capabilities } from '../../core/ports.ts'
+import type { Api } from '../../dialects/native/client.ts'
+import type { Cli, Command } from '../cli.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { clean, table } from '../format.ts'
+
+type Agent = Api['agents.list']['result']['agents'][number]
+
+const NAMES = Object.keys(ABILITIES) as (keyof Capabilities)[]
+
+export const agents: Command = (cli, [name]) =>
+  cli.withDaemon(async (client) => {
+    const all = (await client.call('agents.list')).agents
+    const found = name === undefined ? all : all.filter((agent) => agent.name === name)
+    if (found.length === 0) throw unknown(String(name), all)
+    if (cli.json) return found.forEach(cli.printJson)
+    if (cli.options['quiet']) {
+      return found.filter((agent) => agent.installed).forEach((agent) => cli.print(agent.name))
+    }
+    if (name !== undefined) return cli.print(`${summary(cli, found)}\n\n${details(cli, found[0]!)}`)
+    cli.print(cli.options['capabilities'] ? compared(cli, found) : summary(cli, found))
+  })
+
+function unknown(name: string, all: Agent[]): CliError {
+  const known = all.map((agent) => agent.name).join(', ')
+  return new CliError(`no agent is called ${clean(name)}; there are ${known}`, EXIT.usage)
+}
+
+function summary(cli: Cli, found: Agent[]): string {
+  return table(
+    found.map((agent) => [
+      agent.installed ? cli.paint('green', 'yes') : cli.paint('dim', 'no'),
+      cli.paint('bold', clean(agent.name)),
+      clean(agent.version ?? ''),
+      access(cli, agent),
+      clean(remark(agent)),
+    ]),
+  )
+}
+
+function access(cli: Cli, { installed, signedIn }: Agent): string {
+  if (!installed || signedIn === null) return ''
+  return signedIn ? 'signed in' : cli.paint('yellow', 'not signed in')
+}
+
+/** Where it is, or what to do about it. */
+function remark({ installed, problem, path, signedIn, signIn }: Agent): string {
+  if (!installed) return problem ?? ''
+  return (signedIn === false ? signIn : path) ?? ''
+}
+
+function details(cli: Cli, { capabilities }: Agent): string {
+  return table(
+    NAMES.map((one) => [yesNo(cli, capabilities[one]), words(one), cli.paint('dim', ABILITIES[one])]),
+  )
+}
+
+function compared(cli: Cli, found: Agent[]): string {
+  const head = ['', ...found.map((agent) => cli.paint('bold', clean(agent.name)))]
+  const rows = NAMES.map((one) => [words(one), ...found.map((agent) => yesNo(cli, agent.capabilities[one]))])
+  return table([head, ...rows])
+}
+
+function yesNo(cli: Cli, can: boolean): string {
+  return can ? cli.paint('green', 'yes') : cli.paint('dim', 'no')
+}
+
+/** `setModel` as people say it. */
+function words(capability: string): string {
+  return capability.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
