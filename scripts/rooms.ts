@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   agents: ['core'],
   workspace: ['core'],
   transports: [],
-  access: ['transports'],
+  access: ['core', 'transports'],
   dialects: ['core', 'transports', 'access'],
   config: [],
   system: ['core'],

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { createDeviceAccess } from './access/devices.ts'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
 import { driversWith } from './agents/drivers.ts'
 import { createHost, type Host } from './agents/host/host.ts'
@@ -19,6 +20,7 @@ import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
 import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
 import { openLog } from './store/log.ts'
 import { takeLock } from './system/lock.ts'
+import { isRepository } from './system/repository.ts'
 import { openLogger, type Logger } from './system/logger.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
@@ -90,6 +92,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         () => false,
       ),
     realPath,
+    isRepository,
     maxQueue: config.queue.max,
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
@@ -224,10 +227,15 @@ async function openListeners(
     }
   }
 
+  const devices = createDeviceAccess(engine, {
+    now: Date.now,
+    pinTtlMs: config.pairing.pinTtlMs,
+    warn: (message, error) => logger.warn({ error }, message),
+  })
   const mcp = mcpDialect(engine, { version, home: homedir, bodyLimit: config.http.bodyLimit, onFault })
   await mcp.start(app)
   closers.push(() => mcp.stop())
-  const native = nativeDialect({ engine, daemon: control, agents: control.reports, onFault })
+  const native = nativeDialect({ engine, devices, daemon: control, agents: control.reports, onFault })
   await Promise.all([
     open('native', async () => {
       const privateDirectory = dirname(config.socket) === config.home

@@ -68,6 +68,13 @@ export const configSchema = z
           .describe('a question that nobody answers is refused after this long; null waits for ever'),
       })
       .prefault({}),
+    pairing: z
+      .strictObject({
+        pinTtlMs: whole(1000, DAY)
+          .default(10 * 60 * 1000)
+          .describe('how long a PIN lets a device in'),
+      })
+      .prefault({}),
     humanlayer: z
       .strictObject({
         enabled: z.boolean().default(true).describe('listen for HumanLayer clients'),

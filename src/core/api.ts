@@ -10,16 +10,18 @@ import type {
   Steered,
   SteerTurn,
 } from './command.ts'
+import type { AddDevice, Device } from './devices.ts'
 import type { EventType, LoggedEvent } from './event.ts'
 import type {
   ApprovalQuery,
   ApprovalRow,
   Bookmark,
   EventQuery,
-  Project,
+  Directory,
   RecentPath,
   SessionQuery,
 } from './ports.ts'
+import type { CreateProject, ProjectView, UpdateProject } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
@@ -54,8 +56,35 @@ export interface Engine {
   /** Whoever asked has given up; what was decided before stays. */
   withdraw(approvalId: string, by: string): Promise<ApprovalRow>
   /** Rules for every session that works in this directory or below; what is given replaces what was. */
-  configureProject(path: string, rules: Partial<Rules>): Promise<Project>
-  projects(): Project[]
+  configureDirectory(path: string, rules: Partial<Rules>): Promise<Directory>
+  directories(): Directory[]
+
+  /** What people call this daemon; null: nobody has said. */
+  readonly name: string | null
+  setName(name: string): Promise<void>
+
+  createProject(command: CreateProject): Promise<ProjectView>
+  updateProject(command: UpdateProject): Promise<ProjectView>
+  /** Repositories stay where they are. */
+  deleteProject(projectId: string): Promise<void>
+  addRepo(projectId: string, path: string): Promise<ProjectView>
+  removeRepo(projectId: string, path: string): Promise<ProjectView>
+  project(projectId: string): ProjectView
+  /** In the order in which they were made. */
+  projects(): ProjectView[]
+
+  /** For `access/`, which knows who may; the token's hash is in no event. */
+  addDevice(command: AddDevice): Promise<Device>
+  renameDevice(deviceId: string, name: string): Promise<Device>
+  /** Its token is worth nothing from now on. */
+  revokeDevice(deviceId: string): Promise<void>
+  /** Writes down that it is there, now and then. */
+  deviceSeen(deviceId: string): Promise<void>
+  device(deviceId: string): Device
+  /** In the order in which they were let in. */
+  devices(): Device[]
+  /** By the SHA-256 of its token, in hex. */
+  deviceByToken(tokenHash: string): Device | null
 
   /** Throws `session_not_found`, also for destroyed ones. */
   session(id: string): Session

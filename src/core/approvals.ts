@@ -8,7 +8,7 @@ import type { AskHuman, DecideApproval } from './command.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, LoggedEvent } from './event.ts'
-import type { AgentCatalog, ApprovalRow, Capabilities, Clock, Log, Project } from './ports.ts'
+import type { AgentCatalog, ApprovalRow, Capabilities, Clock, Directory, Log } from './ports.ts'
 import { existing } from './queries.ts'
 import { NO_RULES, type Rules } from './rule.ts'
 import { dueAt, openApprovals, type Session } from './session.ts'
@@ -37,7 +37,7 @@ interface ApprovalsDeps {
 /** The part of the engine that asks people and minds their answers. */
 export interface Approvals extends Pick<
   Engine,
-  'ask' | 'decide' | 'withdraw' | 'projects' | 'configureProject'
+  'ask' | 'decide' | 'withdraw' | 'directories' | 'configureDirectory'
 > {
   /** What a session's rules are looked at together with. */
   around(session: Pick<Session, 'cwd'>): Surroundings
@@ -49,7 +49,7 @@ export interface Approvals extends Pick<
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
   const { log, catalog, drafts, clock, change, warn } = deps
-  const projects = new Map<string, Rules>()
+  const directories = new Map<string, Rules>()
   load()
   const asking = new Map<string, Promise<ApprovalRow>>()
   const alarms = createAlarms(clock.now, (sessionId) => {
@@ -58,8 +58,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   /** What is not committed has not happened. */
   function load(): void {
-    projects.clear()
-    for (const { path, rules } of log.projects()) projects.set(path, rules)
+    directories.clear()
+    for (const { path, rules } of log.directories()) directories.set(path, rules)
   }
 
   function around({ cwd }: Pick<Session, 'cwd'>): Surroundings {
@@ -67,8 +67,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       now: clock.now(),
       approvalTimeoutMs: deps.approvalTimeoutMs,
       // Looked for when somebody wants to know: most of what an agent says asks for nothing.
-      get projectRules() {
-        return projects.size === 0 ? [] : rulesAt(cwd)
+      get directoryRules() {
+        return directories.size === 0 ? [] : rulesAt(cwd)
       },
     }
   }
@@ -76,7 +76,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   /** By where the directory really is: a link to it is no way around its rules. */
   function rulesAt(cwd: string): Rules[] {
     const places = [cwd, deps.realPath(cwd)]
-    return [...projects].flatMap(([path, rules]) =>
+    return [...directories].flatMap(([path, rules]) =>
       places.some((place) => isWithin(place, path)) ? [rules] : [],
     )
   }
@@ -99,11 +99,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     }
   }
 
-  /** The rules of a project as they are to be, from now on; then the answers that they give to what is open. */
-  async function setRules(project: Project): Promise<void> {
-    projects.set(project.path, project.rules)
+  /** The rules of a directory as they are to be, from now on; then the answers that they give to what is open. */
+  async function setRules(directory: Directory): Promise<void> {
+    directories.set(directory.path, directory.rules)
     try {
-      await log.append({ events: [], writes: [{ op: 'project', project }] })
+      await log.append({ events: [], writes: [{ op: 'directory', directory }] })
     } catch (error) {
       load()
       throw error
@@ -117,11 +117,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     }
   }
 
-  async function configureProject(path: string, rules: Partial<Rules>): Promise<Project> {
+  async function configureDirectory(path: string, rules: Partial<Rules>): Promise<Directory> {
     const place = deps.realPath(normal(path))
-    const project = { path: place, rules: { ...(projects.get(place) ?? NO_RULES), ...rules } }
-    await setRules(project)
-    return project
+    const directory = { path: place, rules: { ...(directories.get(place) ?? NO_RULES), ...rules } }
+    await setRules(directory)
+    return directory
   }
 
   async function ask(id: string, { sessionId, timeoutMs, ...question }: AskHuman): Promise<ApprovalRow> {
@@ -187,8 +187,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       ]).catch((error: unknown) => tooLate(approvalId, error))
       if (decision.behavior === 'allow' && decision.forProject && row.kind === 'tool') {
         const { cwd } = existing(drafts, row.sessionId)
-        const now = projects.get(deps.realPath(normal(cwd))) ?? NO_RULES
-        await configureProject(cwd, approving.withRule(now, row))
+        const now = directories.get(deps.realPath(normal(cwd))) ?? NO_RULES
+        await configureDirectory(cwd, approving.withRule(now, row))
       }
       return found(approvalId)
     },
@@ -205,8 +205,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       }
       return found(approvalId)
     },
-    projects: () => [...projects].map(([path, rules]) => ({ path, rules })),
-    configureProject,
+    directories: () => [...directories].map(([path, rules]) => ({ path, rules })),
+    configureDirectory,
     mind(events) {
       for (const { type, sessionId } of events) {
         if (type === 'approval.requested' || type === 'session.changed' || type === 'session.created') {

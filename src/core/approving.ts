@@ -12,7 +12,7 @@ import { openApprovals, outlives, type Session } from './session.ts'
 export interface Surroundings {
   now: number
   /** Of the directories that the session works in. */
-  readonly projectRules: readonly Rules[]
+  readonly directoryRules: readonly Rules[]
   /** How long approvals wait where the session does not say; null: for ever. */
   approvalTimeoutMs: number | null
 }
@@ -106,7 +106,7 @@ interface Settled {
 
 /** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
 function policy(state: Session, approval: Approval, around: Surroundings): Settled | null {
-  const byRule = ruleDecision([state.rules, ...around.projectRules], approval, around.now)
+  const byRule = ruleDecision([state.rules, ...around.directoryRules], approval, around.now)
   const readOnly = state.mode === 'plan' && approval.kind === 'tool'
   if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }
   const byMode = modePolicy(state.mode, approval)

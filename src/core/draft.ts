@@ -1,7 +1,7 @@
 import { CorralError } from './error.ts'
-import { LoggedEvent, type Event, type EventBody } from './event.ts'
+import { LoggedEvent, NO_SESSION, type Event, type EventBody, type HouseEvent } from './event.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
-import { project } from './project.ts'
+import { readModels } from './read-models.ts'
 import { apply, isResting, statusOf, type Session } from './session.ts'
 
 /** A message that is being streamed: what there is of it so far. */
@@ -37,6 +37,8 @@ export interface Drafts {
   /** The newest state, committed or about to be. */
   peek(sessionId: string): Session | null
   of(sessionId: string): Draft
+  /** Commits and publishes something that belongs to no session; with what `effect` says it changes. */
+  apart<E extends HouseEvent>(body: E, effect: (body: E, at: number) => Write[]): Promise<void>
   /** Forgets what is not committed. */
   rollback(): void
 }
@@ -82,7 +84,7 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       batch.events.push(logged)
       if (event.type === 'message.delta') stream(event)
       else if (event.type === 'message.completed') complete(event.messageId)
-      else batch.writes.push(...project(event))
+      else batch.writes.push(...readModels(event))
       return event
     }
 
@@ -193,6 +195,13 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
   return {
     peek: (sessionId) => entries.get(sessionId)?.state ?? log.session(sessionId),
     of: draft,
+    async apart(body, effect) {
+      const event = { seq: seq + 1, at: clock.now(), sessionId: NO_SESSION, turnId: null, ...body } as Event
+      const batch = { events: [serialised(event)], writes: effect(body, event.at) }
+      seq++
+      await log.append(batch)
+      publish(batch.events)
+    },
     rollback() {
       entries.clear()
       seq = log.head

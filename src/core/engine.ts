@@ -2,6 +2,7 @@ import type { Engine } from './api.ts'
 import type { SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { createApprovals } from './approvals.ts'
 import { unsupported } from './capability.ts'
+import { createDevices } from './device-list.ts'
 import * as decide from './decide.ts'
 import type { Content } from './content.ts'
 import { createDrafts, type Draft } from './draft.ts'
@@ -9,6 +10,7 @@ import { CorralError } from './error.ts'
 import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
+import { createHouse } from './house.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
@@ -23,6 +25,8 @@ export interface EngineDeps {
   newId: () => string
   isDirectory: (path: string) => Promise<boolean>
   realPath: (path: string) => string
+  /** Whether a git repository is right there. */
+  isRepository: (path: string) => Promise<boolean>
   maxQueue: number
   approvalTimeoutMs: number | null
   /** Something that no client waits for went wrong. */
@@ -49,6 +53,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const approvals = createApprovals({ ...deps, drafts, change })
+  const house = { ...createHouse({ ...deps, drafts }), ...createDevices({ ...deps, drafts }) }
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()
@@ -166,6 +171,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return log.oldest
     },
     ...queries,
+    ...house,
+    get name() {
+      return log.daemonName()
+    },
 
     create: (command) =>
       newOnce(command.key, async () => {
@@ -254,8 +263,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
     ask: approvals.ask,
     decide: approvals.decide,
     withdraw: approvals.withdraw,
-    projects: approvals.projects,
-    configureProject: approvals.configureProject,
+    directories: approvals.directories,
+    configureDirectory: approvals.configureDirectory,
 
     subscribe: (options, deliver, failed) => feed.subscribe(options, deliver, failed),
     async setBookmark(bookmark) {

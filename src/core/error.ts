@@ -9,7 +9,13 @@ export type ErrorCode =
   | 'approval_not_found'
   | 'approval_resolved' // somebody else was first; data.decision says how
   | 'path_not_found' // data.path, data.resolved
-  | 'repo_not_found' // no such path, or no checkout of a git repository there; data.path
+  | 'project_not_found'
+  | 'repo_not_found' // not a repository, or not one of this project; data.path
+  | 'repo_in_project' // it is there already; data.path
+  | 'device_not_found'
+  | 'pin_invalid' // wrong, used, or void after too many tries; data.reason
+  | 'pin_expired'
+  | 'forbidden' // this device may not do that; data.scope
   | 'git_failed' // git could not do it, or took too long; data.command
   | 'unsaved_work' // it would be lost without force; data.files, data.commits
   | 'agent_unknown' // no driver of that name; data.known lists them

@@ -1,6 +1,8 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { Content } from './content.ts'
+import type { DeviceEvent } from './devices.ts'
 import type { Mode } from './mode.ts'
+import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { SessionSettings, SessionStatus } from './session.ts'
 import type { Failure, Outcome } from './turn.ts'
@@ -96,6 +98,9 @@ export interface SessionPatch {
   archived?: boolean
 }
 
+/** What belongs to no session. */
+export type HouseEvent = { type: 'daemon.renamed'; name: string } | ProjectEvent | DeviceEvent
+
 export type EventBody =
   | AgentFact
   | {
@@ -169,6 +174,10 @@ export type EventBody =
       /** Corral ended it itself (idle, stop, destroy). */
       expected: boolean
     }
+  | HouseEvent
+
+/** What happened to the daemon itself belongs to no session: these events have this in place of one. */
+export const NO_SESSION = ''
 
 export type EventType = EventBody['type']
 

@@ -1,7 +1,9 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { Content } from './content.ts'
+import type { Device } from './devices.ts'
 import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
+import type { Project } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Failure, Steer, Turn } from './turn.ts'
@@ -48,10 +50,21 @@ export type Write =
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
+  | HouseWrite
+
+/** Of what belongs to no session. */
+export type HouseWrite =
+  | { op: 'directory'; directory: Directory }
+  | { op: 'name'; name: string }
   | { op: 'project'; project: Project }
+  | { op: 'project.delete'; id: string }
+  | { op: 'device'; device: Device; tokenHash: string }
+  | { op: 'device.name'; id: string; name: string }
+  | { op: 'device.seen'; id: string; at: number }
+  | { op: 'device.delete'; id: string }
 
 /** A directory, and what is allowed in it and below without asking. */
-export interface Project {
+export interface Directory {
   path: string
   rules: Rules
 }
@@ -129,7 +142,19 @@ export interface Log {
   /** Sessions for which something falls due by itself. */
   due(): { sessionId: string; at: number }[]
   recentPaths(limit: number): RecentPath[]
+  directories(): Directory[]
+  /** What people call this daemon; null: nobody has said. */
+  daemonName(): string | null
+  project(id: string): Project | null
+  /** In the order in which they were made. */
   projects(): Project[]
+  device(id: string): Device | null
+  /** In the order in which they were let in. */
+  devices(): Device[]
+  /** By the SHA-256 of its token, in hex. */
+  deviceByToken(tokenHash: string): Device | null
+  /** When a session was last active in this directory or below. */
+  activeBelow(path: string): number | null
   /** Sessions that need looking after at start: a process, a running turn, a queue. */
   unfinished(): Session[]
   countSessions(): Record<Exclude<SessionStatus, 'destroyed'>, number>

@@ -2,11 +2,12 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Approval, Decision } from '../core/approval.ts'
 import type { Content } from '../core/content.ts'
 import type { ApprovalQuery, ApprovalRow, Bookmark, Log, RunRow, SessionQuery } from '../core/ports.ts'
-import { NO_RULES, type Rules } from '../core/rule.ts'
+import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
 import { countEvents, readEvents, type EventRow, type EventRows, type Query, type Row } from './event-page.ts'
+import { readHouse } from './house.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
@@ -68,11 +69,7 @@ export function createReader(db: DatabaseSync): Reader {
         usedAt: row['used'] as number,
         sessions: row['n'] as number,
       })),
-    projects: () =>
-      all('SELECT path, rules FROM projects ORDER BY path').map((row) => ({
-        path: row['path'] as string,
-        rules: parse<Rules>(row['rules']),
-      })),
+    ...readHouse(all),
     sessions: (query) => readSessions(all, query).map((row) => state(row)!),
     unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
     countSessions() {

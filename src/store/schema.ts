@@ -66,6 +66,15 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE projects(path TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
   `,
   'ALTER TABLE runs ADD COLUMN process TEXT',
+  `
+  ALTER TABLE projects RENAME TO directories;
+  CREATE TABLE projects(id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE devices(
+    id TEXT PRIMARY KEY, token_hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, platform TEXT NOT NULL, scopes TEXT NOT NULL,
+    paired_at INTEGER NOT NULL, last_seen_at INTEGER) WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
 import { dueAt, isResting, statusOf } from '../core/session.ts'
+import { createHouseWriter } from './house.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
 export type EventRow = [number, string, string | null, string, number, string, string | null]
@@ -61,9 +62,7 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
   )
   const bookmarkDelete = db.prepare('DELETE FROM bookmarks WHERE owner = ? AND turn = ?')
 
-  const project = db.prepare(
-    'INSERT INTO projects(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
-  )
+  const house = createHouseWriter(db)
   const bookmarksDrop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
 
   return (w) => {
@@ -141,8 +140,8 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
       case 'bookmarks.drop':
         bookmarksDrop.run(w.sessionId)
         return
-      case 'project':
-        project.run(w.project.path, JSON.stringify(w.project.rules))
+      default:
+        house(w)
     }
   }
 }

@@ -121,7 +121,7 @@ test('in code mode an edit passes where the agent asks about it all the same', (
 
 test('a denial wins over whatever allows, be it the session or the project that denies', () => {
   const answer = (session: Partial<Rules>, ...projects: Partial<Rules>[]): string =>
-    asked(running({ rules: rules(session) }), git, around({ projectRules: projects.map(rules) })).answer
+    asked(running({ rules: rules(session) }), git, around({ directoryRules: projects.map(rules) })).answer
   assert.equal(answer({}, { allow: ['Bash'] }), 'allow by rule')
   assert.equal(answer({}, { skipUntil: 1 }), 'allow by rule')
   assert.equal(answer({ deny: ['Bash'] }, { allow: ['Bash'] }), 'deny by rule')

@@ -253,19 +253,19 @@ test('what falls due is known without looking at every session, until it is over
   await log.close(true)
 })
 
-test('rules of a project are kept, replaced and read back by path', async () => {
+test('rules of a directory are kept, replaced and read back by path', async () => {
   const dir = freshDir()
   const log = open(dir)
   const rules = { ...NO_RULES, allow: ['Bash(ls)'], skipUntil: 5 }
-  for (const project of [
+  for (const directory of [
     { path: '/b', rules: NO_RULES },
     { path: '/a', rules: NO_RULES },
     { path: '/b', rules },
   ])
-    await log.append({ events: [], writes: [{ op: 'project', project }] })
+    await log.append({ events: [], writes: [{ op: 'directory', directory }] })
   await log.close(true)
   const again = open(dir)
-  assert.deepEqual(again.projects(), [
+  assert.deepEqual(again.directories(), [
     { path: '/a', rules: NO_RULES },
     { path: '/b', rules },
   ])

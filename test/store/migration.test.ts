@@ -126,7 +126,7 @@ test('a log of the first version keeps what it has and answers what it could not
   assert.equal(log.turn('t1')?.text, null)
   const approval = log.approval('a1')
   assert.deepEqual([approval?.external, approval?.timeoutAt, approval?.decision], [false, null, null])
-  assert.deepEqual([log.projects(), log.due()], [[], []])
+  assert.deepEqual([log.directories(), log.due()], [[], []])
   await log.close(true)
 
   const db = new DatabaseSync(join(home, 'corral.db'))

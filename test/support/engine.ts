@@ -12,6 +12,7 @@ import { createEngine } from '../../src/core/engine.ts'
 import type { Event, EventType, LoggedEvent } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Log } from '../../src/core/ports.ts'
+import { isRepository } from '../../src/system/repository.ts'
 import { openLog } from '../../src/store/log.ts'
 
 export interface TestEngine {
@@ -79,6 +80,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
         () => false,
       ),
     realPath: (path) => (existsSync(path) ? realpathSync(path) : path),
+    isRepository,
     maxQueue: given.maxQueue ?? 100,
     approvalTimeoutMs: given.approvalTimeoutMs ?? null,
     warn,

@@ -19,9 +19,15 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   storage: -32013,
   stopping: -32014,
   not_running: -32015,
-  repo_not_found: -32016,
-  git_failed: -32017,
-  unsaved_work: -32018,
+  project_not_found: -32016,
+  repo_not_found: -32017,
+  repo_in_project: -32018,
+  device_not_found: -32020,
+  pin_invalid: -32021,
+  pin_expired: -32022,
+  forbidden: -32023,
+  git_failed: -32024,
+  unsaved_work: -32025,
 }
 
 /** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */

@@ -1,3 +1,4 @@
+import type { DeviceAccess } from '../../access/devices.ts'
 import type { Engine } from '../../core/api.ts'
 import { asCorralError } from '../../core/error.ts'
 import type { LineConnection, LineHandler } from '../../transports/connection.ts'
@@ -17,6 +18,7 @@ const MAX_PENDING = 256
 
 export interface NativeOptions {
   engine: Engine
+  devices: DeviceAccess
   daemon: DaemonControl
   /** The agents of this machine; asked again each time. */
   agents(): Promise<AgentReport[]>
@@ -30,7 +32,7 @@ export interface NativeDialect {
 }
 
 /** The engine's whole API, as JSON-RPC. */
-export function nativeDialect({ engine, daemon, agents, onFault }: NativeOptions): NativeDialect {
+export function nativeDialect({ engine, devices, daemon, agents, onFault }: NativeOptions): NativeDialect {
   const dispatcher = createDispatcher<Context>({
     methods: METHODS as unknown as Method<Context>[],
     mapError(thrown) {
@@ -44,7 +46,7 @@ export function nativeDialect({ engine, daemon, agents, onFault }: NativeOptions
   return {
     accept(connection) {
       const feed = createFeed(engine, connection.send, connection.share)
-      const context: Context = { engine, daemon, agents, feed }
+      const context: Context = { engine, devices, daemon, agents, feed }
       let pending = 0
       let held = false
       let ended = false

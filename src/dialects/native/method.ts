@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { DeviceAccess } from '../../access/devices.ts'
 import type { Engine } from '../../core/api.ts'
 import type { Method, RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { Feed } from './feed.ts'
@@ -33,6 +34,7 @@ export interface AgentsSummary {
 /** What a method has at hand. */
 export interface Context {
   engine: Engine
+  devices: DeviceAccess
   daemon: DaemonControl
   agents(): Promise<AgentReport[]>
   /** The subscriptions of this connection. */

@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
 import { daemonMethods } from './methods/daemon.ts'
+import { deviceMethods } from './methods/device.ts'
 import { eventMethods } from './methods/events.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
+import { workspaceMethods } from './methods/workspace.ts'
 
 /** The whole API. */
 export const METHODS = [
@@ -11,6 +13,8 @@ export const METHODS = [
   ...turnMethods,
   ...approvalMethods,
   ...eventMethods,
+  ...workspaceMethods,
+  ...deviceMethods,
 ]
 
 type AnyMethod = (typeof METHODS)[number]

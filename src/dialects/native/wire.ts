@@ -6,6 +6,7 @@ import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
 
 export * from './wire-approval.ts'
 export * from './wire-base.ts'
+export * from './wire-house.ts'
 
 /** What goes over the wire, in both directions. Times are milliseconds since 1970. */
 
@@ -228,6 +229,15 @@ const EVENT_TYPES: Record<EventType, true> = {
   'approval.delivered': true,
   'agent.started': true,
   'agent.exited': true,
+  'daemon.renamed': true,
+  'project.created': true,
+  'project.updated': true,
+  'project.deleted': true,
+  'project.repo_added': true,
+  'project.repo_removed': true,
+  'device.paired': true,
+  'device.renamed': true,
+  'device.revoked': true,
 }
 export const eventTypes = z
   .array(z.enum(Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]))

@@ -75,7 +75,7 @@ export const approvalMethods = [
     summary: 'Directories with rules of their own.',
     params: z.strictObject({}),
     result: z.object({ projects: z.array(wire.project) }),
-    handler: (_params, { engine }) => ({ projects: engine.projects() }),
+    handler: (_params, { engine }) => ({ projects: engine.directories() }),
   }),
   method({
     name: 'project.configure',
@@ -86,6 +86,6 @@ export const approvalMethods = [
       rules: wire.someRules.describe('what is given replaces what was'),
     }),
     result: wire.project,
-    handler: ({ path, rules }, { engine }) => engine.configureProject(path, rules),
+    handler: ({ path, rules }, { engine }) => engine.configureDirectory(path, rules),
   }),
 ]

@@ -20,6 +20,7 @@ export const daemonMethods = [
     params: nothing,
     result: z.object({
       pid: z.number(),
+      name: z.string().nullable().describe('what people call it'),
       version: z.string(),
       startedAt: z.number(),
       uptimeMs: z.number(),
@@ -33,6 +34,7 @@ export const daemonMethods = [
       const { rss, heapUsed } = process.memoryUsage()
       return {
         pid: process.pid,
+        name: engine.name,
         version: daemon.version,
         startedAt: daemon.startedAt,
         uptimeMs: Date.now() - daemon.startedAt,
@@ -63,6 +65,16 @@ export const daemonMethods = [
     handler(params, { daemon }) {
       daemon.stop(params)
       return { pid: process.pid }
+    },
+  }),
+  method({
+    name: 'daemon.setName',
+    summary: 'Gives the daemon a name for people, which it keeps. `daemon.renamed` tells everybody.',
+    params: z.strictObject({ name: z.string().min(1).max(200) }),
+    result: z.object({ name: z.string() }),
+    async handler({ name }, { engine }) {
+      await engine.setName(name)
+      return { name: engine.name ?? name }
     },
   }),
   method({

@@ -2,7 +2,7 @@ import type { Event } from './event.ts'
 import type { Write } from './ports.ts'
 
 /** What an event changes in the read models beside the session's own row. */
-export function project(event: Event): Write[] {
+export function readModels(event: Event): Write[] {
   switch (event.type) {
     case 'turn.queued':
       return [

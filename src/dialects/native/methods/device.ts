@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { SCOPES } from '../../../core/devices.ts'
+import { method } from '../method.ts'
+import * as wire from '../wire.ts'
+
+const { deviceId } = wire
+
+/** Whoever can open the socket is the owner. */
+const OWNER = null
+
+export const deviceMethods = [
+  method({
+    name: 'device.pin',
+    summary:
+      'A PIN of six digits that lets one device in, once. Five wrong tries, whoever makes them, and every PIN is void.',
+    params: z.strictObject({
+      scopes: z.array(z.enum(SCOPES)).default(['use']).describe('what the device may do'),
+    }),
+    result: z.object({ pin: z.string(), expiresAt: wire.time }),
+    handler: ({ scopes }, { devices }) => devices.pin(OWNER, scopes),
+  }),
+  method({
+    name: 'device.pair',
+    summary: 'Lets a device in. Its token is shown here and never again; Corral keeps only a hash of it.',
+    params: z.strictObject({
+      pin: z.string().min(1).max(20),
+      name: z.string().min(1).max(100),
+      platform: wire.platform.default('other'),
+    }),
+    result: z.object({ device: wire.device, token: z.string() }),
+    handler: (params, { devices }) => devices.pair(params),
+  }),
+  method({
+    name: 'device.list',
+    summary: 'The devices that were let in, without their tokens.',
+    params: z.strictObject({}),
+    result: z.object({ devices: z.array(wire.device) }),
+    handler: (_, { engine }) => ({ devices: engine.devices() }),
+  }),
+  method({
+    name: 'device.rename',
+    summary: 'Gives a device another name.',
+    params: z.strictObject({ deviceId, name: z.string().min(1).max(100) }),
+    result: wire.device,
+    handler: ({ deviceId: id, name }, { devices }) => devices.rename(OWNER, id, name),
+  }),
+  method({
+    name: 'device.revoke',
+    summary: 'Puts a device out: its token is worth nothing from now on, its connections are closed.',
+    params: z.strictObject({ deviceId }),
+    result: z.object({ deviceId }),
+    async handler({ deviceId: id }, { devices }) {
+      await devices.revoke(OWNER, id)
+      return { deviceId: id }
+    },
+  }),
+]

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { method } from '../method.ts'
+import * as wire from '../wire.ts'
+
+const one = z.strictObject({ projectId: wire.projectId })
+
+/** Projects with a name. `project.*` was taken by directories with rules. */
+export const workspaceMethods = [
+  method({
+    name: 'workspace.list',
+    summary: 'Projects: named workspaces with repositories, in the order in which they were made.',
+    params: z.strictObject({}),
+    result: z.object({ projects: z.array(wire.projectView) }),
+    handler: (_, { engine }) => ({ projects: engine.projects() }),
+  }),
+  method({
+    name: 'workspace.get',
+    summary: 'One project.',
+    params: one,
+    result: wire.projectView,
+    handler: ({ projectId }, { engine }) => engine.project(projectId),
+  }),
+  method({
+    name: 'workspace.create',
+    summary: 'Makes a project, with its first repositories or not at all.',
+    params: wire.createProjectParams,
+    result: wire.projectView,
+    handler: (params, { engine }) => engine.createProject(params),
+  }),
+  method({
+    name: 'workspace.update',
+    summary: 'Changes what is given of a project.',
+    params: wire.updateProjectParams,
+    result: wire.projectView,
+    handler: (params, { engine }) => engine.updateProject(params),
+  }),
+  method({
+    name: 'workspace.delete',
+    summary: 'Forgets a project. Its repositories stay where they are.',
+    params: one,
+    result: one,
+    async handler({ projectId }, { engine }) {
+      await engine.deleteProject(projectId)
+      return { projectId }
+    },
+  }),
+  method({
+    name: 'workspace.addRepo',
+    summary: 'Adds a git repository to a project.',
+    params: wire.repoParams,
+    result: wire.projectView,
+    handler: ({ projectId, path }, { engine }) => engine.addRepo(projectId, path),
+  }),
+  method({
+    name: 'workspace.removeRepo',
+    summary: 'Takes a repository out of a project. It stays where it is.',
+    params: wire.repoParams,
+    result: wire.projectView,
+    handler: ({ projectId, path }, { engine }) => engine.removeRepo(projectId, path),
+  }),
+]
