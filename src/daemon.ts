@@ -12,13 +12,13 @@ import { createEngine, type EngineParts } from './core/engine.ts'
 import { CorralError } from './core/error.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
-import { tokenAccess } from './access/first-message.ts'
-import { clawdeSettings, createClawdeListener } from './dialects/clawde/index.ts'
+import { clawdeDialect, clawdeSettings, createClawdeListener } from './dialects/clawde/index.ts'
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
 import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
 import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
 import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
 import { openLog } from './store/log.ts'
+import { readDaemonId } from './system/daemon-id.ts'
 import { takeLock } from './system/lock.ts'
 import { isRepository } from './system/repository.ts'
 import { openLogger, type Logger } from './system/logger.ts'
@@ -26,6 +26,7 @@ import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
 import { createHttpApp } from './transports/http.ts'
 import { listenUnix } from './transports/unix.ts'
+import { createWorkspace } from './workspace/service.ts'
 
 export interface DaemonOptions {
   config: Config
@@ -289,11 +290,34 @@ async function openListeners(
     config.clawde.enabled &&
       open('clawde', async () => {
         const settings = clawdeSettings({ env, home: homedir, platform: process.platform, ...config.clawde })
-        const { startedAt } = control
-        const listener = createClawdeListener({ engine, settings, version, startedAt, log: logger, onFault })
-        const { secret } = listener
-        listener.serve('/native', tokenAccess({ secret, code: UNAUTHORIZED, accept: native.accept }))
-        closers.push(() => listener.stop())
+        const around = { engine, devices, settings, version, startedAt: control.startedAt, onFault }
+        const listener = createClawdeListener({ ...around, log: logger })
+        listener.serve('/native', {
+          code: UNAUTHORIZED,
+          accept: (connection, { device }) => native.accept(connection, device),
+        })
+        const workspace = createWorkspace({
+          env,
+          worktrees: join(config.home, 'worktrees'),
+          changed: (status) => dialect.repoChanged(status),
+          problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
+        })
+        const dialect = clawdeDialect({
+          ...around,
+          listener,
+          workspace,
+          home: homedir,
+          dataDir: config.home,
+          cwd: process.cwd(),
+          daemonId: await readDaemonId(config.home),
+          providers: control.reports,
+          examine: async () => (await control.examine()).checks,
+          newId: uuid,
+        })
+        closers.push(async () => {
+          await listener.stop()
+          await workspace.stop()
+        })
         return listener.start()
       }),
   ])

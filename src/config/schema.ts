@@ -106,6 +106,17 @@ export const configSchema = z
           .default('127.0.0.1')
           .describe('address to listen on; one that others reach is served with TLS only'),
         port: whole(0, 65_535).default(4300).describe('0 takes any free one'),
+        connectionsPerMinute: whole(0, 1_000_000)
+          .default(10)
+          .describe('new connections from one address; 0 is any number'),
+        limitLoopback: z.boolean().default(false).describe('count connections from this machine, too'),
+        requestsPerSecond: whole(0, 1_000_000)
+          .default(100)
+          .describe('of one ClawDE connection; 0 is any number'),
+        maxSessions: whole(1, 1_000_000)
+          .nullable()
+          .default(null)
+          .describe('sessions beyond which ClawDE clients create no more; null is any number'),
       })
       .prefault({}),
     retention: z

@@ -6,9 +6,22 @@ export interface ClawdeSettings {
   tokenFile: string
   tlsCert: string
   tlsKey: string
+  /** New connections from one address in a minute; 0: any number. */
+  connectionsPerMinute: number
+  /** Callers on this machine are counted, too. */
+  limitLoopback: boolean
+  /** Of one connection; 0: any number. */
+  requestsPerSecond: number
+  /** Null: any number. */
+  maxSessions: number | null
 }
 
-export interface SettingsSources {
+export type ClawdeLimits = Pick<
+  ClawdeSettings,
+  'connectionsPerMinute' | 'limitLoopback' | 'requestsPerSecond' | 'maxSessions'
+>
+
+export interface SettingsSources extends ClawdeLimits {
   env: NodeJS.ProcessEnv
   home: string
   platform: NodeJS.Platform
@@ -17,7 +30,9 @@ export interface SettingsSources {
 }
 
 /** ClawDE's own places and names: its clients look for the token there. */
-export function clawdeSettings({ env, home, platform, host, port }: SettingsSources): ClawdeSettings {
+export function clawdeSettings(sources: SettingsSources): ClawdeSettings {
+  const { env, home, platform, host, port } = sources
+  const { connectionsPerMinute, limitLoopback, requestsPerSecond, maxSessions } = sources
   const directory = dataDirectory(env, home, platform)
   return {
     host,
@@ -25,6 +40,10 @@ export function clawdeSettings({ env, home, platform, host, port }: SettingsSour
     tokenFile: join(directory, 'auth_token'),
     tlsCert: join(directory, 'tls-cert.pem'),
     tlsKey: join(directory, 'tls-key.pem'),
+    connectionsPerMinute,
+    limitLoopback,
+    requestsPerSecond,
+    maxSessions,
   }
 }
 

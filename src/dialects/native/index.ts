@@ -1,5 +1,6 @@
 import type { DeviceAccess } from '../../access/devices.ts'
 import type { Engine } from '../../core/api.ts'
+import type { Device } from '../../core/devices.ts'
 import { asCorralError } from '../../core/error.ts'
 import type { LineConnection, LineHandler } from '../../transports/connection.ts'
 import { createDispatcher, errorLine, INVALID_REQUEST, type Method } from '../../transports/jsonrpc.ts'
@@ -27,8 +28,8 @@ export interface NativeOptions {
 }
 
 export interface NativeDialect {
-  /** Serves one connection, over any transport that carries lines both ways. */
-  accept(connection: LineConnection): LineHandler
+  /** Serves one connection, over any transport that carries lines both ways; of a device, or of the owner. */
+  accept(connection: LineConnection, device?: Device | null): LineHandler
 }
 
 /** The engine's whole API, as JSON-RPC. */
@@ -44,9 +45,9 @@ export function nativeDialect({ engine, devices, daemon, agents, onFault }: Nati
   })
 
   return {
-    accept(connection) {
+    accept(connection, device = null) {
       const feed = createFeed(engine, connection.send, connection.share)
-      const context: Context = { engine, devices, daemon, agents, feed }
+      const context: Context = { engine, devices, device, daemon, agents, feed }
       let pending = 0
       let held = false
       let ended = false

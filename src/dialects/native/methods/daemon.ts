@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -62,7 +63,10 @@ export const daemonMethods = [
       now: z.boolean().default(false).describe('do not wait for running turns'),
     }),
     result: z.object({ pid: z.number() }),
-    handler(params, { daemon }) {
+    handler(params, { daemon, device }) {
+      if (device && !device.scopes.includes('manage')) {
+        throw new CorralError('forbidden', 'This device may not stop the daemon', { scope: 'manage' })
+      }
       daemon.stop(params)
       return { pid: process.pid }
     },
