@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createDeviceAccess } from './access/devices.ts'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
@@ -19,11 +20,16 @@ import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
 import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
 import { openLog } from './store/log.ts'
 import { readDaemonId } from './system/daemon-id.ts'
+import { keepHistory, openHistory } from './system/history.ts'
 import { takeLock } from './system/lock.ts'
 import { isRepository } from './system/repository.ts'
 import { openLogger, type Logger } from './system/logger.ts'
+import { advertise, wantsAdvertising } from './system/mdns.ts'
+import { createResources } from './system/resources.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
+import { createUpdates } from './system/update.ts'
+import { watchForUpdates } from './system/update-watch.ts'
 import { createHttpApp } from './transports/http.ts'
 import { listenUnix } from './transports/unix.ts'
 import { createWorkspace } from './workspace/service.ts'
@@ -102,6 +108,8 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   await parts.start(host)
 
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
+  const look = createResources({ log })
+  const history = openHistory(join(config.home, 'resources.jsonl'), warn)
   let stop!: Daemon['stop']
   const addresses: Record<string, string> = {}
   const troubles: Record<string, string> = {}
@@ -122,6 +130,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     stop: (how) => void setImmediate(() => void stop(how)),
     reports,
+    resources: { now: look, history: (limit) => history.newest(limit) },
   })
   writeRunFile(config.paths.run, {
     pid: process.pid,
@@ -130,6 +139,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     listeners: addresses,
   })
   const stopTidying = keepLogTidy(log, config.retention, warn)
+  const stopLooking = keepHistory(history, look, warn)
   // A promise that nobody watched is a fault to be mended, not a reason to drop everybody's sessions.
   process.on('unhandledRejection', (error) =>
     logger.error({ error }, 'a fault of ours: nobody watched this promise'),
@@ -144,6 +154,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       logger.info(how, 'stopping')
       parts.stopping()
       stopTidying()
+      stopLooking()
       if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
       await closeListeners()
       host.release()
@@ -202,7 +213,10 @@ function startHost(
   })
 }
 
-type Control = Parameters<typeof nativeDialect>[0]['daemon'] & { reports: () => Promise<AgentReport[]> }
+type Control = Parameters<typeof nativeDialect>[0]['daemon'] & {
+  reports: () => Promise<AgentReport[]>
+  resources: Parameters<typeof clawdeDialect>[0]['resources']
+}
 
 /** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
 async function openListeners(
@@ -302,23 +316,40 @@ async function openListeners(
           changed: (status) => dialect.repoChanged(status),
           problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
         })
+        const updates = createUpdates({
+          settings: config.updates,
+          current: version,
+          directory: join(config.home, 'updates'),
+        })
+        const daemonId = await readDaemonId(config.home)
         const dialect = clawdeDialect({
           ...around,
+          updates,
+          resources: control.resources,
           listener,
           workspace,
           home: homedir,
           dataDir: config.home,
           cwd: process.cwd(),
-          daemonId: await readDaemonId(config.home),
+          daemonId,
           providers: control.reports,
           examine: async () => (await control.examine()).checks,
           newId: uuid,
         })
+        const warn = (message: string, error: unknown): void => logger.warn({ error }, message)
+        const stopAsking = watchForUpdates(updates, dialect.updateAvailable, warn)
         closers.push(async () => {
+          stopAsking()
           await listener.stop()
           await workspace.stop()
         })
-        return listener.start()
+        const address = await listener.start()
+        if (wantsAdvertising(config.clawde.mdns, address.startsWith('wss:'))) {
+          const name = engine.name ?? hostname()
+          const neighbours = await advertise({ port: listener.port, version, daemonId, name }, warn)
+          closers.push(() => neighbours.stop())
+        }
+        return address
       }),
   ])
   if (addresses['clawde']) addresses['native-ws'] = `${addresses['clawde']}/native`

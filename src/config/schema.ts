@@ -113,10 +113,26 @@ export const configSchema = z
         requestsPerSecond: whole(0, 1_000_000)
           .default(100)
           .describe('of one ClawDE connection; 0 is any number'),
+        mdns: z
+          .boolean()
+          .nullable()
+          .default(null)
+          .describe('advertise in the local network; null does it if others can connect'),
         maxSessions: whole(1, 1_000_000)
           .nullable()
           .default(null)
           .describe('sessions beyond which ClawDE clients create no more; null is any number'),
+      })
+      .prefault({}),
+    updates: z
+      .strictObject({
+        feed: z
+          .string()
+          .min(1)
+          .nullable()
+          .default(null)
+          .describe('where the newest release is described; null asks nobody'),
+        publicKey: z.string().min(1).nullable().default(null).describe('whose signature a release must have'),
       })
       .prefault({}),
     retention: z

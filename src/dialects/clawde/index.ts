@@ -1,4 +1,3 @@
-import type { DeviceAccess } from '../../access/devices.ts'
 import { bundleOf, createBroadcast } from './broadcast.ts'
 import { dispatcherOf, serveConnection, SEND_LIMIT } from './connection.ts'
 import { CODES, rpcError } from './errors.ts'
@@ -24,16 +23,22 @@ type Given =
   | 'cwd'
   | 'daemonId'
   | 'workspace'
+  | 'devices'
+  | 'resources'
+  | 'updates'
+  | 'providers'
+  | 'examine'
+  | 'newId'
 
-export interface ClawdeParts extends Pick<Services, Given | 'providers' | 'examine' | 'newId'> {
+export interface ClawdeParts extends Pick<Services, Given> {
   listener: ClawdeListener
-  devices: DeviceAccess
   onFault?(error: unknown): void
 }
 
 export interface ClawdeDialect {
   /** The status of an open repository is another one now. */
   repoChanged(status: RepoStatus): void
+  updateAvailable(update: { current: string; latest: string; notes: string }): void
 }
 
 /** ClawDE's daemon protocol, on every path of its port that nobody else serves. */
@@ -47,7 +52,15 @@ export function clawdeDialect({ listener, onFault = () => {}, ...parts }: Clawde
     counts: createCounts(engine),
     sending: new Set(),
     port: () => listener.port,
+    tell,
   }
+
+  /** It has no place in the log; who has it has missed nothing up to now. */
+  function tell(method: string, params: Record<string, unknown>, about = ''): void {
+    const bundle = bundleOf([{ method, sessionId: null, seq: engine.head, params }])
+    for (const stream of streams) stream.push(`${method} ${about}`, bundle)
+  }
+
   const dispatch = dispatcherOf(METHODS, { home, onFault })
 
   listener.serve(
@@ -72,15 +85,7 @@ export function clawdeDialect({ listener, onFault = () => {}, ...parts }: Clawde
   )
 
   return {
-    repoChanged(status) {
-      const push = {
-        method: 'repo.statusChanged',
-        sessionId: null,
-        seq: engine.head,
-        params: repoView(status),
-      }
-      const bundle = bundleOf([push])
-      for (const stream of streams) stream.push(`repo ${status.root}`, bundle)
-    },
+    repoChanged: (status) => tell('repo.statusChanged', repoView(status), status.root),
+    updateAvailable: (update) => tell('daemon.updateAvailable', { ...update, policy: 'manual' }),
   }
 }

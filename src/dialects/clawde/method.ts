@@ -5,7 +5,7 @@ import type { Device } from '../../core/devices.ts'
 import type { Method } from '../../transports/jsonrpc.ts'
 import type { Broadcast } from './broadcast.ts'
 import type { Metrics } from './metrics.ts'
-import type { Finding, ProviderReport, Workspace } from './ports.ts'
+import type { Finding, ProviderReport, Resources, Updates, Workspace } from './ports.ts'
 import type { ClawdeSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
 import type { Counts } from './views.ts'
@@ -25,6 +25,8 @@ export interface Services {
   readonly daemonId: string
   readonly workspace: Workspace
   readonly devices: DeviceAccess
+  readonly resources: Resources
+  readonly updates: Updates
   readonly counts: Counts
   readonly broadcast: Broadcast
   readonly metrics: Metrics
@@ -34,6 +36,8 @@ export interface Services {
   providers(): Promise<readonly ProviderReport[]>
   examine(): Promise<readonly Finding[]>
   newId(): string
+  /** Tells everybody something that is not in the log. */
+  tell(method: string, params: Record<string, unknown>): void
 }
 
 /** What a method has at hand. */

@@ -6,7 +6,9 @@ import { messageMethods } from './methods/message.ts'
 import { projectMethods } from './methods/project.ts'
 import { repoMethods } from './methods/repo.ts'
 import { sessionMethods } from './methods/session.ts'
+import { systemMethods } from './methods/system.ts'
 import { toolMethods } from './methods/tool.ts'
+import { updateMethods } from './methods/update.ts'
 import { worktreeMethods } from './methods/worktree.ts'
 
 export const METHODS = [
@@ -18,5 +20,7 @@ export const METHODS = [
   ...worktreeMethods,
   ...projectMethods,
   ...deviceMethods,
+  ...systemMethods,
+  ...updateMethods,
   ...eventMethods,
 ] as unknown as readonly ClawdeMethod[]

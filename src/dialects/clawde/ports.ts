@@ -82,3 +82,32 @@ export interface Workspace {
   /** Throws `unsaved_work` unless told that it may be lost. */
   discardWorktree(path: string, id: string, force: boolean): Promise<void>
 }
+
+/** What was used at one moment. */
+export interface Sample {
+  readonly at: number
+  readonly totalBytes: number
+  readonly usedBytes: number
+  readonly daemonBytes: number
+  readonly agentsBytes: number
+  readonly active: number
+  readonly warm: number
+  readonly cold: number
+}
+
+export interface Resources {
+  now(): Promise<Sample>
+  /** The newest first. */
+  history(limit: number): readonly Sample[]
+}
+
+export type UpdateCheck =
+  | { readonly state: 'unconfigured' | 'failed'; readonly current: string; readonly message: string }
+  | { readonly state: 'current'; readonly current: string; readonly latest: string }
+  | { readonly state: 'available'; readonly current: string; readonly latest: string; readonly notes: string }
+
+export interface Updates {
+  check(): Promise<UpdateCheck>
+  /** Fetches and verifies the newest package. */
+  stage(): Promise<{ readonly version: string; readonly path: string; readonly command: string }>
+}

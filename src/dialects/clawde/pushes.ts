@@ -23,6 +23,9 @@ export interface Push {
 /** Every push, for documentation and for the conformance tests. */
 export const PUSHES: Readonly<Record<string, string>> = {
   'daemon.ready': 'The first push after `events.subscribe`: `version`, `port`.',
+  'daemon.updating': 'The package of a newer Corral is being fetched: `version`.',
+  'daemon.updateAvailable': 'The release feed has a newer Corral: `current`, `latest`.',
+  'daemon.updateFailed': 'It could not be fetched, or is not what was signed: `version`, `error`.',
   'session.statusChanged':
     'A session is `idle`, `running`, `paused` or in `error`; then `reason` and `error` say why.',
   'session.messageCreated': 'A message of the user, or the beginning of one of the assistant: `message`.',

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -171,6 +172,17 @@ const NO_LIMITS: ClawdeLimits = {
   maxSessions: null,
 }
 
+const SAMPLE = {
+  at: 60_000,
+  totalBytes: 1000,
+  usedBytes: 500,
+  daemonBytes: 20,
+  agentsBytes: 30,
+  active: 1,
+  warm: 2,
+  cold: 3,
+}
+
 /** The whole dialect on a port of its own, with a real engine, real repositories and real processes. */
 export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<Rig> {
   const engine = await startEngine(options)
@@ -219,6 +231,11 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     providers: async () => [],
     examine: async () => [],
     newId: uuid,
+    resources: { now: async () => SAMPLE, history: () => [SAMPLE] },
+    updates: {
+      check: async () => ({ state: 'unconfigured', current: '9.9.9', message: 'no feed' }),
+      stage: async () => assert.fail('nothing to fetch'),
+    },
     ...options.parts,
   })
   const url = await listener.start()

@@ -9,8 +9,6 @@ export function activeSessions({ engine }: Pick<Context, 'engine'>): number {
   return running + waiting + paused
 }
 
-const NO_FEED = 'No release feed is configured: update Corral the way it was installed'
-
 export const daemonMethods = [
   method({
     name: 'daemon.auth',
@@ -90,28 +88,5 @@ export const daemonMethods = [
       const overallStatus = has('error') ? 'error' : has('warn') ? 'warn' : 'ok'
       return bothWays({ checks, overallStatus })
     },
-  }),
-  method({
-    name: 'daemon.checkUpdate',
-    summary: 'Whether there is a newer Corral, as far as a release feed is configured.',
-    params: wire.nothing,
-    result: wire.update,
-    handler: (_, { version }) =>
-      bothWays({
-        current: version,
-        latest: null,
-        available: false,
-        updateAvailable: false,
-        configured: false,
-        message: NO_FEED,
-      }),
-  }),
-  method({
-    name: 'daemon.applyUpdate',
-    summary: 'Updates Corral from a release feed, if one is configured.',
-    params: wire.nothing,
-    ownerOnly: true,
-    result: z.object({ applied: z.boolean(), message: z.string() }),
-    handler: () => ({ applied: false, message: NO_FEED }),
   }),
 ]
