@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { claude } from './claude.ts'
+import { clawde } from './clawde.ts'
 import { fanout } from './fanout.ts'
 import { humanlayer } from './humanlayer.ts'
 import { latency } from './latency.ts'
@@ -33,6 +34,7 @@ const BENCHMARKS = {
   fanout,
   humanlayer,
   websocket,
+  clawde,
 }
 type Name = keyof typeof BENCHMARKS
 

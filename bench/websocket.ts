@@ -28,7 +28,7 @@ export async function websocket(shop: Workshop): Promise<Result[]> {
 
 type WebSocketServer = Server & { port: number }
 
-async function startServer(shop: Workshop, kind: 'ours' | 'bare'): Promise<WebSocketServer> {
+export async function startServer(shop: Workshop, kind: 'ours' | 'bare'): Promise<WebSocketServer> {
   const { server, line } = await startProgram(shop, [SERVER, kind])
   return Object.assign(server, { port: Number(line) })
 }
@@ -112,7 +112,7 @@ async function roundTrips(shop: Workshop, bare: WebSocketServer): Promise<Row> {
   }
 }
 
-async function open(port: number, path: string, headers = '') {
+export async function open(port: number, path: string, headers = '') {
   const socket = createConnection({ port, host: '127.0.0.1' })
   socket.setNoDelay(true)
   socket.write(upgrade(port, path, headers))
@@ -130,7 +130,7 @@ async function open(port: number, path: string, headers = '') {
   }
 }
 
-function upgrade(port: number, path: string, headers = ''): string {
+export function upgrade(port: number, path: string, headers = ''): string {
   const key = 'dGhlIHNhbXBsZSBub25jZQ=='
   return (
     `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: Upgrade\r\nupgrade: websocket\r\n` +
@@ -139,6 +139,6 @@ function upgrade(port: number, path: string, headers = ''): string {
 }
 
 /** A short text as a client sends it, with a mask that changes nothing. */
-function masked(text: string): Buffer {
+export function masked(text: string): Buffer {
   return Buffer.concat([Buffer.of(0x81, 0x80 | text.length), Buffer.alloc(4), Buffer.from(text)])
 }

@@ -28,22 +28,27 @@ export interface Bundle {
 }
 
 export function bundleOf(pushes: readonly Push[]): Bundle {
-  const made = new Map<string, Framed[]>()
+  const made: { framed: Framed[]; all: Buffer[] }[] = []
   return {
     frames(taste, { sessions, types }) {
       if (pushes.length === 0) return NOTHING
-      const key = `${taste.unix} ${taste.aliases}`
-      let framed = made.get(key)
-      if (!framed) made.set(key, (framed = pushes.flatMap((push) => framesOf(push, taste))))
+      const index = (taste.unix ? 2 : 0) + (taste.aliases ? 1 : 0)
+      const { framed, all } = (made[index] ??= putIntoFrames(pushes, taste))
+      if (sessions === null && types === null) return all
       const fits = ({ sessionId, method }: Framed): boolean =>
         (sessions === null || sessionId === null || sessions.has(sessionId)) &&
         (types === null || types.has(method))
-      return (sessions || types ? framed.filter(fits) : framed).map(({ frame }) => frame)
+      return framed.filter(fits).map(({ frame }) => frame)
     },
   }
 }
 
 const NOTHING: readonly Buffer[] = []
+
+function putIntoFrames(pushes: readonly Push[], taste: Taste): { framed: Framed[]; all: Buffer[] } {
+  const framed = pushes.flatMap((push) => framesOf(push, taste))
+  return { framed, all: framed.map(({ frame }) => frame) }
+}
 
 interface Framed {
   method: string

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Device } from '../../core/devices.ts'
+import { asCorralError } from '../../core/error.ts'
 import type { LineHandler } from '../../transports/connection.ts'
 import { createDispatcher, errorLine, type Dispatcher, type Method } from '../../transports/jsonrpc.ts'
 import type { WebSocketConnection } from '../../transports/websocket.ts'
@@ -33,9 +34,8 @@ export function dispatcherOf(
       [method.name, ...(method.also ?? [])].map((name) => callable(method, name)),
     ),
     mapError(thrown) {
-      const error = rpcError(thrown, home)
-      if (error.code === CODES.internal) onFault(thrown)
-      return error
+      if (!(thrown instanceof ClawdeError) && asCorralError(thrown).code === 'internal') onFault(thrown)
+      return rpcError(thrown, home)
     },
   })
 }

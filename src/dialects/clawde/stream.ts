@@ -4,6 +4,9 @@ import { bundleOf, EVERYTHING, type Broadcast, type Bundle, type Taste, type Wan
 import type { Push } from './pushes.ts'
 import { createTeller, type Teller } from './teller.ts'
 
+/** Who has taken everything after a moment was not slow: a single large message fills what may be unsent. */
+const LAG_MS = 1000
+
 export interface StreamOptions {
   engine: Engine
   broadcast: Broadcast
@@ -38,6 +41,7 @@ export function createStream({ engine, broadcast, send, heldLimit, failed }: Str
   let heldBytes = 0
   /** The last batch found no more room: the log is read from there on. */
   let behind = false
+  let behindSince = 0
   const missed = new Map<string, Bundle>()
   let subscription = follow(engine.head)
 
@@ -51,6 +55,7 @@ export function createStream({ engine, broadcast, send, heldLimit, failed }: Str
     else own ??= createTeller(engine)
     const bundle = live ?? bundleOf(own!.tell(events))
     if (say(bundle.frames(stream.taste, wanted))) return true
+    if (!behind) behindSince = performance.now()
     behind = true
     own ??= broadcast.teller()
     return false
@@ -73,7 +78,7 @@ export function createStream({ engine, broadcast, send, heldLimit, failed }: Str
     behind = false
     const { cursor } = subscription
     const { head, oldest } = engine
-    if (head > cursor) {
+    if (head > cursor && performance.now() - behindSince >= LAG_MS) {
       const params = { after: cursor, head, missed: head - cursor, gap: cursor + 1 < oldest }
       const lagged: Push = { method: 'events.lagged', sessionId: null, seq: cursor, params }
       say(bundleOf([lagged]).frames(stream.taste, EVERYTHING))

@@ -64,7 +64,7 @@ test('diffs are texts, or structured for who asks', async (t) => {
   }
   const [file] = await client.call<Json[]>('repo.diff', { path: repo.path, format: 'structured' })
   assert.equal(file?.['path'], 'a.txt')
-  assert.equal((file?.['hunks'] as Json[]).length, 1)
+  assert.equal((file!['hunks'] as Json[]).length, 1)
   const fresh = await client.call('repo.fileDiff', { path: repo.path, file: 'new.txt', format: 'structured' })
   assert.equal(fresh['path'], 'new.txt')
   assert.equal(await client.call('repo.fileDiff', { path: repo.path, file: 'b.txt' }), '')

@@ -128,11 +128,17 @@ export async function dial(
     async turn(sessionId, content) {
       const from = pushes.length
       await client.call('session.sendMessage', { sessionId, content })
-      const isEnd = ({ method, params }: Push): boolean =>
-        method === 'session.statusChanged' &&
-        params['sessionId'] === sessionId &&
-        (params['status'] === 'idle' || params['status'] === 'error')
-      await client.until(() => pushes.slice(from).some(isEnd))
+      // The session may have been told to be idle before it began to run.
+      const ends = (): boolean => {
+        const told = pushes
+          .slice(from)
+          .filter(
+            ({ method, params }) => method === 'session.statusChanged' && params['sessionId'] === sessionId,
+          )
+          .map(({ params }) => params['status'])
+        return told.includes('running') && (told.at(-1) === 'idle' || told.at(-1) === 'error')
+      }
+      await client.until(ends)
       return pushes.slice(from)
     },
   }
