@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newSession, follow } from './support/codecast.ts'
+import { cpuSeconds } from './humanlayer.ts'
+import { follow, newSession } from './support/codecast.ts'
 import { atLeast, atMost, type Result, type Row } from './support/row.ts'
 import { startDaemon, type BenchDaemon } from './support/server.ts'
 import { brief, median, timed } from './support/stats.ts'
@@ -35,9 +36,12 @@ async function watchers(shop: Workshop): Promise<Result[]> {
   await talk()
   const before = daemon.memory()
   let during = 0
+  let spent = 0
   const watched = await watch(shop, daemon, async () => {
     const looking = setInterval(() => (during = Math.max(during, daemon.memory())), 500)
+    const from = cpuSeconds(daemon.pid)
     await talk()
+    spent = cpuSeconds(daemon.pid) - from
     clearInterval(looking)
   })
   await daemon.stop()
@@ -47,7 +51,9 @@ async function watchers(shop: Workshop): Promise<Result[]> {
       value: watched.p99Ms,
       unit: 'ms',
       target: atMost(50),
-      note: `median ${brief(watched.medianMs)}, max ${brief(watched.maxMs)}, n ${brief(watched.samples)}`,
+      note:
+        `median ${brief(watched.medianMs)}, max ${brief(watched.maxMs)}, n ${brief(watched.samples)}; ` +
+        `daemon: ${Math.round((spent * 1e6) / watched.samples)} µs of a core for each`,
     },
     {
       name: '… memory of the daemon for each of them',

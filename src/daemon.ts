@@ -24,7 +24,7 @@ import { keepHistory, openHistory } from './system/history.ts'
 import { takeLock } from './system/lock.ts'
 import { isRepository } from './system/repository.ts'
 import { openLogger, type Logger } from './system/logger.ts'
-import { advertise, wantsAdvertising } from './system/mdns.ts'
+import { advertise, wantsAdvertising, type Advertiser } from './system/mdns.ts'
 import { createResources } from './system/resources.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
@@ -322,6 +322,7 @@ async function openListeners(
           directory: join(config.home, 'updates'),
         })
         const daemonId = await readDaemonId(config.home)
+        let neighbours: Advertiser | null = null
         const dialect = clawdeDialect({
           ...around,
           updates,
@@ -335,6 +336,7 @@ async function openListeners(
           providers: control.reports,
           examine: async () => (await control.examine()).checks,
           newId: uuid,
+          isAdvertised: () => neighbours !== null,
         })
         const warn = (message: string, error: unknown): void => logger.warn({ error }, message)
         const stopAsking = watchForUpdates(updates, dialect.updateAvailable, warn)
@@ -346,8 +348,9 @@ async function openListeners(
         const address = await listener.start()
         if (wantsAdvertising(config.clawde.mdns, address.startsWith('wss:'))) {
           const name = engine.name ?? hostname()
-          const neighbours = await advertise({ port: listener.port, version, daemonId, name }, warn)
-          closers.push(() => neighbours.stop())
+          const advertiser = await advertise({ port: listener.port, version, daemonId, name }, warn)
+          neighbours = advertiser
+          closers.push(() => advertiser.stop())
         }
         return address
       }),

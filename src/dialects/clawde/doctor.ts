@@ -11,7 +11,7 @@ export interface Check {
 /** The checks that this protocol names, in its order, from all that the doctor has found. */
 export async function eightChecks(
   findings: readonly Finding[],
-  { tokenFile }: { tokenFile: string },
+  { tokenFile, isAdvertised }: { tokenFile: string; isAdvertised: boolean },
 ): Promise<Check[]> {
   const from = (name: string, finding: string, absent: Check['status'] = 'ok'): Check => {
     const found = findings.find((one) => one.name === finding)
@@ -26,7 +26,7 @@ export async function eightChecks(
     from('sqlite', 'sqlite'),
     from('port', 'listener_clawde', 'error'),
     from('provider_claude', 'agent_claude', 'warn'),
-    mdnsCheck(findings, listener?.message ?? ''),
+    mdnsCheck(isAdvertised, listener?.message ?? ''),
     from('disk_space', 'disk_space'),
     { name: 'update', status: 'ok', message: 'no release feed is configured', fix: null },
   ]
@@ -46,18 +46,8 @@ async function tokenCheck(path: string): Promise<Check> {
 }
 
 /** Nobody else can connect to a loopback address: there is nothing to announce. */
-function mdnsCheck(findings: readonly Finding[], address: string): Check {
-  const found = findings.find(({ name }) => name === 'mdns')
-  if (found) {
-    return {
-      name: 'mdns',
-      status: found.status === 'skipped' ? 'ok' : found.status,
-      message: found.message,
-      fix: found.fix,
-    }
-  }
-  const message = address.startsWith('wss:')
-    ? 'not advertised: devices need the address'
-    : 'not advertised: only this machine can connect'
+function mdnsCheck(isAdvertised: boolean, address: string): Check {
+  const others = address.startsWith('wss:') ? 'devices need the address' : 'only this machine can connect'
+  const message = isAdvertised ? '_clawd._tcp and _clawde._tcp advertised' : `not advertised: ${others}`
   return { name: 'mdns', status: 'ok', message, fix: null }
 }

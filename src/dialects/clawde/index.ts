@@ -29,6 +29,7 @@ type Given =
   | 'providers'
   | 'examine'
   | 'newId'
+  | 'isAdvertised'
 
 export interface ClawdeParts extends Pick<Services, Given> {
   listener: ClawdeListener

@@ -36,6 +36,8 @@ export interface Services {
   providers(): Promise<readonly ProviderReport[]>
   examine(): Promise<readonly Finding[]>
   newId(): string
+  /** Whether neighbours in the network are told of this daemon. */
+  isAdvertised(): boolean
   /** Tells everybody something that is not in the log. */
   tell(method: string, params: Record<string, unknown>): void
 }

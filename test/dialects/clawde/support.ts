@@ -237,6 +237,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     providers: async () => [],
     examine: async () => [],
     newId: uuid,
+    isAdvertised: () => false,
     resources: { now: async () => SAMPLE, history: () => [SAMPLE] },
     updates: {
       check: async () => ({ state: 'unconfigured', current: '9.9.9', message: 'no feed' }),

@@ -83,7 +83,10 @@ export const daemonMethods = [
     result: z.object({ checks: z.array(wire.check), overallStatus: z.enum(['ok', 'warn', 'error']) }),
     async handler(_, context) {
       const { settings, examine } = context
-      const checks = await eightChecks(await examine(), { tokenFile: settings.tokenFile })
+      const checks = await eightChecks(await examine(), {
+        tokenFile: settings.tokenFile,
+        isAdvertised: context.isAdvertised(),
+      })
       const has = (status: string): boolean => checks.some((check) => check.status === status)
       const overallStatus = has('error') ? 'error' : has('warn') ? 'warn' : 'ok'
       return bothWays({ checks, overallStatus })
