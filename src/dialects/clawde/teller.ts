@@ -27,11 +27,13 @@ const TOLD: ReadonlySet<EventType> = new Set([
   'message.delta',
 ])
 const HOUSE: ReadonlySet<EventType> = new Set(HOUSE_TYPES)
-const ENDS: ReadonlySet<EventType> = new Set([
+/** After these a session may be at rest. */
+const RESTS: ReadonlySet<EventType> = new Set([
+  ...PLAIN_TYPES,
+  'approval.resolved',
   'turn.completed',
   'turn.failed',
   'turn.interrupted',
-  'session.destroyed',
 ])
 
 /** What was last told of a message that is being streamed. */
@@ -134,12 +136,10 @@ function isDue({ content }: Message, mark: Mark | undefined, at: number): boolea
   return (content.length - mark.length) * UPDATE_SHARE >= content.length || at - mark.at >= UPDATE_MS
 }
 
-function isOver({ conversation: { open, calls } }: Room, { type }: Event): boolean {
+/** Nothing is under way that the next event could be about. */
+function isOver({ conversation: { open, calls, asked } }: Room, { type }: Event): boolean {
   if (type === 'session.destroyed') return true
-  return (
-    (ENDS.has(type) || type === 'session.status' || type === 'approval.resolved') &&
-    open.size + calls.size === 0
-  )
+  return RESTS.has(type) && open.size + calls.size + asked.size === 0
 }
 
 /** Messages that were being streamed before this event. */
