@@ -210,7 +210,7 @@ function connect(path: string): Promise<Client> {
 }
 
 /** What a process has used of the processor so far; not a number where there is no /proc. */
-function cpuSeconds(pid: number): number {
+export function cpuSeconds(pid: number): number {
   const file = `/proc/${pid}/stat`
   if (!existsSync(file)) return Number.NaN
   const fields = readFileSync(file, 'utf8').split(') ')[1]!.split(' ')

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { claude } from './claude.ts'
+import { clawde } from './clawde.ts'
 import { fanout } from './fanout.ts'
 import { humanlayer } from './humanlayer.ts'
 import { latency } from './latency.ts'
@@ -20,6 +21,7 @@ import { met, type Result } from './support/row.ts'
 import { machine, table } from './support/table.ts'
 import { openWorkshop, type Workshop } from './support/workshop.ts'
 import { throughput } from './throughput.ts'
+import { websocket } from './websocket.ts'
 
 const BENCHMARKS = {
   claude,
@@ -33,6 +35,8 @@ const BENCHMARKS = {
   rpc,
   fanout,
   humanlayer,
+  websocket,
+  clawde,
 }
 type Name = keyof typeof BENCHMARKS
 

@@ -5,12 +5,16 @@ import { COMMANDS, COMMON } from '../src/cli/program.ts'
 import { ABILITIES } from '../src/core/capability.ts'
 import type { Capabilities } from '../src/core/ports.ts'
 import { allowed, SETTINGS } from '../src/config/schema.ts'
+import { CODES } from '../src/dialects/clawde/errors.ts'
+import { METHODS as CLAWDE_METHODS } from '../src/dialects/clawde/methods.ts'
+import { PUSHES } from '../src/dialects/clawde/pushes.ts'
+import * as clawde from '../src/dialects/clawde/wire.ts'
 import { ERROR_CODES } from '../src/dialects/native/errors.ts'
 import { METHODS } from '../src/dialects/native/methods.ts'
 import * as wire from '../src/dialects/native/wire.ts'
 
 /**
- * Writes the generated parts of docs/native.md, docs/cli.md and docs/agents.md: what stands between `<!-- name -->` and
+ * Writes the generated parts of docs/native.md, docs/clawde.md, docs/cli.md and docs/agents.md: what stands between `<!-- name -->` and
  * `<!-- /name -->`. Run it after changing a schema, a method, a command or a setting.
  */
 
@@ -33,6 +37,11 @@ const NAMED = new Map<unknown, string>([
   [wire.settings, 'Settings'],
   [wire.event, 'Event'],
   [wire.eventTypes, 'EventType[]'],
+  [clawde.session, 'Session'],
+  [clawde.message, 'Message'],
+  [clawde.toolCall, 'ToolCall'],
+  [clawde.repoStatus, 'RepoStatus'],
+  [clawde.provider, 'Provider'],
 ])
 
 function jsonOf(schema: z.ZodType, io: 'input' | 'output'): Json {
@@ -127,8 +136,10 @@ const SHAPES = [
   wire.settings,
 ]
 
-function shapesText(): string {
-  const texts = SHAPES.map((shape) => {
+const CLAWDE_SHAPES = [clawde.session, clawde.message, clawde.toolCall, clawde.repoStatus, clawde.provider]
+
+function shapesText(shapes: readonly z.ZodType[] = SHAPES): string {
+  const texts = shapes.map((shape) => {
     const all = variants(jsonOf(shape, 'output'))
     const only = all.length === 1 ? all[0] : undefined
     const body = only
@@ -144,6 +155,27 @@ function shapesText(): string {
 function errorsText(): string {
   const rows = Object.entries(ERROR_CODES).map(([name, code]) => `| \`${name}\` | ${code} |`)
   return ['| `data.code` | Code |', '|---|---|', ...rows].join('\n')
+}
+
+function clawdeMethodsText(): string {
+  return CLAWDE_METHODS.map(({ name, also, summary, params, result, aliases = {} }) => {
+    const title = [name, ...(also ?? [])].join(', ')
+    const others = Object.entries(aliases).map(
+      ([param, names]) => `${names.map((one) => `\`${one}\``).join(', ')} for \`${param}\``,
+    )
+    const known = others.length === 0 ? '' : ` Also known: ${others.join('; ')}.`
+    return `### ${title}\n\n${summary}${known}\n\n${paramsText(params)}\n\nAnswers \`${resultText(result)}\``
+  }).join('\n\n')
+}
+
+function pushesText(): string {
+  const rows = Object.entries(PUSHES).map(([name, text]) => `| \`${name}\` | ${text} |`)
+  return ['| Push | |', '|---|---|', ...rows].join('\n')
+}
+
+function codesText(): string {
+  const rows = Object.entries(CODES).map(([name, code]) => `| ${code} | \`${name}\` |`)
+  return ['| Code | |', '|---|---|', ...rows].join('\n')
 }
 
 function commandsText(): string {
@@ -175,7 +207,13 @@ function capabilitiesText(): string {
 }
 
 const PARTS: Record<string, Record<string, () => string>> = {
-  'docs/native.md': { methods: methodsText, shapes: shapesText, errors: errorsText },
+  'docs/native.md': { methods: methodsText, shapes: () => shapesText(), errors: errorsText },
+  'docs/clawde.md': {
+    methods: clawdeMethodsText,
+    shapes: () => shapesText(CLAWDE_SHAPES),
+    pushes: pushesText,
+    errors: codesText,
+  },
   'docs/cli.md': { commands: commandsText, settings: settingsText },
   'docs/agents.md': { capabilities: capabilitiesText },
 }

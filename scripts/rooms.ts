@@ -13,6 +13,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   store: ['core'],
   agents: ['core'],
+  workspace: ['core'],
   transports: [],
   access: ['core', 'transports'],
   dialects: ['core', 'transports', 'access'],
@@ -20,7 +21,18 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   system: ['core'],
   doctor: ['agents', 'config', 'store'],
   cli: ['agents', 'config', 'core', 'dialects', 'doctor', 'system', 'daemon.ts', 'transports'],
-  'daemon.ts': ['core', 'store', 'agents', 'dialects', 'transports', 'access', 'config', 'system', 'doctor'],
+  'daemon.ts': [
+    'core',
+    'store',
+    'agents',
+    'dialects',
+    'transports',
+    'access',
+    'config',
+    'system',
+    'doctor',
+    'workspace',
+  ],
   'main.ts': ['cli'],
 }
 

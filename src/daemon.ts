@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createDeviceAccess } from './access/devices.ts'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
@@ -12,18 +13,26 @@ import { createEngine, type EngineParts } from './core/engine.ts'
 import { CorralError } from './core/error.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
+import { clawdeDialect, clawdeSettings, createClawdeListener } from './dialects/clawde/index.ts'
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
 import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
 import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
-import { nativeDialect, type AgentReport } from './dialects/native/index.ts'
+import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
 import { openLog } from './store/log.ts'
+import { readDaemonId } from './system/daemon-id.ts'
+import { keepHistory, openHistory } from './system/history.ts'
 import { takeLock } from './system/lock.ts'
 import { isRepository } from './system/repository.ts'
 import { openLogger, type Logger } from './system/logger.ts'
+import { advertise, wantsAdvertising, type Advertiser } from './system/mdns.ts'
+import { createResources } from './system/resources.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
+import { createUpdates } from './system/update.ts'
+import { watchForUpdates } from './system/update-watch.ts'
 import { createHttpApp } from './transports/http.ts'
 import { listenUnix } from './transports/unix.ts'
+import { createWorkspace } from './workspace/service.ts'
 
 export interface DaemonOptions {
   config: Config
@@ -99,6 +108,8 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   await parts.start(host)
 
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
+  const look = createResources({ log })
+  const history = openHistory(join(config.home, 'resources.jsonl'), warn)
   let stop!: Daemon['stop']
   const addresses: Record<string, string> = {}
   const troubles: Record<string, string> = {}
@@ -119,6 +130,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     stop: (how) => void setImmediate(() => void stop(how)),
     reports,
+    resources: { now: look, history: (limit) => history.newest(limit) },
   })
   writeRunFile(config.paths.run, {
     pid: process.pid,
@@ -127,6 +139,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     listeners: addresses,
   })
   const stopTidying = keepLogTidy(log, config.retention, warn)
+  const stopLooking = keepHistory(history, look, warn)
   // A promise that nobody watched is a fault to be mended, not a reason to drop everybody's sessions.
   process.on('unhandledRejection', (error) =>
     logger.error({ error }, 'a fault of ours: nobody watched this promise'),
@@ -141,6 +154,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       logger.info(how, 'stopping')
       parts.stopping()
       stopTidying()
+      stopLooking()
       if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
       await closeListeners()
       host.release()
@@ -199,7 +213,10 @@ function startHost(
   })
 }
 
-type Control = Parameters<typeof nativeDialect>[0]['daemon'] & { reports: () => Promise<AgentReport[]> }
+type Control = Parameters<typeof nativeDialect>[0]['daemon'] & {
+  reports: () => Promise<AgentReport[]>
+  resources: Parameters<typeof clawdeDialect>[0]['resources']
+}
 
 /** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
 async function openListeners(
@@ -233,9 +250,9 @@ async function openListeners(
   const mcp = mcpDialect(engine, { version, home: homedir, bodyLimit: config.http.bodyLimit, onFault })
   await mcp.start(app)
   closers.push(() => mcp.stop())
+  const native = nativeDialect({ engine, devices, daemon: control, agents: control.reports, onFault })
   await Promise.all([
     open('native', async () => {
-      const native = nativeDialect({ engine, devices, daemon: control, agents: control.reports, onFault })
       const privateDirectory = dirname(config.socket) === config.home
       const listener = await listenUnix({ path: config.socket, accept: native.accept, privateDirectory })
       closers.push(() => listener.close())
@@ -284,7 +301,61 @@ async function openListeners(
         closers.push(() => listener.close())
         return socket
       }),
+    config.clawde.enabled &&
+      open('clawde', async () => {
+        const settings = clawdeSettings({ env, home: homedir, platform: process.platform, ...config.clawde })
+        const around = { engine, devices, settings, version, startedAt: control.startedAt, onFault }
+        const listener = createClawdeListener({ ...around, log: logger })
+        listener.serve('/native', {
+          code: UNAUTHORIZED,
+          accept: (connection, { device }) => native.accept(connection, device),
+        })
+        const workspace = createWorkspace({
+          env,
+          worktrees: join(config.home, 'worktrees'),
+          changed: (status) => dialect.repoChanged(status),
+          problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
+        })
+        const updates = createUpdates({
+          settings: config.updates,
+          current: version,
+          directory: join(config.home, 'updates'),
+        })
+        const daemonId = await readDaemonId(config.home)
+        let neighbours: Advertiser | null = null
+        const dialect = clawdeDialect({
+          ...around,
+          updates,
+          resources: control.resources,
+          listener,
+          workspace,
+          home: homedir,
+          dataDir: config.home,
+          cwd: process.cwd(),
+          daemonId,
+          providers: control.reports,
+          examine: async () => (await control.examine()).checks,
+          newId: uuid,
+          isAdvertised: () => neighbours !== null,
+        })
+        const warn = (message: string, error: unknown): void => logger.warn({ error }, message)
+        const stopAsking = watchForUpdates(updates, dialect.updateAvailable, warn)
+        closers.push(async () => {
+          stopAsking()
+          await listener.stop()
+          await workspace.stop()
+        })
+        const address = await listener.start()
+        if (wantsAdvertising(config.clawde.mdns, address.startsWith('wss:'))) {
+          const name = engine.name ?? hostname()
+          const advertiser = await advertise({ port: listener.port, version, daemonId, name }, warn)
+          neighbours = advertiser
+          closers.push(() => advertiser.stop())
+        }
+        return address
+      }),
   ])
+  if (addresses['clawde']) addresses['native-ws'] = `${addresses['clawde']}/native`
   if (addresses['codecast']) addresses['mcp'] = `${addresses['codecast']}${MCP_PATH}`
   if (Object.keys(addresses).length === 0) {
     throw new CorralError('internal', 'Nothing could be listened on; see the warnings above')

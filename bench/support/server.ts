@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { end, type Workshop } from './workshop.ts'
 
@@ -23,6 +23,9 @@ export interface BenchDaemon extends Server {
   readonly socket: string
   /** The socket for HumanLayer clients. */
   readonly humanlayer: string
+  /** The native listener on WebSocket, and what opens it. */
+  readonly webSocket: string
+  readonly token: string
   /** A directory for sessions to be in. */
   readonly project: string
 }
@@ -47,15 +50,18 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     TMPDIR: join(home, 'tmp'),
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
+    CORRAL_CLAWDE_PORT: '0',
     ...options.env,
   })
   const { listeners } = JSON.parse(line) as {
-    listeners: Record<'native' | 'codecast' | 'humanlayer', string>
+    listeners: Record<'native' | 'native-ws' | 'codecast' | 'humanlayer', string>
   }
   return Object.assign(server, {
     port: Number(new URL(listeners.codecast).port),
     socket: listeners.native,
     humanlayer: listeners.humanlayer,
+    webSocket: listeners['native-ws'],
+    token: readFileSync(join(home, '.local', 'share', 'clawd', 'auth_token'), 'utf8'),
     project,
   })
 }

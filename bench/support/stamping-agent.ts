@@ -1,13 +1,13 @@
 /**
- * Plays Claude Code: answers every message with `count` pieces of text, one every `everyMs`, and each piece is the time
+ * Plays Claude Code: answers every message with `STAMPS` pieces of text, one every `STAMP_EVERY_MS`, and each piece is the time
  * at which it is written. The monotonic clock is the same for all processes of a machine.
  */
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 
-const COUNT = 200
-const EVERY_MS = 5
+const COUNT = Number(process.env['STAMPS'] ?? 200)
+const EVERY_MS = Number(process.env['STAMP_EVERY_MS'] ?? 5)
 const session = { session_id: '00000000-0000-4000-8000-000000000000', parent_tool_use_id: null }
 let messages = 0
 

@@ -3,6 +3,8 @@ import { type Guard, HttpError } from '../transports/http.ts'
 import { hostOf, isLoopbackAddress, isLoopbackHost } from './loopback.ts'
 import type { TokenCheck } from './tokens.ts'
 
+const FOREIGN_PAGE = 'Forbidden: requests from web pages are not allowed'
+
 /**
  * For listeners that only this machine reaches. A foreign name in `Host` is a web page whose name was rebound to
  * 127.0.0.1; a foreign `Origin` is a web page that posts here: both are refused.
@@ -10,9 +12,20 @@ import type { TokenCheck } from './tokens.ts'
 export function loopbackGuard(): Guard {
   return (req) => {
     if (!hasLoopbackHost(req)) return new HttpError(403, 'Forbidden: the Host header must name this machine')
-    if (!hasLoopbackOrigin(req))
-      return new HttpError(403, 'Forbidden: requests from web pages are not allowed')
-    return null
+    return hasLoopbackOrigin(req) ? null : new HttpError(403, FOREIGN_PAGE)
+  }
+}
+
+/**
+ * For listeners that others reach and that ask for a token later on: by any name of this machine, but from no web page
+ * other than its own.
+ */
+export function originGuard(): Guard {
+  return (req) => {
+    const { origin, host } = req.headers
+    const page = authorityOf(origin ?? '')
+    const isOwn = page !== null && page.toLowerCase() === host?.toLowerCase()
+    return isOwn || hasLoopbackOrigin(req) ? null : new HttpError(403, FOREIGN_PAGE)
   }
 }
 
@@ -45,7 +58,10 @@ function hasLoopbackHost(req: IncomingMessage): boolean {
 function hasLoopbackOrigin(req: IncomingMessage): boolean {
   const { origin } = req.headers
   if (origin === undefined) return true
-  const match = /^https?:\/\/(.+)$/i.exec(origin)
-  const host = match ? hostOf(match[1]!) : null
+  const host = hostOf(authorityOf(origin) ?? '')
   return host !== null && isLoopbackHost(host)
+}
+
+function authorityOf(origin: string): string | null {
+  return /^https?:\/\/(.+)$/i.exec(origin)?.[1] ?? null
 }

@@ -55,16 +55,16 @@ export async function createTokenFile(options: TokenFileOptions): Promise<TokenC
 }
 
 /** Changes whenever the file does; empty when there is none. */
-function fileVersion(path: string): string {
+export function fileVersion(path: string): string {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : ''
 }
 
-function bearer(authorization: string | undefined): string | null {
+export function bearer(authorization: string | undefined): string | null {
   return /^bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? null
 }
 
 /** Digests have one length, whatever the token's, so that comparing takes the same time. */
-function digest(token: string): Buffer {
+export function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

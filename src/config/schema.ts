@@ -94,6 +94,47 @@ export const configSchema = z
           .describe('longest request line, in bytes'),
       })
       .prefault({}),
+    clawde: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(true)
+          .describe('listen for ClawDE clients, and for native ones on WebSocket'),
+        host: z
+          .string()
+          .min(1)
+          .default('127.0.0.1')
+          .describe('address to listen on; one that others reach is served with TLS only'),
+        port: whole(0, 65_535).default(4300).describe('0 takes any free one'),
+        connectionsPerMinute: whole(0, 1_000_000)
+          .default(10)
+          .describe('new connections from one address; 0 is any number'),
+        limitLoopback: z.boolean().default(false).describe('count connections from this machine, too'),
+        requestsPerSecond: whole(0, 1_000_000)
+          .default(100)
+          .describe('of one ClawDE connection; 0 is any number'),
+        mdns: z
+          .boolean()
+          .nullable()
+          .default(null)
+          .describe('advertise in the local network; null does it if others can connect'),
+        maxSessions: whole(1, 1_000_000)
+          .nullable()
+          .default(null)
+          .describe('sessions beyond which ClawDE clients create no more; null is any number'),
+      })
+      .prefault({}),
+    updates: z
+      .strictObject({
+        feed: z
+          .string()
+          .min(1)
+          .nullable()
+          .default(null)
+          .describe('where the newest release is described; null asks nobody'),
+        publicKey: z.string().min(1).nullable().default(null).describe('whose signature a release must have'),
+      })
+      .prefault({}),
     retention: z
       .strictObject({
         days: whole(1, 36_500)

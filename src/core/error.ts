@@ -16,6 +16,8 @@ export type ErrorCode =
   | 'pin_invalid' // wrong, used, or void after too many tries; data.reason
   | 'pin_expired'
   | 'forbidden' // this device may not do that; data.scope
+  | 'git_failed' // git could not do it, or took too long; data.command
+  | 'unsaved_work' // it would be lost without force; data.files, data.commits
   | 'agent_unknown' // no driver of that name; data.known lists them
   | 'agent_missing' // a driver, but its program is not installed
   | 'unsupported' // this agent cannot do that

@@ -1,7 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { ServerOptions as TlsServerOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { HttpError, NEXT_REQUEST, sendError } from './http-message.ts'
 import { createRouter } from './router.ts'
+import { refuseUpgrade, type UpgradeHandler } from './upgrade.ts'
 
 // Not imported: that would also evaluate what these modules load only on demand (a whole HTTP client, 4 MB and 30 ms).
 const { createServer } = process.getBuiltinModule('node:http')
@@ -27,6 +29,8 @@ export interface ListenOptions {
   port: number
   tls?: { cert: string | Buffer; key: string | Buffer }
   guard?: Guard
+  /** How long a client may take to say what it wants, TLS and headers; Node's own times unless told. */
+  handshakeMs?: number
 }
 
 export interface HttpListener {
@@ -39,6 +43,8 @@ export interface HttpListener {
 
 export interface HttpApp {
   route(method: HttpMethod, path: string, handler: HttpHandler): void
+  /** Hands connections over that ask for another protocol at this path, before `listen`; `*` is for all other paths. */
+  upgrade(path: string, handler: UpgradeHandler): void
   /** May be called several times: every listener serves the same routes. Rejects with the system's error (EADDRINUSE …). */
   listen(options: ListenOptions): Promise<HttpListener>
   close(graceMs?: number): Promise<void>
@@ -58,6 +64,7 @@ const DEFAULT_GRACE_MS = 2_000
 /** A route table on node:http, served by any number of listeners. No CORS headers, ever. */
 export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const router = createRouter<HttpHandler>()
+  const upgrades = new Map<string, UpgradeHandler>()
   const listeners = new Set<HttpListener>()
   const bodyLimit = options.bodyLimit ?? DEFAULT_BODY_LIMIT
 
@@ -85,12 +92,24 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     }
   }
 
+  function upgrade(req: IncomingMessage, socket: Socket, head: Buffer, guard: Guard | undefined): void {
+    const [path] = split(req.url ?? '/')
+    const target = upgrades.get(path) ?? upgrades.get('*')
+    const refusal = guard?.(req) ?? (target ? null : new HttpError(404))
+    if (refusal) refuseUpgrade(socket, refusal)
+    else target!(req, socket, head)
+  }
+
   return {
     route: (method, path, handle) => router.add(method, path, handle),
-    async listen({ host, port, tls, guard }) {
+    upgrade: (path, handle) => void upgrades.set(path, handle),
+    async listen({ host, port, tls, guard, handshakeMs }) {
       const onRequest = handler(guard)
-      const server = tls ? createTlsServer({ cert: tls.cert, key: tls.key }) : createServer()
+      const server = newServer({ tls, handshakeMs, upgrades: upgrades.size > 0 })
       server.on('request', onRequest)
+      if (upgrades.size > 0) {
+        server.on('upgrade', (req, socket, head) => upgrade(req, socket as Socket, head, guard))
+      }
       server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
         if (Number(req.headers['content-length']) > bodyLimit) {
           return sendError(res, new HttpError(413, 'The request body is too large', { connection: 'close' }))
@@ -117,6 +136,27 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       await Promise.all([...listeners].map((listener) => listener.close(graceMs)))
     },
   }
+}
+
+interface ServerWishes {
+  tls: ListenOptions['tls']
+  handshakeMs: number | undefined
+  upgrades: boolean
+}
+
+function newServer({ tls, handshakeMs: limit, upgrades }: ServerWishes): Server {
+  const options: TlsServerOptions = {
+    ...(limit !== undefined && { headersTimeout: limit, connectionsCheckingInterval: Math.ceil(limit / 4) }),
+    // Whoever asks for a protocol that is none of ours is answered in plain HTTP.
+    ...(upgrades && { shouldUpgradeCallback: isWebSocket }),
+  }
+  if (!tls) return createServer(options)
+  const handshake = limit === undefined ? {} : { handshakeTimeout: limit }
+  return createTlsServer({ ...options, ...handshake, cert: tls.cert, key: tls.key })
+}
+
+function isWebSocket(req: IncomingMessage): boolean {
+  return req.headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 function split(url: string): [path: string, query: string] {

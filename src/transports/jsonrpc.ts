@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 
-const PARSE_ERROR = -32700
+export const PARSE_ERROR = -32700
 export const INVALID_REQUEST = -32600
 const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
@@ -132,9 +132,14 @@ export function notification(method: string, params: string): string {
   return `{"jsonrpc":"2.0","method":"${method}","params":${params}}`
 }
 
-/** A line that carries an error of no request in particular. */
-export function errorLine(error: RpcError): string {
-  return response(null, errorMember(error))
+/** A line that carries an error, of no request in particular unless told. */
+export function errorLine(error: RpcError, id: Id = null): string {
+  return response(id, errorMember(error))
+}
+
+/** A line that answers a request; `result` is JSON already. */
+export function resultLine(id: Id, result: string): string {
+  return response(id, `"result":${result}`)
 }
 
 type Request = { id: Id | undefined; method: string; params: unknown } | { id: Id; error: RpcError }

@@ -1,41 +1,17 @@
 import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import { createLineWriter } from './line-writer.ts'
+import type { LineConnection, LineHandler } from './connection.ts'
+import { forMany, lineBatch } from './line-writer.ts'
 import { createLineSplitter, DEFAULT_MAX_LINE } from './ndjson.ts'
+import { createWriter } from './writer.ts'
 
 const PATH_LIMIT = 107 // sun_path holds 108 bytes with its NUL
 const CLOSE_MS = 1000
 /** Connections that wait to be accepted: beyond that a client is refused, and a thousand may well come at once. */
 const BACKLOG = 4096
 
-/** One client: lines in, lines out. */
-export interface LineConnection {
-  /**
-   * Queues a line (its LF is added); what one tick brings goes out in one write. The line is always taken; false says
-   * that more than the bound is unsent and nothing further should be queued before `drain`. A Buffer is not copied:
-   * what many clients get is held once (see `forMany`).
-   */
-  send(line: string | Buffer): boolean
-  /** Does not wait for the end of the tick; within `line` it is not needed, and does nothing. */
-  flush(): void
-  /** Stops and resumes reading from the peer; each pause needs its resume. */
-  pause(): void
-  resume(): void
-  /** Sends what is queued, then closes. */
-  close(): void
-}
-
-export interface LineHandler {
-  line(line: Buffer): void
-  /** There is room again, after `send` was false. */
-  drain?(): void
-  /** A line was longer than the limit: the last chance to say so, the connection closes after this. */
-  oversize?(limit: number): void
-  /** The peer sends nothing more but may still read. Without this, the connection closes. */
-  ended?(): void
-  closed?(): void
-}
+export type { LineConnection, LineHandler } from './connection.ts'
 
 export interface UnixOptions {
   path: string
@@ -188,15 +164,20 @@ function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
     setTimeout(() => socket.destroy(), CLOSE_MS).unref()
   }
 
-  const output = createLineWriter(socket, options.sendLimit ?? 1024 ** 2, {
-    blocked: () => hold(1),
-    drained: () => {
+  const output = createWriter({
+    socket,
+    limit: options.sendLimit ?? 1024 ** 2,
+    batch: lineBatch(),
+    isOpen: () => !socket.destroyed && !socket.writableEnded,
+    onBlocked: () => hold(1),
+    onDrained() {
       hold(-1)
       handler.drain?.()
     },
   })
   const connection: LineConnection = {
     send: output.send,
+    share: forMany,
     flush: output.now,
     pause: () => hold(1),
     resume: () => hold(-1),

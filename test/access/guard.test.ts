@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { loopbackGuard, tokenGuard } from '../../src/access/guard.ts'
+import { loopbackGuard, originGuard, tokenGuard } from '../../src/access/guard.ts'
 import { hostOf, isLoopbackAddress, isLoopbackHost } from '../../src/access/loopback.ts'
 import type { TokenVerdict } from '../../src/access/tokens.ts'
 
@@ -94,4 +94,16 @@ test('loopback is told from what looks like it', () => {
   )
   assert.equal(hostOf('[::1]:80'), '::1')
   assert.equal(hostOf('a b'), null)
+})
+
+test('a listener that others reach has any name, but only its own pages', () => {
+  const verdict = (headers: Record<string, string>): number | null =>
+    originGuard()(request(headers, '192.0.2.7'))?.status ?? null
+  assert.equal(verdict({ host: 'box.lan:4300' }), null)
+  assert.equal(verdict({ host: 'box.lan:4300', origin: 'https://BOX.lan:4300' }), null)
+  assert.equal(verdict({ host: 'box.lan:4300', origin: 'http://localhost:3000' }), null)
+  assert.equal(verdict({ host: 'box.lan:4300', origin: 'https://evil.example' }), 403)
+  assert.equal(verdict({ host: 'box.lan:4300', origin: 'https://box.lan' }), 403)
+  assert.equal(verdict({ host: 'box.lan:4300', origin: 'null' }), 403)
+  assert.equal(verdict({ origin: 'null' }), 403)
 })

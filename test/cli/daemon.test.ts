@@ -17,6 +17,7 @@ function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; proje
     HOME: user,
     CORRAL_HOME: home,
     CORRAL_CODECAST_PORT: '0',
+    CORRAL_CLAWDE_PORT: '0',
     CORRAL_DEMO_STATE: join(user, 'demo'),
   }
   t.after(async () => {

@@ -8,6 +8,7 @@ const INTERNAL = -32603
 const ITS_OWN: ReadonlySet<unknown> = new Set([
   'invalid',
   'path_not_found',
+  'repo_not_found',
   'agent_unknown',
   'agent_missing',
   'unsupported',

@@ -21,6 +21,8 @@ const CODES: Record<ErrorCode, number> = {
   pin_invalid: APPLICATION_ERROR,
   pin_expired: APPLICATION_ERROR,
   forbidden: APPLICATION_ERROR,
+  git_failed: APPLICATION_ERROR,
+  unsaved_work: APPLICATION_ERROR,
   agent_unknown: APPLICATION_ERROR,
   agent_missing: APPLICATION_ERROR,
   unsupported: APPLICATION_ERROR,

@@ -1,7 +1,5 @@
-import { networkInterfaces, hostname } from 'node:os'
+import { exposureOf } from '../../access/exposure.ts'
 import { loopbackGuard, tokenGuard } from '../../access/guard.ts'
-import { isLoopbackHost } from '../../access/loopback.ts'
-import { ensureCertificate } from '../../access/tls.ts'
 import { createTokenFile } from '../../access/tokens.ts'
 import type { HttpApp, HttpListener, ListenOptions } from '../../transports/http.ts'
 import type { DialectLog } from './log.ts'
@@ -15,32 +13,12 @@ export async function openListener(
   settings: CodecastSettings,
   log: DialectLog,
 ): Promise<HttpListener> {
-  const options = isLoopbackHost(settings.bind)
-    ? { host: loopbackAddress(settings.bind), guard: loopbackGuard() }
-    : await exposed(settings, log)
-  return firstFree(app, options, settings.port)
-}
-
-/** `localhost` may mean either address; clients of this protocol use 127.0.0.1. */
-function loopbackAddress(bind: string): string {
-  return bind.includes(':') || /^[\d.]+$/.test(bind) ? bind : '127.0.0.1'
-}
-
-async function exposed(settings: CodecastSettings, log: DialectLog): Promise<Omit<ListenOptions, 'port'>> {
-  const { bind, tokensFile, tlsCert, tlsKey } = settings
-  const tls = await ensureCertificate({ certPath: tlsCert, keyPath: tlsKey, names: namesOf(bind) })
-  log.info({ fingerprint: tls.fingerprint256, cert: tlsCert }, 'Codecast TLS certificate')
+  const { bind, tokensFile, tlsCert: certPath, tlsKey: keyPath } = settings
+  const { host, certificate } = await exposureOf(bind, { certPath, keyPath })
+  if (!certificate) return firstFree(app, { host, guard: loopbackGuard() }, settings.port)
+  log.info({ fingerprint: certificate.fingerprint256, cert: certPath }, 'Codecast TLS certificate')
   const tokens = await createTokenFile({ path: tokensFile, onProblem: (problem) => log.warn({}, problem) })
-  return { host: bind, tls: { cert: tls.cert, key: tls.key }, guard: tokenGuard(tokens) }
-}
-
-function namesOf(bind: string): string[] {
-  if (bind !== '0.0.0.0' && bind !== '::') return [bind, hostname()]
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  return [
-    hostname(),
-    ...addresses.filter((a) => !a.internal && !a.address.startsWith('fe80')).map((a) => a.address),
-  ]
+  return firstFree(app, { host, tls: certificate, guard: tokenGuard(tokens) }, settings.port)
 }
 
 async function firstFree(

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { dial, type Target } from './dial.ts'
 import { openStream, type EventStream, type StreamOptions } from './event-stream.ts'
-import { ConnectionLost, DaemonUnreachable, dial, NativeError, type Link } from './link.ts'
+import { ConnectionLost, DaemonUnreachable, NativeError, type Link, type Notified } from './link.ts'
 import type { Api } from './methods.ts'
 
 export { DaemonUnreachable, NativeError } from './link.ts'
@@ -12,6 +13,10 @@ export interface ClientOptions {
   reconnect?: boolean
   /** Give up when nobody has answered for this long. */
   giveUpMs?: number
+  /** For a `ws:` or `wss:` address: what lets you in. */
+  token?: string | undefined
+  /** For a `wss:` address: certificates to trust, in PEM. */
+  ca?: string | undefined
 }
 
 export type MethodName = keyof Api
@@ -27,17 +32,21 @@ export interface NativeClient {
   close(): void
 }
 
-/** Dials the daemon; throws `DaemonUnreachable` when there is none, also with `reconnect`. */
-export async function connect(path: string, options: ClientOptions = {}): Promise<NativeClient> {
-  const { reconnect = false, giveUpMs = 60_000 } = options
+/**
+ * Dials the daemon, at the path of its socket or at a URL (`ws://127.0.0.1:4300/native`); throws `DaemonUnreachable` when
+ * there is none, also with `reconnect`.
+ */
+export async function connect(address: string, options: ClientOptions = {}): Promise<NativeClient> {
+  const { reconnect = false, giveUpMs = 60_000, token, ca } = options
+  const target = { address, token, ca }
   const closing = new AbortController()
-  let link = await dial(path)
+  let link = await dial(target)
   let dialling: Promise<Link> | null = null
 
   /** All who find the line dead wait for the same new one. */
   async function current(): Promise<Link> {
     if (link.open || !reconnect) return link
-    dialling ??= redial(path, giveUpMs, closing.signal).finally(() => (dialling = null))
+    dialling ??= redial(target, giveUpMs, closing.signal).finally(() => (dialling = null))
     link = await dialling
     if (closing.signal.aborted) link.close()
     return link
@@ -60,7 +69,7 @@ export async function connect(path: string, options: ClientOptions = {}): Promis
     call: call as NativeClient['call'],
     events(streamOptions = {}) {
       const again = reconnect ? redial : null
-      return openStream({ path, options: streamOptions, again, giveUpMs, signal: closing.signal })
+      return openStream({ target, options: streamOptions, again, giveUpMs, signal: closing.signal })
     },
     close() {
       closing.abort(new ConnectionLost('the client was closed'))
@@ -78,16 +87,16 @@ function mayRepeat(method: string, params: unknown, error: unknown): boolean {
 
 /** Tries until somebody listens again. */
 async function redial(
-  path: string,
+  target: Target,
   giveUpMs: number,
   signal: AbortSignal,
-  notified?: (method: string, params: unknown) => void,
+  notified?: Notified,
 ): Promise<Link> {
   const deadline = Date.now() + giveUpMs
   for (let wait = 20; ; wait = Math.min(wait * 2, 1000)) {
     signal.throwIfAborted()
     try {
-      return await dial(path, notified)
+      return await dial(target, notified)
     } catch (error) {
       if (!(error instanceof DaemonUnreachable) || Date.now() + wait > deadline) throw error
     }

@@ -26,7 +26,12 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   pin_invalid: -32021,
   pin_expired: -32022,
   forbidden: -32023,
+  git_failed: -32024,
+  unsaved_work: -32025,
 }
+
+/** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */
+export const UNAUTHORIZED = -32000
 
 export function mapError(error: CorralError): RpcError {
   return { code: ERROR_CODES[error.code], message: error.message, data: { ...error.data, code: error.code } }

@@ -1,5 +1,6 @@
 import type { Event, EventType } from '../../core/event.ts'
-import { ConnectionLost, dial, NativeError, type Link } from './link.ts'
+import { dial, type Target } from './dial.ts'
+import { ConnectionLost, NativeError, type Link, type Notified } from './link.ts'
 import type { Api } from './methods.ts'
 
 const MAX_BUFFERED = 1000
@@ -33,15 +34,10 @@ export interface EventStream extends AsyncIterable<Event> {
   close(): void
 }
 
-type Redial = (
-  path: string,
-  giveUpMs: number,
-  signal: AbortSignal,
-  notified: (method: string, params: unknown) => void,
-) => Promise<Link>
+type Redial = (target: Target, giveUpMs: number, signal: AbortSignal, notified: Notified) => Promise<Link>
 
 export interface StreamParts {
-  path: string
+  target: Target
   options: StreamOptions
   /** How to come back; null when a lost connection is the end. */
   again: Redial | null
@@ -49,7 +45,7 @@ export interface StreamParts {
   signal: AbortSignal
 }
 
-export function openStream({ path, options, again, giveUpMs, signal }: StreamParts): EventStream {
+export function openStream({ target, options, again, giveUpMs, signal }: StreamParts): EventStream {
   const closing = new AbortController()
   const stop = AbortSignal.any([signal, closing.signal])
   const { onReset, onLink, ...wanted } = options
@@ -79,7 +75,7 @@ export function openStream({ path, options, again, giveUpMs, signal }: StreamPar
   async function open(first: boolean) {
     let link: Link | null = null
     const notified = (_: string, params: unknown): void => receive(link, params)
-    link = again ? await again(path, giveUpMs, stop, notified) : await dial(path, notified)
+    link = again ? await again(target, giveUpMs, stop, notified) : await dial(target, notified)
     void link.closed.then(() => wake())
     try {
       const result = await subscribe(link)

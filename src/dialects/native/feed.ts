@@ -1,6 +1,7 @@
 import type { Engine, Subscription, SubscribeOptions } from '../../core/api.ts'
 import { CorralError } from '../../core/error.ts'
 import type { LoggedEvent } from '../../core/event.ts'
+import type { Share } from '../../transports/connection.ts'
 import { notification } from '../../transports/jsonrpc.ts'
 import { forMany } from '../../transports/line-writer.ts'
 
@@ -17,13 +18,17 @@ export interface Feed {
   closeAll(): void
 }
 
-export function createFeed(engine: Engine, send: (line: string | Buffer) => boolean): Feed {
+export function createFeed(
+  engine: Engine,
+  send: (line: string | Buffer) => boolean,
+  share: Share = forMany,
+): Feed {
   const subscriptions = new Map<string, Subscription | null>()
   let last = 0
   let full = false
 
   function deliver(id: string, events: LoggedEvent[]): boolean {
-    for (const line of linesOf(id, engine.logId, events)) {
+    for (const line of linesOf(share, id, engine.logId, events)) {
       if (!send(line)) full = true
     }
     return !full
@@ -73,16 +78,22 @@ export function createFeed(engine: Engine, send: (line: string | Buffer) => bool
   }
 }
 
-/** A batch goes to many subscribers as the same array, and nearly all of them have the same id: each its connection's first. */
-const cache = new WeakMap<LoggedEvent[], Map<string, (string | Buffer)[]>>()
+/**
+ * A batch goes to many subscribers as the same array, and nearly all of them have the same id: each its connection's
+ * first. There is one such memory for each kind of connection.
+ */
+type Lines = WeakMap<LoggedEvent[], Map<string, (string | Buffer)[]>>
+const caches = new Map<Share, Lines>()
 
-function linesOf(id: string, logId: string, events: LoggedEvent[]): (string | Buffer)[] {
+function linesOf(share: Share, id: string, logId: string, events: LoggedEvent[]): (string | Buffer)[] {
+  const cache: Lines = caches.get(share) ?? new WeakMap()
+  caches.set(share, cache)
   const byId = cache.get(events) ?? new Map<string, (string | Buffer)[]>()
   cache.set(events, byId)
   let lines = byId.get(id)
   if (!lines) {
     const head = `{"subscriptionId":"${id}","log":${JSON.stringify(logId)},"events":[`
-    lines = joined(events).map((part) => forMany(notification('events', `${head}${part}]}`)))
+    lines = joined(events).map((part) => share(notification('events', `${head}${part}]}`)))
     byId.set(id, lines)
   }
   return lines

@@ -1,8 +1,9 @@
 import type { DeviceAccess } from '../../access/devices.ts'
 import type { Engine } from '../../core/api.ts'
+import type { Device } from '../../core/devices.ts'
 import { asCorralError } from '../../core/error.ts'
+import type { LineConnection, LineHandler } from '../../transports/connection.ts'
 import { createDispatcher, errorLine, INVALID_REQUEST, type Method } from '../../transports/jsonrpc.ts'
-import type { LineConnection, LineHandler } from '../../transports/unix.ts'
 import { mapError, mapInvalidParams } from './errors.ts'
 import { createFeed } from './feed.ts'
 import type { Context, DaemonControl } from './method.ts'
@@ -10,6 +11,7 @@ import { METHODS } from './methods.ts'
 import type { AgentReport } from './wire.ts'
 
 export type { DaemonControl } from './method.ts'
+export { UNAUTHORIZED } from './errors.ts'
 export type { AgentReport } from './wire.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
@@ -26,8 +28,8 @@ export interface NativeOptions {
 }
 
 export interface NativeDialect {
-  /** Serves one connection, over any transport that carries lines both ways. */
-  accept(connection: LineConnection): LineHandler
+  /** Serves one connection, over any transport that carries lines both ways; of a device, or of the owner. */
+  accept(connection: LineConnection, device?: Device | null): LineHandler
 }
 
 /** The engine's whole API, as JSON-RPC. */
@@ -43,9 +45,9 @@ export function nativeDialect({ engine, devices, daemon, agents, onFault }: Nati
   })
 
   return {
-    accept(connection) {
-      const feed = createFeed(engine, connection.send)
-      const context: Context = { engine, devices, daemon, agents, feed }
+    accept(connection, device = null) {
+      const feed = createFeed(engine, connection.send, connection.share)
+      const context: Context = { engine, devices, device, daemon, agents, feed }
       let pending = 0
       let held = false
       let ended = false

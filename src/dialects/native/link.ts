@@ -1,7 +1,4 @@
-import { createConnection } from 'node:net'
-import { createLineSplitter } from '../../transports/ndjson.ts'
-
-/** The daemon refused: `code` is a name from core's list of errors, or `protocol`. */
+/** The daemon refused: `code` is a name from core's list of errors, `unauthorized`, or `protocol`. */
 export class NativeError extends Error {
   readonly code: string
   readonly rpcCode: number
@@ -17,7 +14,7 @@ export class NativeError extends Error {
   }
 }
 
-/** Nobody listens on the socket. */
+/** Nobody listens at the address. */
 export class DaemonUnreachable extends Error {
   readonly path: string
 
@@ -47,6 +44,8 @@ export interface Link {
   readonly closed: Promise<void>
 }
 
+export type Notified = (method: string, params: unknown) => void
+
 type Message = {
   id?: number
   method?: string
@@ -55,51 +54,36 @@ type Message = {
   error?: { code: number; message: string; data?: Record<string, unknown> }
 }
 
-export function dial(
-  path: string,
-  notified: (method: string, params: unknown) => void = () => {},
-): Promise<Link> {
-  return new Promise((resolve, reject) => {
-    const socket = createConnection(path)
-    const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
-    const { promise: closed, resolve: ended } = Promise.withResolvers<void>()
-    let last = 0
+/** The requests of one connection that have no answer yet. */
+export interface Calls {
+  request(method: string, params: unknown): Promise<unknown>
+  receive(text: string): void
+  /** There will be no more answers. */
+  lost(): void
+}
 
-    function receive(line: Buffer): void {
-      const message = JSON.parse(line.toString()) as Message
+export function createCalls(write: (json: string) => void, notified: Notified): Calls {
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
+  let last = 0
+  return {
+    request(method, params) {
+      const id = ++last
+      return new Promise((resolve, reject) => {
+        waiting.set(id, { resolve, reject })
+        write(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      })
+    },
+    receive(text) {
+      const message = JSON.parse(text) as Message
       if (message.method !== undefined) return notified(message.method, message.params)
       const waiter = waiting.get(message.id ?? -1)
       waiting.delete(message.id ?? -1)
       if (message.error) waiter?.reject(new NativeError(message.error))
       else waiter?.resolve(message.result)
-    }
-
-    const splitter = createLineSplitter({ onLine: receive, onOverflow: () => socket.destroy() })
-    socket.on('data', (chunk: Buffer) => splitter.push(chunk))
-    socket.on('error', (error) => reject(new DaemonUnreachable(path, error)))
-    socket.on('close', () => {
+    },
+    lost() {
       for (const waiter of waiting.values()) waiter.reject(new ConnectionLost())
       waiting.clear()
-      ended()
-    })
-    socket.on('connect', () => {
-      resolve({
-        get open() {
-          return !socket.destroyed && socket.writable
-        },
-        request(method, params) {
-          if (socket.destroyed || !socket.writable) return Promise.reject(new ConnectionLost())
-          const id = ++last
-          return new Promise((done, fail) => {
-            waiting.set(id, { resolve: done, reject: fail })
-            socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-          })
-        },
-        pause: () => void socket.pause(),
-        resume: () => void socket.resume(),
-        close: () => void socket.destroy(),
-        closed,
-      })
-    })
-  })
+    },
+  }
 }

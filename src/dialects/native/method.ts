@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { DeviceAccess } from '../../access/devices.ts'
 import type { Engine } from '../../core/api.ts'
+import type { Device } from '../../core/devices.ts'
 import type { Method, RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { Feed } from './feed.ts'
 import type { AgentReport, Examination } from './wire.ts'
@@ -35,6 +36,8 @@ export interface AgentsSummary {
 export interface Context {
   engine: Engine
   devices: DeviceAccess
+  /** The device that is connected; null: the owner. */
+  device: Device | null
   daemon: DaemonControl
   agents(): Promise<AgentReport[]>
   /** The subscriptions of this connection. */

@@ -1,6 +1,10 @@
-import { createConnection, type Socket } from 'node:net'
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createConnection, createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { WebSocket } from 'ws'
 import type { Event, EventType } from '../../../src/core/event.ts'
 import {
   connect,
@@ -58,7 +62,6 @@ export async function turn(client: NativeClient, sessionId: string, content: str
 
 /** A connection without a client: lines as they are. */
 export interface Raw {
-  socket: Socket
   send(line: string): void
   next(): Promise<Record<string, unknown>>
 }
@@ -67,25 +70,82 @@ export async function rawFor(t: TestContext, daemon: TestDaemon): Promise<Raw> {
   const socket = createConnection(daemon.socket)
   t.after(() => socket.destroy())
   await once(socket, 'connect')
+  const inbox = createInbox()
+  const splitter = createLineSplitter({ onLine: (line) => inbox.add(line.toString()) })
+  socket.on('data', (chunk: Buffer) => splitter.push(chunk))
+  socket.on('close', inbox.end)
+  return { send: (line) => void socket.write(`${line}\n`), next: inbox.next }
+}
+
+function createInbox() {
   const lines: Record<string, unknown>[] = []
+  let ended = false
   let wake = (): void => {}
-  const splitter = createLineSplitter({
-    onLine(line) {
-      lines.push(JSON.parse(line.toString()) as Record<string, unknown>)
+  return {
+    add(line: string): void {
+      lines.push(JSON.parse(line) as Record<string, unknown>)
       wake()
     },
-  })
-  socket.on('data', (chunk: Buffer) => splitter.push(chunk))
-  socket.on('close', () => wake())
-  return {
-    socket,
-    send: (line) => void socket.write(`${line}\n`),
-    async next() {
+    end(): void {
+      ended = true
+      wake()
+    },
+    async next(): Promise<Record<string, unknown>> {
       while (lines.length === 0) {
-        if (socket.destroyed) throw new Error('the connection is closed')
+        if (ended) throw new Error('the connection is closed')
         await new Promise<void>((resolve) => (wake = resolve))
       }
       return lines.shift()!
     },
   }
+}
+
+/** The ways to the daemon that a test may go. */
+export interface Over {
+  daemonFor(t: TestContext, options?: TestDaemonOptions): Promise<TestDaemon>
+  clientFor(t: TestContext, daemon: TestDaemon, options?: ClientOptions): Promise<NativeClient>
+  rawFor(t: TestContext, daemon: TestDaemon): Promise<Raw>
+}
+
+export const overSocket: Over = { daemonFor, clientFor, rawFor }
+
+export const overWebSocket: Over = {
+  /** Its port stays the same when it is started again. */
+  async daemonFor(t, options = {}) {
+    const env = { CORRAL_CLAWDE_PORT: String(await freePort()), ...options.env }
+    return daemonFor(t, { ...options, env })
+  },
+  async clientFor(t, daemon, options = {}) {
+    const client = await connect(webSocketOf(daemon), { token: tokenOf(daemon), ...options })
+    t.after(() => client.close())
+    return client
+  },
+  async rawFor(t, daemon) {
+    const ws = new WebSocket(webSocketOf(daemon))
+    t.after(() => ws.terminate())
+    const inbox = createInbox()
+    ws.on('message', (data: Buffer) => inbox.add(data.toString()))
+    ws.on('close', inbox.end)
+    await once(ws, 'open')
+    const auth = { jsonrpc: '2.0', id: 0, method: 'daemon.auth', params: { token: tokenOf(daemon) } }
+    ws.send(JSON.stringify(auth))
+    assert.deepEqual((await inbox.next())['result'], { authenticated: true })
+    return { send: (line) => ws.send(line), next: inbox.next }
+  },
+}
+
+export function webSocketOf(daemon: TestDaemon): string {
+  return daemon.listeners['native-ws']!
+}
+
+export function tokenOf(daemon: TestDaemon): string {
+  return readFileSync(join(daemon.home, '.local/share/clawd/auth_token'), 'utf8')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }

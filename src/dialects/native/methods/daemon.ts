@@ -1,10 +1,20 @@
 import { z } from 'zod'
+import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
 const nothing = z.strictObject({})
 
 export const daemonMethods = [
+  method({
+    name: 'daemon.auth',
+    summary:
+      'The first message on a WebSocket whose request had no `Authorization: Bearer`. Anywhere else it changes nothing.',
+    params: z.strictObject({ token: z.string() }),
+    result: z.object({ authenticated: z.boolean() }),
+    // What is not authenticated does not get here.
+    handler: () => ({ authenticated: true }),
+  }),
   method({
     name: 'daemon.status',
     summary: 'How the daemon is doing.',
@@ -53,7 +63,10 @@ export const daemonMethods = [
       now: z.boolean().default(false).describe('do not wait for running turns'),
     }),
     result: z.object({ pid: z.number() }),
-    handler(params, { daemon }) {
+    handler(params, { daemon, device }) {
+      if (device && !device.scopes.includes('manage')) {
+        throw new CorralError('forbidden', 'This device may not stop the daemon', { scope: 'manage' })
+      }
       daemon.stop(params)
       return { pid: process.pid }
     },

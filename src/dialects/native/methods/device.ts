@@ -5,9 +5,6 @@ import * as wire from '../wire.ts'
 
 const { deviceId } = wire
 
-/** Whoever can open the socket is the owner. */
-const OWNER = null
-
 export const deviceMethods = [
   method({
     name: 'device.pin',
@@ -17,7 +14,7 @@ export const deviceMethods = [
       scopes: z.array(z.enum(SCOPES)).default(['use']).describe('what the device may do'),
     }),
     result: z.object({ pin: z.string(), expiresAt: wire.time }),
-    handler: ({ scopes }, { devices }) => devices.pin(OWNER, scopes),
+    handler: ({ scopes }, { devices, device }) => devices.pin(device, scopes),
   }),
   method({
     name: 'device.pair',
@@ -42,15 +39,15 @@ export const deviceMethods = [
     summary: 'Gives a device another name.',
     params: z.strictObject({ deviceId, name: z.string().min(1).max(100) }),
     result: wire.device,
-    handler: ({ deviceId: id, name }, { devices }) => devices.rename(OWNER, id, name),
+    handler: ({ deviceId: id, name }, { devices, device }) => devices.rename(device, id, name),
   }),
   method({
     name: 'device.revoke',
     summary: 'Puts a device out: its token is worth nothing from now on, its connections are closed.',
     params: z.strictObject({ deviceId }),
     result: z.object({ deviceId }),
-    async handler({ deviceId: id }, { devices }) {
-      await devices.revoke(OWNER, id)
+    async handler({ deviceId: id }, { devices, device }) {
+      await devices.revoke(device, id)
       return { deviceId: id }
     },
   }),

@@ -1,0 +1,69 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { bearer, digest, fileVersion, type TokenCheck } from './tokens.ts'
+
+/** One token in a file that only its owner reads. */
+export interface Secret extends TokenCheck {
+  matches(token: string): boolean
+}
+
+export interface SecretOptions {
+  path: string
+  /** The file cannot be used, or others could read it. */
+  onProblem?(problem: string): void
+}
+
+/** Made when it is not there: 32 hexadecimal digits. Looked at on each check, so that a new one in the file holds at once. */
+export function openSecret({ path, onProblem }: SecretOptions): Secret {
+  create(path)
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    chmodSync(path, 0o600)
+    onProblem?.(`${path} was open to others: it is its owner's only now, but the token may be known`)
+  }
+  let version = ''
+  let known: Buffer | null = null
+
+  function refresh(): void {
+    const current = fileVersion(path)
+    if (current === version) return
+    version = current
+    known = null
+    try {
+      const token = current === '' ? '' : readFileSync(path, 'utf8').trim()
+      if (token === '') throw new Error('there is no token in it')
+      known = digest(token)
+    } catch (error) {
+      onProblem?.(`${path} cannot be used: ${(error as Error).message}; no token is accepted`)
+    }
+  }
+
+  function matches(token: string): boolean {
+    refresh()
+    return known !== null && timingSafeEqual(known, digest(token))
+  }
+
+  return {
+    matches,
+    check(authorization) {
+      const token = bearer(authorization)
+      if (token === null) return 'missing'
+      return matches(token) ? 'ok' : 'invalid'
+    },
+  }
+}
+
+/** Appears whole or not at all, and never in the place of one that is there. */
+function create(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })) return
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, randomBytes(16).toString('hex'), { mode: 0o600 })
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft)
+  }
+}

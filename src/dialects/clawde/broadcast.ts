@@ -1,0 +1,118 @@
+import type { Engine, Subscription } from '../../core/api.ts'
+import type { LoggedEvent } from '../../core/event.ts'
+import { textFrame } from '../../transports/frames.ts'
+import { notification } from '../../transports/jsonrpc.ts'
+import type { Push } from './pushes.ts'
+import { bothWays, unixTimes } from './spelling.ts'
+import { createTeller, type Teller } from './teller.ts'
+
+/** What makes the pushes of one client differ from those of another. */
+export interface Taste {
+  /** Moments as numbers. */
+  readonly unix: boolean
+  /** The pushes of ClawDE's command line and of its editor plugin, too. */
+  readonly aliases: boolean
+}
+
+/** Null: all of them. */
+export interface Wanted {
+  readonly sessions: ReadonlySet<string> | null
+  readonly types: ReadonlySet<string> | null
+}
+
+export const EVERYTHING: Wanted = { sessions: null, types: null }
+
+/** Pushes that many clients get, put into frames once for each taste. */
+export interface Bundle {
+  frames(taste: Taste, wanted: Wanted): readonly Buffer[]
+}
+
+export function bundleOf(pushes: readonly Push[]): Bundle {
+  const made: { framed: Framed[]; all: Buffer[] }[] = []
+  return {
+    frames(taste, { sessions, types }) {
+      if (pushes.length === 0) return NOTHING
+      const index = (taste.unix ? 2 : 0) + (taste.aliases ? 1 : 0)
+      const { framed, all } = (made[index] ??= putIntoFrames(pushes, taste))
+      if (sessions === null && types === null) return all
+      const fits = ({ sessionId, method }: Framed): boolean =>
+        (sessions === null || sessionId === null || sessions.has(sessionId)) &&
+        (types === null || types.has(method))
+      return framed.filter(fits).map(({ frame }) => frame)
+    },
+  }
+}
+
+const NOTHING: readonly Buffer[] = []
+
+function putIntoFrames(pushes: readonly Push[], taste: Taste): { framed: Framed[]; all: Buffer[] } {
+  const framed = pushes.flatMap((push) => framesOf(push, taste))
+  return { framed, all: framed.map(({ frame }) => frame) }
+}
+
+interface Framed {
+  method: string
+  sessionId: string | null
+  frame: Buffer
+}
+
+function framesOf(push: Push, { unix, aliases }: Taste): Framed[] {
+  const { sessionId, seq } = push
+  const framed = (method: string, params: Record<string, unknown>): Framed => {
+    const spelled = bothWays({ ...params, seq })
+    const json = JSON.stringify(unix ? unixTimes(spelled) : spelled)
+    return { method, sessionId, frame: textFrame(notification(method, json)) }
+  }
+  const own = framed(push.method, push.params)
+  if (!aliases || !push.grown) return [own]
+  const { messageId, delta, content, done } = push.grown
+  const piece = { sessionId, messageId, delta }
+  const whole = { sessionId, messageId, content }
+  return [
+    own,
+    ...(delta === '' ? [] : [framed('session.message.delta', piece), framed('session.messageDelta', piece)]),
+    ...(done ? [framed('session.message.complete', whole), framed('session.messageComplete', whole)] : []),
+  ]
+}
+
+/** What happens now, for all clients together. */
+export interface Broadcast {
+  /** The pushes of a batch that has just happened; undefined when it comes from the log. */
+  bundleOf(events: LoggedEvent[]): Bundle | undefined
+  /** One that has told what everybody who is up to date has been told. */
+  teller(): Teller
+  /** Somebody listens; returns how to leave. Nothing is done while nobody does. */
+  join(): () => void
+}
+
+export function createBroadcast(engine: Engine, onFault: (error: unknown) => void): Broadcast {
+  let live = createTeller(engine)
+  let subscription: Subscription | null = null
+  let listeners = 0
+  let bundles = new WeakMap<LoggedEvent[], Bundle>()
+
+  function deliver(events: LoggedEvent[]): void {
+    try {
+      bundles.set(events, bundleOf(live.tell(events)))
+    } catch (error) {
+      onFault(error)
+      bundles.set(events, bundleOf([]))
+    }
+  }
+
+  return {
+    bundleOf: (events) => bundles.get(events),
+    teller: () => live.copy(),
+    // This reader is the first of all of this dialect: a batch has been put into words before any client is handed it.
+    join() {
+      if (listeners++ === 0) {
+        live = createTeller(engine)
+        bundles = new WeakMap()
+        subscription = engine.subscribe({ after: engine.head }, deliver, onFault)
+      }
+      return () => {
+        if (--listeners === 0) subscription?.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,168 @@
+import type { DeviceAccess } from '../../access/devices.ts'
+import { exposureOf } from '../../access/exposure.ts'
+import { tokenAccess, type TokenAccess } from '../../access/first-message.ts'
+import { loopbackGuard, originGuard } from '../../access/guard.ts'
+import { openSecret } from '../../access/secret.ts'
+import type { Engine } from '../../core/api.ts'
+import { createHttpApp, sendJson, type Guard } from '../../transports/http.ts'
+import {
+  createWebSockets,
+  type WebSocketConnection,
+  type WebSocketOptions,
+  type WebSockets,
+} from '../../transports/websocket.ts'
+import { connectionGuard } from './limits.ts'
+import { createMetrics, METRICS_TYPE, type Metrics } from './metrics.ts'
+import type { ClawdeSettings } from './settings.ts'
+
+const HANDSHAKE_MS = 10_000
+const POLICY = 1008
+
+export interface ListenerParts {
+  engine: Engine
+  devices: Pick<DeviceAccess, 'authenticate'>
+  settings: ClawdeSettings
+  version: string
+  startedAt: number
+  log: { info(data: object, message: string): void; warn(data: object, message: string): void }
+  onFault?(error: unknown): void
+}
+
+/** ClawDE's port: HTTP for `/health` and `/metrics`, WebSockets for the rest. */
+export interface ClawdeListener {
+  readonly metrics: Metrics
+  /** Where it listens, once it does. */
+  readonly port: number
+  /** Serves WebSockets at a path, `*` at all others, to whoever has the daemon's token or a device's; before `start`. */
+  serve(
+    path: string,
+    access: Pick<TokenAccess, 'code' | 'accept' | 'beforehand'>,
+    options?: Omit<WebSocketOptions, 'accept' | 'authorize'>,
+  ): WebSockets
+  /** Resolves with its address, `ws://…` or `wss://…`. */
+  start(): Promise<string>
+  /** Closes connections with 1001, then stops listening. */
+  stop(): Promise<void>
+}
+
+export function createClawdeListener(parts: ListenerParts): ClawdeListener {
+  const { engine, settings, log, onFault } = parts
+  const secret = openSecret({ path: settings.tokenFile, onProblem: (problem) => log.warn({}, problem) })
+  const app = createHttpApp(onFault ? { onError: onFault } : {})
+  const metrics = createMetrics()
+  const doors = createDoors(engine)
+  const served: WebSockets[] = []
+  let port = settings.port
+
+  function now(): { uptimeSecs: number; activeSessions: number } {
+    const { running, waiting, paused } = engine.countSessions()
+    const uptimeSecs = Math.floor((Date.now() - parts.startedAt) / 1000)
+    return { uptimeSecs, activeSessions: running + waiting + paused }
+  }
+
+  app.route('GET', '/health', ({ res }) => {
+    const { uptimeSecs, activeSessions } = now()
+    const health = {
+      status: 'ok',
+      version: parts.version,
+      uptime: uptimeSecs,
+      uptimeSecs,
+      activeSessions,
+      port,
+    }
+    sendJson(res, 200, JSON.stringify(health))
+  })
+  app.route('GET', '/metrics', ({ res }) => {
+    const text = metrics.text(now())
+    res.writeHead(200, { 'content-type': METRICS_TYPE, 'content-length': Buffer.byteLength(text) }).end(text)
+  })
+
+  function guardOf(inner: Guard): Guard {
+    const limit = connectionGuard({
+      perMinute: settings.connectionsPerMinute,
+      loopback: settings.limitLoopback,
+    })
+    return (req) => {
+      const tooMany = limit(req)
+      if (tooMany) metrics.count('ipc_rate_limit_hits')
+      return tooMany ?? (isPlain(req) ? null : inner(req))
+    }
+  }
+
+  return {
+    metrics,
+    get port() {
+      return port
+    },
+    serve(path, { accept, ...access }, options = {}) {
+      const { authenticate } = parts.devices
+      const entrance = tokenAccess({ secret, authenticate, ...access, accept: doors.through(accept) })
+      const sockets = createWebSockets({ ...options, ...entrance })
+      served.push(sockets)
+      app.upgrade(path, sockets.upgrade)
+      return sockets
+    },
+    async start() {
+      const { tlsCert: certPath, tlsKey: keyPath } = settings
+      const { host, certificate } = await exposureOf(settings.host, { certPath, keyPath })
+      if (certificate)
+        log.info({ fingerprint: certificate.fingerprint256, cert: certPath }, 'ClawDE TLS certificate')
+      const access = certificate
+        ? { tls: certificate, guard: guardOf(originGuard()) }
+        : { guard: guardOf(loopbackGuard()) }
+      const listener = await app.listen({ host, port, handshakeMs: HANDSHAKE_MS, ...access })
+      port = listener.port
+      return listener.url.replace(/^http/, 'ws')
+    },
+    async stop() {
+      doors.close()
+      await Promise.all(served.map((sockets) => sockets.close()))
+      await app.close()
+    },
+  }
+}
+
+/** A request of HTTP 1.0 names no host; no web page can send one. */
+function isPlain({
+  httpVersion,
+  headers,
+  method,
+}: {
+  httpVersion: string
+  headers: object
+  method?: string | undefined
+}): boolean {
+  return httpVersion === '1.0' && method === 'GET' && !('host' in headers) && !('origin' in headers)
+}
+
+type Accept = TokenAccess['accept']
+
+/** Which connections are a device's: when it is put out, they close at once. */
+function createDoors(engine: Engine): { through(accept: Accept): Accept; close(): void } {
+  const connections = new Map<string, Set<WebSocketConnection>>()
+  const revoked = engine.subscribe({ after: engine.head, types: ['device.revoked'] }, (events) => {
+    for (const { event } of events) {
+      if (event.type !== 'device.revoked') continue
+      for (const connection of connections.get(event.deviceId) ?? [])
+        connection.close(POLICY, 'this device was put out')
+    }
+  })
+  return {
+    through: (accept) => (connection, visitor) => {
+      const handler = accept(connection, visitor)
+      if (!visitor.device) return handler
+      const { id } = visitor.device
+      const own = connections.get(id) ?? new Set()
+      connections.set(id, own.add(connection))
+      return {
+        ...handler,
+        closed() {
+          own.delete(connection)
+          if (own.size === 0) connections.delete(id)
+          handler.closed?.()
+        },
+      }
+    },
+    close: () => revoked.close(),
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { method, type Context } from '../method.ts'
+import { eightChecks } from '../doctor.ts'
+import { bothWays } from '../spelling.ts'
+import * as wire from '../wire.ts'
+
+export function activeSessions({ engine }: Pick<Context, 'engine'>): number {
+  const { running, waiting, paused } = engine.countSessions()
+  return running + waiting + paused
+}
+
+export const daemonMethods = [
+  method({
+    name: 'daemon.auth',
+    summary: 'The first message: shows the token. On a connection that is open already it changes nothing.',
+    params: z.looseObject({
+      token: z.string().exactOptional(),
+      timestamps: z
+        .enum(['iso', 'unix'])
+        .exactOptional()
+        .describe('`unix`: `createdAt` and the like are seconds instead of texts'),
+    }),
+    result: z.object({ authenticated: z.boolean() }),
+    handler({ timestamps }, { stream }) {
+      if (timestamps) stream.taste = { ...stream.taste, unix: timestamps === 'unix' }
+      return { authenticated: true }
+    },
+  }),
+  method({
+    name: 'daemon.ping',
+    summary: 'Whether the daemon is alive.',
+    params: wire.nothing,
+    result: z.object({ pong: z.boolean(), version: z.string() }),
+    handler: (_, { version }) => ({ pong: true, version }),
+  }),
+  method({
+    name: 'daemon.status',
+    summary: 'How the daemon is doing.',
+    params: wire.nothing,
+    result: wire.daemonStatus,
+    handler(_, context) {
+      const { engine, version, startedAt, workspace, daemonId } = context
+      const uptime = Math.floor((Date.now() - startedAt) / 1000)
+      const { idle, running, waiting, paused } = engine.countSessions()
+      return bothWays({
+        version,
+        uptime,
+        uptimeSecs: uptime,
+        activeSessions: activeSessions(context),
+        totalSessions: idle + running + waiting + paused,
+        watchedRepos: workspace.watched().length,
+        port: context.port(),
+        daemonId,
+        pendingUpdate: null,
+        recoveryMode: false,
+        log: { id: engine.logId, head: engine.head, oldest: engine.oldest },
+      })
+    },
+  }),
+  method({
+    name: 'daemon.checkProvider',
+    summary: 'Whether an agent is installed and somebody has signed in.',
+    params: z.object({ provider: z.string().min(1) }),
+    aliases: { provider: ['name', 'agent'] },
+    result: wire.provider,
+    async handler({ provider }, { providers }) {
+      const report = (await providers()).find(({ name }) => name === provider)
+      if (!report) return wire.unknownProvider(provider, `there is no provider ${provider}`)
+      return wire.providerView(report)
+    },
+  }),
+  method({
+    name: 'daemon.providers',
+    summary: 'The same for every agent that Corral can drive.',
+    params: wire.nothing,
+    result: z.object({ providers: z.array(wire.provider) }),
+    handler: async (_, { providers }) => ({ providers: (await providers()).map(wire.providerView) }),
+  }),
+  method({
+    name: 'daemon.doctor',
+    summary: 'Looks at eight things that must be in order; changes nothing.',
+    params: wire.nothing,
+    result: z.object({ checks: z.array(wire.check), overallStatus: z.enum(['ok', 'warn', 'error']) }),
+    async handler(_, context) {
+      const { settings, examine } = context
+      const checks = await eightChecks(await examine(), {
+        tokenFile: settings.tokenFile,
+        isAdvertised: context.isAdvertised(),
+      })
+      const has = (status: string): boolean => checks.some((check) => check.status === status)
+      const overallStatus = has('error') ? 'error' : has('warn') ? 'warn' : 'ok'
+      return bothWays({ checks, overallStatus })
+    },
+  }),
+]

@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { hostname, networkInterfaces } from 'node:os'
+import type { Beforehand } from '../../../access/first-message.ts'
+import { isLoopbackHost } from '../../../access/loopback.ts'
+import { PLATFORMS, SCOPES, type Device } from '../../../core/devices.ts'
+import type { RpcError } from '../../../transports/jsonrpc.ts'
+import { ClawdeError } from '../errors.ts'
+import { method, type Services } from '../method.ts'
+import { camelCased, bothWays, withAliases } from '../spelling.ts'
+import { iso } from '../views.ts'
+import * as wire from '../wire.ts'
+
+/** Corral has no relay: devices connect directly. */
+const NO_RELAY = ''
+
+const pairParams = z.object({
+  pin: z.coerce.string().trim().min(1).max(20),
+  name: z.string().trim().min(1).max(100).default('Device'),
+  platform: z.string().default('other').describe(PLATFORMS.join(', ')),
+})
+const pairAliases = { name: ['deviceName'], platform: ['deviceType'] }
+
+const paired = z.object({
+  deviceId: z.string(),
+  deviceToken: z.string().describe('shown this once'),
+  expiresAt: z.null(),
+  hostName: z.string(),
+  daemonId: z.string(),
+  relayUrl: z.string(),
+})
+
+type Pairing = Pick<Services, 'devices' | 'engine' | 'daemonId'>
+
+export function hostName({ engine }: Pick<Services, 'engine'>): string {
+  return engine.name ?? hostname()
+}
+
+async function pair(params: z.output<typeof pairParams>, services: Pairing): Promise<object> {
+  const { device, token } = await services.devices.pair(params)
+  return bothWays({
+    deviceId: device.id,
+    deviceToken: token,
+    expiresAt: null,
+    hostName: hostName(services),
+    daemonId: services.daemonId,
+    relayUrl: NO_RELAY,
+    scopes: device.scopes,
+  })
+}
+
+/** The one thing that somebody without a token may do: get one for a PIN. */
+export function pairFirst(services: Pairing, error: (thrown: unknown) => RpcError): Beforehand {
+  return {
+    method: 'device.pair',
+    error,
+    async answer(params) {
+      const parsed = pairParams.safeParse(withAliases(camelCased(params), pairAliases))
+      if (parsed.success) return pair(parsed.data, services)
+      const { path, message } = parsed.error.issues[0]!
+      const field = path.join('.')
+      throw new ClawdeError('invalidParams', `device.pair: ${field}: ${message}`, { field })
+    },
+  }
+}
+
+function deviceView({ id, name, platform, scopes, pairedAt, lastSeenAt }: Device) {
+  const seen = lastSeenAt === null ? null : iso(lastSeenAt)
+  return bothWays({
+    id,
+    deviceId: id,
+    name,
+    platform,
+    scopes,
+    createdAt: iso(pairedAt),
+    lastSeenAt: seen,
+    revoked: false,
+  })
+}
+
+/** Where others find this machine; a daemon that only listens on loopback is found there only. */
+function addressOf(host: string): string {
+  if (host !== '0.0.0.0' && host !== '::') return host === 'localhost' ? '127.0.0.1' : host
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1'
+}
+
+const byId = z.object({ id: z.string().min(1).describe('of the device') })
+const aliases = { id: ['deviceId'] }
+
+export const deviceMethods = [
+  method({
+    name: 'daemon.setName',
+    summary: 'What people call this daemon.',
+    changes: true,
+    ownerOnly: true,
+    params: z.object({ name: z.string().min(1) }),
+    result: z.object({ ok: z.boolean(), name: z.string() }),
+    async handler({ name }, { engine }) {
+      await engine.setName(name)
+      return { ok: true, name: engine.name ?? name }
+    },
+  }),
+  method({
+    name: 'daemon.pairPin',
+    summary:
+      'A PIN of six digits that lets one device in, once, for ten minutes; five wrong tries make it void.',
+    params: z.object({
+      scopes: z
+        .array(z.enum(SCOPES))
+        .default(['use'])
+        .describe('`manage`: it may let others in and put them out'),
+    }),
+    result: z.object({
+      pin: z.string(),
+      expiresAt: z.number().describe('seconds'),
+      expiresInSeconds: z.number(),
+      qrPayload: z.string(),
+      qrJson: z.string().describe('the same for ClawDE’s mobile application'),
+      daemonId: z.string(),
+      relayUrl: z.string(),
+      hostName: z.string(),
+    }),
+    handler({ scopes }, context) {
+      const { devices, settings, daemonId, device } = context
+      const { pin, expiresAt } = devices.pin(device, scopes)
+      const host = addressOf(settings.host)
+      const name = hostName(context)
+      const scheme = isLoopbackHost(settings.host) ? 'ws' : 'wss'
+      const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${context.port()}`
+      const query = new URLSearchParams({ host, port: String(context.port()), pin })
+      return bothWays({
+        pin,
+        expiresAt: Math.floor(expiresAt / 1000),
+        expiresInSeconds: Math.max(0, Math.round((expiresAt - Date.now()) / 1000)),
+        qrPayload: `clawd://connect?${query}`,
+        qrJson: JSON.stringify({ host: name, url, relay: NO_RELAY, daemonId, pin }),
+        daemonId,
+        relayUrl: NO_RELAY,
+        hostName: name,
+      })
+    },
+  }),
+  method({
+    name: 'device.pair',
+    summary: 'Gets a token for a PIN. The only method that needs no token before.',
+    changes: true,
+    params: pairParams,
+    aliases: pairAliases,
+    result: paired,
+    handler: pair,
+  }),
+  method({
+    name: 'device.list',
+    summary: 'The devices that were let in, without their tokens: an array.',
+    params: wire.nothing,
+    result: z.array(
+      z.object({ id: z.string(), name: z.string(), platform: z.string(), createdAt: z.string() }),
+    ),
+    handler: (_, { engine }) => engine.devices().map(deviceView),
+  }),
+  method({
+    name: 'device.revoke',
+    summary: 'Puts a device out: its token is worth nothing from now on, and its connections close.',
+    changes: true,
+    params: byId,
+    aliases,
+    result: z.object({ revoked: z.boolean(), id: z.string() }),
+    async handler({ id }, { devices, device }) {
+      await devices.revoke(device, id)
+      return bothWays({ revoked: true, id, deviceId: id })
+    },
+  }),
+  method({
+    name: 'device.rename',
+    summary: 'Gives a device another name.',
+    changes: true,
+    params: byId.extend({ name: z.string().min(1) }),
+    aliases: { ...aliases, name: ['deviceName'] },
+    result: z.object({ ok: z.boolean(), id: z.string(), name: z.string() }),
+    async handler({ id, name }, { devices, device }) {
+      return { ok: true, ...deviceView(await devices.rename(device, id, name)) }
+    },
+  }),
+]

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { absolutePath } from '../launch.ts'
+import { method, type Context } from '../method.ts'
+import { projectView, projectWithRepos, repoOf } from '../projects.ts'
+import { bothWays } from '../spelling.ts'
+import * as wire from '../wire.ts'
+
+const fields = {
+  rootPath: z.string().nullish().describe('its repositories are below'),
+  description: z.string().nullish(),
+  orgSlug: z.string().nullish(),
+}
+const byId = z.object({ id: z.string().min(1).describe('of the project') })
+const aliases = { id: ['projectId'] }
+const repo = byId.extend({ repoPath: z.string().min(1).describe('absolute') })
+const repoAliases = { ...aliases, repoPath: ['path'] }
+const project = z.object({
+  id: z.string(),
+  name: z.string(),
+  rootPath: z.string().nullable(),
+  description: z.string().nullable(),
+  orgSlug: z.string().nullable(),
+  repoPaths: z.array(z.string()),
+  createdAt: z.number().describe('seconds'),
+  updatedAt: z.number(),
+  lastActiveAt: z.number(),
+})
+
+/** What is not given, or null, stays or is not set. */
+function given({ rootPath, description, orgSlug }: z.output<z.ZodObject<typeof fields>>, { home }: Context) {
+  return {
+    ...(rootPath && { rootPath: absolutePath(rootPath, home, 'rootPath') }),
+    ...(description !== undefined && { description }),
+    ...(orgSlug !== undefined && { orgSlug }),
+  }
+}
+
+export const projectMethods = [
+  method({
+    name: 'project.create',
+    summary: 'Makes a project, with its first repositories or not at all.',
+    changes: true,
+    params: z.object({ name: z.string(), repoPaths: z.array(z.string()).default([]), ...fields }),
+    result: project,
+    async handler({ name, repoPaths, ...rest }, context) {
+      const repos = repoPaths.map((path) => absolutePath(path, context.home, 'repoPaths'))
+      return projectView(await context.engine.createProject({ name, repos, ...given(rest, context) }))
+    },
+  }),
+  method({
+    name: 'project.list',
+    summary: 'All projects: an array.',
+    params: wire.nothing,
+    result: z.array(project),
+    handler: (_, { engine }) => engine.projects().map(projectView),
+  }),
+  method({
+    name: 'project.get',
+    summary: 'A project with its repositories.',
+    params: byId,
+    aliases,
+    result: project.extend({ project, repos: z.array(z.unknown()) }),
+    handler: ({ id }, { engine }) => projectWithRepos(engine.project(id)),
+  }),
+  method({
+    name: 'project.update',
+    summary: 'Changes what is given.',
+    changes: true,
+    params: byId.extend({ name: z.string().exactOptional(), ...fields }),
+    aliases,
+    result: project,
+    async handler({ id, name, ...rest }, context) {
+      const changes = { ...(name !== undefined && { name }), ...given(rest, context) }
+      return projectView(await context.engine.updateProject({ projectId: id, ...changes }))
+    },
+  }),
+  method({
+    name: 'project.delete',
+    summary: 'Removes a project; its repositories stay as they are.',
+    changes: true,
+    params: byId,
+    aliases,
+    result: z.object({ deleted: z.boolean(), id: z.string() }),
+    async handler({ id }, { engine }) {
+      await engine.deleteProject(id)
+      return bothWays({ deleted: true, id, projectId: id })
+    },
+  }),
+  method({
+    name: 'project.addRepo',
+    summary: 'Adds a git repository.',
+    changes: true,
+    params: repo,
+    aliases: repoAliases,
+    result: z.object({ projectId: z.string(), repoPath: z.string(), addedAt: z.number().nullable() }),
+    async handler({ id, repoPath }, { engine, home }) {
+      const path = absolutePath(repoPath, home, 'repoPath')
+      const after = await engine.addRepo(id, path)
+      return repoOf(after, after.repos.at(-1)?.path ?? path)
+    },
+  }),
+  method({
+    name: 'project.removeRepo',
+    summary: 'Takes a repository out of a project.',
+    changes: true,
+    params: repo,
+    aliases: repoAliases,
+    result: z.object({ removed: z.boolean(), projectId: z.string(), repoPath: z.string() }),
+    async handler({ id, repoPath }, { engine, home }) {
+      const path = absolutePath(repoPath, home, 'repoPath')
+      await engine.removeRepo(id, path)
+      return bothWays({ removed: true, projectId: id, repoPath: path })
+    },
+  }),
+]

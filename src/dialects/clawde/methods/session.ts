@@ -1,0 +1,186 @@
+import { setImmediate } from 'node:timers/promises'
+import { z } from 'zod'
+import type { Session } from '../../../core/session.ts'
+import { CorralError } from '../../../core/error.ts'
+import { ClawdeError } from '../errors.ts'
+import { createParams, createResult, launch } from '../launch.ts'
+import { method, type ClawdeMethod, type Context } from '../method.ts'
+import { modeBefore } from '../pushes.ts'
+import { bothWays } from '../spelling.ts'
+import { isReadOnly, MODES, modeName } from '../status.ts'
+import { sessionView } from '../views.ts'
+import * as wire from '../wire.ts'
+
+const PAGE = 200
+const AT_ONCE = 20
+
+const byId = z.object({ sessionId: wire.sessionId })
+const aliases = wire.SESSION_ID
+
+function viewOf({ counts }: Context, session: Session) {
+  return sessionView(session, counts.of(session.id))
+}
+
+/** A method that does something to a session and answers how it is then. */
+function change(
+  name: string,
+  summary: string,
+  work: (context: Context, sessionId: string) => Promise<unknown>,
+): ClawdeMethod<typeof byId> {
+  return method({
+    name,
+    summary,
+    changes: true,
+    params: byId,
+    aliases,
+    result: wire.session,
+    async handler({ sessionId }, context) {
+      await work(context, sessionId)
+      return viewOf(context, context.engine.session(sessionId))
+    },
+  })
+}
+
+async function listed(context: Context, limit: number): Promise<object[]> {
+  const { engine } = context
+  const found: Session[] = []
+  for (let before: { activeAt: number; id: string } | null = null; found.length < limit;) {
+    const page: Session[] = engine.sessions({ limit: PAGE, before, archived: false })
+    found.push(...page)
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) break
+    before = { activeAt: last.activeAt, id: last.id }
+  }
+  const newest = found.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).slice(0, limit)
+  const views: object[] = []
+  for (const [index, session] of newest.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await setImmediate()
+    views.push(viewOf(context, session))
+  }
+  return views
+}
+
+/** What was not merged stays where it is, with its branch, for a human to look at. */
+async function discardWorktree({ workspace }: Context, { cwd, id }: Session): Promise<object> {
+  const worktree = await workspace.worktree(cwd, id).catch(() => null)
+  if (!worktree) return {}
+  try {
+    await workspace.discardWorktree(cwd, id, false)
+    return { worktree: 'removed' }
+  } catch (error) {
+    const kept = error instanceof CorralError && error.code === 'unsaved_work'
+    return { worktree: kept ? 'kept' : 'left', worktreePath: worktree.path }
+  }
+}
+
+export const sessionMethods = [
+  method({
+    name: 'session.create',
+    summary: 'Creates a session. Tools run without a question unless `permissions` or `mode` say otherwise.',
+    changes: true,
+    params: createParams,
+    aliases: { repoPath: ['path', 'cwd'], provider: ['agent'], key: ['idempotencyKey'] },
+    result: createResult,
+    async handler(params, context) {
+      const { session, routedProvider, worktree } = await launch(params, context)
+      context.metrics.count('sessions_created')
+      return {
+        ...viewOf(context, session),
+        ...(routedProvider && bothWays({ routedProvider })),
+        ...(worktree && { worktree }),
+      }
+    },
+  }),
+  method({
+    name: 'session.list',
+    summary: 'All sessions, whoever made them, the newest first: an array.',
+    heavy: true,
+    params: z.looseObject({ limit: z.int().min(1).max(10_000).default(1000) }),
+    result: z.array(wire.session),
+    handler: ({ limit }, context) => listed(context, limit),
+  }),
+  method({
+    name: 'session.get',
+    summary: 'One session.',
+    params: byId,
+    aliases,
+    result: wire.session,
+    handler: ({ sessionId }, context) => viewOf(context, context.engine.session(sessionId)),
+  }),
+  method({
+    name: 'session.delete',
+    summary: 'Ends a session and hides its history. A worktree goes too, unless work in it would be lost.',
+    changes: true,
+    params: byId,
+    aliases,
+    result: z.object({ deleted: z.boolean(), id: z.string(), worktree: z.string().exactOptional() }),
+    async handler({ sessionId }, context) {
+      const session = context.engine.session(sessionId)
+      await context.engine.destroy(sessionId)
+      const tree = await discardWorktree(context, session)
+      return bothWays({ deleted: true, ok: true, id: sessionId, sessionId, ...tree })
+    },
+  }),
+  change(
+    'session.pause',
+    'Stops the agent where it is (SIGSTOP), or keeps an idle session from starting.',
+    ({ engine }, id) => engine.pause(id),
+  ),
+  change('session.resume', 'Lets it go on.', ({ engine }, id) => engine.resume(id)),
+  change(
+    'session.cancel',
+    'Stops the turn and drops what waits; the session stays.',
+    async ({ engine }, id) => {
+      await engine.interrupt({ sessionId: id, clearQueue: true })
+      if (engine.session(id).paused) await engine.resume(id)
+    },
+  ),
+  method({
+    name: 'session.setMode',
+    summary: '`FORGE` and `STORM` forbid changes; all others allow what was allowed before.',
+    changes: true,
+    params: byId.extend({ mode: z.enum(MODES) }),
+    aliases,
+    result: z.object({ sessionId: z.string(), mode: z.enum(MODES), previousMode: z.enum(MODES) }),
+    async handler({ sessionId, mode }, { engine }) {
+      const before = engine.session(sessionId)
+      const free = modeBefore(engine, sessionId, engine.head + 1, (one) => one !== 'plan')
+      const wanted = isReadOnly(mode) ? 'plan' : before.mode === 'plan' ? free : before.mode
+      if (wanted !== before.mode) await engine.configure({ sessionId, mode: wanted })
+      return bothWays({ sessionId, mode: modeName(wanted), previousMode: modeName(before.mode) })
+    },
+  }),
+  method({
+    name: 'session.setModel',
+    summary: 'The model from the next turn on; null: the agent’s own choice.',
+    changes: true,
+    params: byId.extend({ model: z.string().min(1).nullable() }),
+    aliases,
+    result: wire.session,
+    async handler({ sessionId, model }, context) {
+      return viewOf(context, await context.engine.configure({ sessionId, model }))
+    },
+  }),
+  method({
+    name: 'session.rename',
+    summary: 'Gives it another title.',
+    changes: true,
+    params: byId.extend({ title: z.string().max(1000) }),
+    aliases: { ...aliases, title: ['name'] },
+    result: wire.session,
+    async handler({ sessionId, title }, context) {
+      return viewOf(context, await context.engine.configure({ sessionId, title }))
+    },
+  }),
+]
+
+/** Of a session that nobody else may write to now. */
+export function mustBeFree(session: Session, sending: ReadonlySet<string>): void {
+  const { id, paused, turn, queue } = session
+  if (paused) throw new ClawdeError('sessionPaused', 'The session is paused: call session.resume first')
+  if (turn || queue.length > 0 || sending.has(id)) {
+    throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
+      reason: 'busy',
+    })
+  }
+}

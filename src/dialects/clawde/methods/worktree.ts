@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { Session } from '../../../core/session.ts'
+import { ClawdeError } from '../errors.ts'
+import { method, type Context } from '../method.ts'
+import { bothWays } from '../spelling.ts'
+import * as wire from '../wire.ts'
+
+const byId = z.object({ sessionId: wire.sessionId })
+const aliases = wire.SESSION_ID
+
+async function withWorktree({ engine, workspace }: Context, sessionId: string): Promise<Session> {
+  const session = engine.session(sessionId)
+  const found = await workspace.worktree(session.cwd, sessionId).catch(() => null)
+  if (found) return session
+  throw new ClawdeError('repoNotFound', 'This session has no worktree of its own', { reason: 'no_worktree' })
+}
+
+export const worktreeMethods = [
+  method({
+    name: 'worktrees.diff',
+    summary: 'What a session has changed in its own worktree, new files included: a text.',
+    heavy: true,
+    params: byId.extend({ format: z.enum(['text', 'structured']).default('text') }),
+    aliases,
+    result: z.union([z.string(), z.array(z.unknown())]),
+    async handler({ sessionId, format }, context) {
+      const { cwd } = await withWorktree(context, sessionId)
+      const { text } = await context.workspace.worktreeDiff(cwd, sessionId)
+      return format === 'text' ? text : context.workspace.structured(text)
+    },
+  }),
+  method({
+    name: 'worktrees.merge',
+    also: ['worktrees.accept'],
+    summary:
+      'Brings that into the branch that is checked out in the repository. Unless it succeeds, nothing is touched.',
+    params: byId.extend({ message: z.string().max(10_000).exactOptional() }),
+    aliases,
+    result: z.object({ outcome: z.enum(['merged', 'nothing', 'conflict', 'blocked']) }),
+    async handler({ sessionId, message }, context) {
+      const { cwd, turn } = await withWorktree(context, sessionId)
+      if (turn) throw new ClawdeError('providerNotAvailable', 'A turn is in progress', { reason: 'busy' })
+      return context.workspace.mergeWorktree(cwd, sessionId, message)
+    },
+  }),
+  method({
+    name: 'worktrees.discard',
+    also: ['worktrees.delete', 'worktrees.reject'],
+    summary:
+      'Removes the worktree, and with `force` the work that is nowhere else. Its session can only be read then.',
+    params: byId.extend({ force: z.boolean().default(false) }),
+    aliases,
+    result: z.object({ discarded: z.boolean(), sessionId: z.string() }),
+    async handler({ sessionId, force }, context) {
+      const { cwd } = await withWorktree(context, sessionId)
+      await context.workspace.discardWorktree(cwd, sessionId, force)
+      return bothWays({ discarded: true, sessionId })
+    },
+  }),
+]

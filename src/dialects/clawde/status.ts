@@ -1,0 +1,43 @@
+import type { Event } from '../../core/event.ts'
+import type { Mode } from '../../core/mode.ts'
+import { statusOf as coreStatusOf, type Session, type SessionStatus } from '../../core/session.ts'
+import type { Outcome } from '../../core/turn.ts'
+
+/** All that clients know. A session that waits for a human is at work, as far as these go. */
+export const STATUSES = ['idle', 'running', 'paused', 'error'] as const
+export type ClawdeStatus = (typeof STATUSES)[number]
+
+export function statusOf(session: Session): ClawdeStatus {
+  return named(coreStatusOf(session), session.lastOutcome)
+}
+
+/** Null: to these clients it is the same as before. */
+export function statusChange(event: Event & { type: 'session.status' }): ClawdeStatus | null {
+  const after = named(event.status, event.outcome)
+  return event.status === 'destroyed' || after === named(event.previous, event.outcome) ? null : after
+}
+
+function named(status: SessionStatus, outcome: Outcome | null): ClawdeStatus {
+  switch (status) {
+    case 'paused':
+      return 'paused'
+    case 'running':
+    case 'waiting':
+      return 'running'
+    case 'idle':
+    case 'destroyed':
+      return outcome === 'failed' ? 'error' : 'idle'
+  }
+}
+
+/** Two of them forbid changes; what tells the others apart is nothing that Corral does. */
+export const MODES = ['NORMAL', 'LEARN', 'STORM', 'FORGE', 'CRUNCH'] as const
+export type ClawdeMode = (typeof MODES)[number]
+
+export function isReadOnly(mode: ClawdeMode): boolean {
+  return mode === 'FORGE' || mode === 'STORM'
+}
+
+export function modeName(mode: Mode): ClawdeMode {
+  return mode === 'plan' ? 'FORGE' : 'NORMAL'
+}

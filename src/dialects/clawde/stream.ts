@@ -1,0 +1,121 @@
+import type { Engine, Subscription } from '../../core/api.ts'
+import type { LoggedEvent } from '../../core/event.ts'
+import { bundleOf, EVERYTHING, type Broadcast, type Bundle, type Taste, type Wanted } from './broadcast.ts'
+import type { Push } from './pushes.ts'
+import { createTeller, type Teller } from './teller.ts'
+
+/** Who has taken everything after a moment was not slow: a single large message fills what may be unsent. */
+const LAG_MS = 1000
+
+export interface StreamOptions {
+  engine: Engine
+  broadcast: Broadcast
+  /** False: no more before there is room again. */
+  send(frame: Buffer): boolean
+  /** Bytes that may wait for an answer to go first. */
+  heldLimit: number
+  failed(): void
+}
+
+/** The pushes of one connection. */
+export interface Stream {
+  taste: Taste
+  /** An answer is on its way: what it caused comes after it. Each needs its release. */
+  hold(): void
+  release(): void
+  /** From a place in the log, or from now on. */
+  subscribe(after: number, wanted: Wanted): void
+  /** Something that is not in the log; who is behind gets the last one of its kind. */
+  push(kind: string, bundle: Bundle): void
+  drained(): void
+  close(): void
+}
+
+export function createStream({ engine, broadcast, send, heldLimit, failed }: StreamOptions): Stream {
+  const leave = broadcast.join()
+  let wanted = EVERYTHING
+  /** What this client alone has been told, while it reads from the log. */
+  let own: Teller | null = null
+  let holds = 0
+  let held: Buffer[] = []
+  let heldBytes = 0
+  /** The last batch found no more room: the log is read from there on. */
+  let behind = false
+  let behindSince = 0
+  const missed = new Map<string, Bundle>()
+  let subscription = follow(engine.head)
+
+  function follow(after: number): Subscription {
+    return engine.subscribe({ after }, deliver, failed)
+  }
+
+  function deliver(events: LoggedEvent[]): boolean {
+    const live = broadcast.bundleOf(events)
+    if (live) own = null
+    else own ??= createTeller(engine)
+    const bundle = live ?? bundleOf(own!.tell(events))
+    if (say(bundle.frames(stream.taste, wanted))) return true
+    if (!behind) behindSince = performance.now()
+    behind = true
+    own ??= broadcast.teller()
+    return false
+  }
+
+  function say(frames: readonly Buffer[]): boolean {
+    if (holds > 0) {
+      held.push(...frames)
+      for (const { length } of frames) heldBytes += length
+      return heldBytes < heldLimit
+    }
+    let room = true
+    for (const frame of frames) room = send(frame)
+    return room
+  }
+
+  /** What is sent to somebody who was too slow is told from the log; pieces of what is complete by now are left out. */
+  function goOn(): void {
+    if (!behind) return
+    behind = false
+    const { cursor } = subscription
+    const { head, oldest } = engine
+    if (head > cursor && performance.now() - behindSince >= LAG_MS) {
+      const params = { after: cursor, head, missed: head - cursor, gap: cursor + 1 < oldest }
+      const lagged: Push = { method: 'events.lagged', sessionId: null, seq: cursor, params }
+      say(bundleOf([lagged]).frames(stream.taste, EVERYTHING))
+    }
+    for (const bundle of missed.values()) say(bundle.frames(stream.taste, wanted))
+    missed.clear()
+    subscription.resume()
+  }
+
+  const stream: Stream = {
+    taste: { unix: false, aliases: false },
+    hold: () => void (holds += 1),
+    release() {
+      if (--holds > 0) return
+      const frames = held
+      held = []
+      heldBytes = 0
+      if (say(frames) && behind) goOn()
+    },
+    subscribe(after, chosen) {
+      subscription.close()
+      wanted = chosen
+      own = after < engine.head ? createTeller(engine) : null
+      behind = false
+      subscription = follow(after)
+    },
+    push(kind, bundle) {
+      if (behind) missed.set(kind, bundle)
+      else say(bundle.frames(stream.taste, wanted))
+    },
+    drained() {
+      if (holds === 0) goOn()
+    },
+    close() {
+      subscription.close()
+      leave()
+    },
+  }
+  return stream
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import type { ProviderReport } from './ports.ts'
+import { bothWays } from './spelling.ts'
+import { MODES, STATUSES } from './status.ts'
+
+/*
+ * The shapes of this protocol. Answers carry every field in both spellings; here they stand in one.
+ */
+
+export const nothing = z.looseObject({})
+export const sessionId = z.string().min(1).describe('of the session')
+export const SESSION_ID = { sessionId: ['id', 'session'] } as const
+
+const moment = z.string().describe('ISO 8601')
+
+export const daemonStatus = z.object({
+  version: z.string(),
+  uptime: z.number(),
+  uptimeSecs: z.number(),
+  activeSessions: z.number(),
+  totalSessions: z.number(),
+  watchedRepos: z.number(),
+  port: z.number(),
+  daemonId: z.string(),
+  pendingUpdate: z.string().nullable(),
+  recoveryMode: z.boolean(),
+  log: z.object({ id: z.string(), head: z.number(), oldest: z.number() }),
+})
+
+export const provider = z.object({
+  provider: z.string(),
+  available: z.boolean(),
+  installed: z.boolean(),
+  authenticated: z.boolean(),
+  authenticationKnown: z.boolean(),
+  version: z.string().nullable(),
+  path: z.string().nullable(),
+  error: z.string().nullable(),
+})
+
+export function providerView(report: ProviderReport) {
+  const { name, installed, signedIn, version, path, problem } = report
+  const error = installed
+    ? signedIn === false
+      ? 'nobody has signed in'
+      : null
+    : (problem ?? `${name} not found on PATH`)
+  return bothWays({
+    provider: name,
+    available: installed,
+    installed,
+    // Where it cannot be told, the agent itself will say.
+    authenticated: installed && signedIn !== false,
+    authenticationKnown: signedIn !== null,
+    version,
+    path,
+    error,
+  })
+}
+
+export function unknownProvider(name: string, error: string) {
+  const absent = { installed: false, signedIn: false, version: null, path: null }
+  return { ...providerView({ name, title: name, problem: error, ...absent }), error }
+}
+
+export const check = z.object({
+  name: z.string(),
+  status: z.enum(['ok', 'warn', 'error']),
+  message: z.string(),
+  fix: z.string().nullable(),
+})
+
+export const update = z.object({
+  current: z.string(),
+  latest: z.string().nullable(),
+  available: z.boolean(),
+  configured: z.boolean(),
+  message: z.string(),
+})
+
+export const toolCall = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+  status: z.enum(['pending', 'running', 'done', 'error', 'rejected']),
+  output: z.string().nullable(),
+  riskLevel: z.enum(['low', 'medium', 'high']),
+  createdAt: moment,
+  parentToolCallId: z.string().exactOptional(),
+})
+
+export const message = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  role: z.enum(['user', 'assistant', 'tool']),
+  content: z.string(),
+  status: z.enum(['streaming', 'done']),
+  createdAt: moment,
+  createdAtUnix: z.number(),
+  aborted: z.boolean().exactOptional(),
+  toolCall: toolCall.exactOptional(),
+})
+
+export const session = z.object({
+  id: z.string(),
+  provider: z.string(),
+  repoPath: z.string(),
+  title: z.string(),
+  status: z.enum(STATUSES),
+  createdAt: moment,
+  createdAtUnix: z.number(),
+  updatedAt: moment,
+  messageCount: z.number(),
+  mode: z.enum(MODES),
+  tier: z.enum(['active', 'warm', 'cold']),
+  queued: z.number(),
+  pendingToolCalls: z.array(z.string()),
+  permissions: z.array(z.string()).exactOptional(),
+  model: z.string().exactOptional(),
+  modelOverride: z.string().exactOptional(),
+  routedProvider: z.string().exactOptional(),
+  parentId: z.string().exactOptional(),
+  error: z.string().exactOptional(),
+  worktree: z.object({ path: z.string(), branch: z.string().nullable() }).exactOptional(),
+})
+
+export const repoStatus = z.object({
+  repoPath: z.string(),
+  path: z.string(),
+  branch: z.string(),
+  detached: z.boolean(),
+  remotes: z.array(z.string()),
+  isClean: z.boolean(),
+  ahead: z.number(),
+  behind: z.number(),
+  files: z.array(z.object({ path: z.string(), status: z.string(), oldPath: z.string().exactOptional() })),
+  hasConflicts: z.boolean(),
+  truncated: z.boolean(),
+  lastUpdated: moment,
+})

@@ -1,0 +1,59 @@
+import { WebSocket } from 'ws'
+import type { Target } from './dial.ts'
+import { UNAUTHORIZED } from './errors.ts'
+import {
+  ConnectionLost,
+  createCalls,
+  DaemonUnreachable,
+  NativeError,
+  type Link,
+  type Notified,
+} from './link.ts'
+
+const HANDSHAKE_MS = 10_000
+
+/** A reader that pauses for longer than the daemon waits for a sign of life loses the connection. */
+export function dialWebSocket({ address, token, ca }: Target, notified: Notified): Promise<Link> {
+  return new Promise((resolve, reject) => {
+    const ws = new WebSocket(address, {
+      perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: 0, // the daemon is trusted with the size of its answers
+      ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+      ...(ca === undefined ? {} : { ca }),
+    })
+    const { promise: closed, resolve: ended } = Promise.withResolvers<void>()
+    const calls = createCalls((json) => ws.send(json), notified)
+    const isOpen = (): boolean => ws.readyState === WebSocket.OPEN
+    ws.on('message', (data: Buffer) => calls.receive(data.toString()))
+    ws.on('unexpected-response', (request, { statusCode = 0 }) => {
+      request.destroy()
+      reject(refusal(address, statusCode))
+    })
+    ws.on('error', (error) => reject(new DaemonUnreachable(address, error)))
+    ws.on('close', () => {
+      calls.lost()
+      ended()
+    })
+    ws.on('open', () => {
+      resolve({
+        get open() {
+          return isOpen()
+        },
+        request: (method, params) =>
+          isOpen() ? calls.request(method, params) : Promise.reject(new ConnectionLost()),
+        pause: () => ws.pause(),
+        resume: () => ws.resume(),
+        close: () => ws.terminate(),
+        closed,
+      })
+    })
+  })
+}
+
+/** Who is refused need not try again; who finds the daemon too busy, or stopping, may. */
+function refusal(address: string, status: number): Error {
+  const message = `the daemon at ${address} answered ${status}`
+  if (status !== 401 && status !== 403) return new DaemonUnreachable(address, new Error(message))
+  return new NativeError({ code: UNAUTHORIZED, message, data: { code: 'unauthorized', status } })
+}

@@ -1,0 +1,49 @@
+import { createConnection } from 'node:net'
+import { createLineSplitter } from '../../transports/ndjson.ts'
+import { ConnectionLost, createCalls, DaemonUnreachable, type Link, type Notified } from './link.ts'
+
+/** Where a daemon listens: the path of its socket, or a `ws:` or `wss:` URL and what it takes to be let in there. */
+export interface Target {
+  address: string
+  token?: string | undefined
+  /** Certificates to trust, in PEM: a daemon that listens for others has usually made its own. */
+  ca?: string | undefined
+}
+
+export async function dial(target: Target, notified: Notified = () => {}): Promise<Link> {
+  if (!/^wss?:/.test(target.address)) return dialSocket(target.address, notified)
+  const { dialWebSocket } = await import('./dial-websocket.ts')
+  return dialWebSocket(target, notified)
+}
+
+function dialSocket(path: string, notified: Notified): Promise<Link> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(path)
+    const { promise: closed, resolve: ended } = Promise.withResolvers<void>()
+    const calls = createCalls((json) => void socket.write(`${json}\n`), notified)
+    const isOpen = (): boolean => !socket.destroyed && socket.writable
+    const splitter = createLineSplitter({
+      onLine: (line) => calls.receive(line.toString()),
+      onOverflow: () => socket.destroy(),
+    })
+    socket.on('data', (chunk: Buffer) => splitter.push(chunk))
+    socket.on('error', (error) => reject(new DaemonUnreachable(path, error)))
+    socket.on('close', () => {
+      calls.lost()
+      ended()
+    })
+    socket.on('connect', () => {
+      resolve({
+        get open() {
+          return isOpen()
+        },
+        request: (method, params) =>
+          isOpen() ? calls.request(method, params) : Promise.reject(new ConnectionLost()),
+        pause: () => void socket.pause(),
+        resume: () => void socket.resume(),
+        close: () => void socket.destroy(),
+        closed,
+      })
+    })
+  })
+}

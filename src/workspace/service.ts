@@ -1,0 +1,94 @@
+import { basename, dirname, join } from 'node:path'
+import { asCorralError } from '../core/error.ts'
+import { createGit } from './git.ts'
+import type { MergeOutcome } from './merge.ts'
+import { openRepository, type DiffRequest, type DiffText, type Repository } from './repository.ts'
+import type { RepoStatus } from './status.ts'
+import { parseUnifiedDiff, type FileDiff } from './unified.ts'
+import { createWatcher, type WatchedRepository } from './watch.ts'
+import { createWorktrees, type Worktree } from './worktree.ts'
+import type { WorktreeEntry } from './worktree-list.ts'
+
+export interface WorkspaceOptions {
+  readonly env: NodeJS.ProcessEnv
+  /** Where worktrees of sessions go. */
+  readonly worktrees: string
+  readonly changed: (status: RepoStatus) => void
+  readonly problem: (root: string, why: string) => void
+}
+
+/** Repositories by path, for those who know no more about them. Every path may be below the checkout that is meant. */
+export interface Workspace {
+  /** And watch it from now on. */
+  open(path: string): Promise<RepoStatus>
+  /** Whether it was open. */
+  close(path: string): Promise<boolean>
+  watched(): WatchedRepository[]
+  status(path: string): Promise<RepoStatus>
+  /** Of one file also when it is untracked. */
+  diff(path: string, request: Pick<DiffRequest, 'staged' | 'file'>): Promise<DiffText>
+  files(path: string): Promise<{ root: string; files: readonly string[]; truncated: boolean }>
+  readFile(path: string, file: string): Promise<{ root: string; content: string; sizeBytes: number }>
+  structured(diff: string): FileDiff[]
+  addWorktree(path: string, id: string, carry: boolean): Promise<Worktree>
+  worktree(path: string, id: string): Promise<WorktreeEntry | null>
+  worktreeDiff(path: string, id: string): Promise<DiffText>
+  mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
+  discardWorktree(path: string, id: string, force: boolean): Promise<void>
+  /** Resolves when no git of ours runs any more. */
+  stop(): Promise<void>
+}
+
+export function createWorkspace({ env, worktrees: folder, changed, problem }: WorkspaceOptions): Workspace {
+  const git = createGit(env)
+  const watcher = createWatcher({ changed: (_, status) => changed(status), problem })
+  const worktrees = createWorktrees()
+  const at = (path: string): Promise<Repository> => openRepository(git, path)
+
+  /** The checkout that a worktree was made from: where its work goes back to. */
+  async function main(path: string): Promise<Repository> {
+    const { commonDir } = await at(path)
+    return at(basename(commonDir) === '.git' ? dirname(commonDir) : path)
+  }
+
+  return {
+    open: async (path) => watcher.open(await at(path)),
+    async close(path) {
+      if (watcher.close(path)) return true
+      // One that is gone may still be watched, by the name that it had.
+      const found = await at(path).catch((thrown: unknown) => {
+        if (asCorralError(thrown).code === 'repo_not_found') return null
+        throw thrown
+      })
+      return found !== null && watcher.close(found.root)
+    },
+    watched: () => watcher.list(),
+    status: async (path) => (await at(path)).status(),
+    async diff(path, { staged = false, file }) {
+      const repo = await at(path)
+      return file === undefined ? repo.diff({ staged }) : repo.fileDiff(file, { staged })
+    },
+    async files(path) {
+      const repo = await at(path)
+      return { root: repo.root, ...(await repo.files()) }
+    },
+    async readFile(path, file) {
+      const repo = await at(path)
+      return { root: repo.root, ...(await repo.readFile(file)) }
+    },
+    structured: parseUnifiedDiff,
+    addWorktree: async (path, id, carry) =>
+      worktrees.create(await at(path), { id, path: join(folder, id), carry }),
+    async worktree(path, id) {
+      const found = await worktrees.list(await main(path))
+      return found.find((entry) => entry.id === id) ?? null
+    },
+    worktreeDiff: async (path, id) => worktrees.diff(await main(path), id),
+    mergeWorktree: async (path, id, message) => worktrees.merge(await main(path), id, message),
+    discardWorktree: async (path, id, force) => worktrees.discard(await main(path), id, { force }),
+    async stop() {
+      await watcher.closeAll()
+      git.close()
+    },
+  }
+}

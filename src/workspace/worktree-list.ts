@@ -1,0 +1,86 @@
+/** A worktree of a session as git knows it. */
+export interface WorktreeEntry {
+  readonly id: string
+  readonly path: string
+  /** What is checked out there now; the agent may have changed it. */
+  readonly branch: string | null
+  readonly head: string | null
+  /** The commit that its changes are counted from. */
+  readonly base: string | null
+  readonly isCarried: boolean
+  /** The folder is not there. */
+  readonly isMissing: boolean
+  /** There is not even a worktree, only its refs. */
+  readonly isLeftOver: boolean
+}
+
+const REASON = 'corral session '
+const REF = /^refs\/corral\/([^/]+)\/(base|carried)$/
+
+export function reasonOf(id: string): string {
+  return REASON + id
+}
+
+export function baseRef(id: string): string {
+  return `refs/corral/${id}/base`
+}
+
+/** There, and the same as the base at the start, if uncommitted work was carried over. */
+export function carriedRef(id: string): string {
+  return `refs/corral/${id}/carried`
+}
+
+export function refsOf(id: string): string[] {
+  return [baseRef(id), carriedRef(id)]
+}
+
+/**
+ * Reads `git worktree list --porcelain -z`, and lines of ref and object below `refs/corral/`. Whether the folders
+ * are there it cannot say: git does not tell for worktrees that are locked.
+ */
+export function parseWorktrees(listing: string, refLines: string): WorktreeEntry[] {
+  const refs = new Map(
+    refLines
+      .split('\n')
+      .filter((line) => line.includes('\0'))
+      .map((line) => line.split('\0') as [string, string]),
+  )
+  const about = (id: string) => ({
+    base: refs.get(baseRef(id)) ?? null,
+    isCarried: refs.has(carriedRef(id)),
+  })
+  const entries = listing.split('\0\0').flatMap((text): WorktreeEntry[] => {
+    const fields = fieldsOf(text)
+    const reason = fields.get('locked') ?? ''
+    if (!reason.startsWith(REASON)) return []
+    const id = reason.slice(REASON.length)
+    return [{ id, ...placeOf(fields), ...about(id), isLeftOver: false }]
+  })
+  const known = new Set(entries.map(({ id }) => id))
+  const left = new Set(
+    [...refs.keys()].flatMap((ref) => REF.exec(ref)?.[1] ?? []).filter((id) => !known.has(id)),
+  )
+  const leftOvers = [...left].map((id) => {
+    const nowhere = { path: '', branch: null, head: null, isMissing: true, isLeftOver: true }
+    return { id, ...nowhere, ...about(id) }
+  })
+  return [...entries, ...leftOvers]
+}
+
+function fieldsOf(text: string): Map<string, string> {
+  return new Map(
+    text.split('\0').map((field) => {
+      const space = field.indexOf(' ')
+      return space < 0 ? [field, ''] : [field.slice(0, space), field.slice(space + 1)]
+    }),
+  )
+}
+
+function placeOf(fields: ReadonlyMap<string, string>) {
+  return {
+    isMissing: false,
+    path: fields.get('worktree') ?? '',
+    branch: fields.get('branch')?.replace(/^refs\/heads\//, '') ?? null,
+    head: fields.get('HEAD') ?? null,
+  }
+}

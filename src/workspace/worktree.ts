@@ -1,0 +1,201 @@
+import { access, mkdir, realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { CorralError } from '../core/error.ts'
+import { isInside } from './files.ts'
+import { refuseFiltered, type GuardedGit } from './guarded.ts'
+import { mergeBack, type MergeOutcome } from './merge.ts'
+import { openRepository, readStatus, type DiffRequest, type DiffText, type Repository } from './repository.ts'
+import { identity, snapshot } from './snapshot.ts'
+import { baseRef, carriedRef, parseWorktrees, reasonOf, refsOf, type WorktreeEntry } from './worktree-list.ts'
+
+export interface WorktreeRequest {
+  /** Short, and safe in the name of a branch: letters, digits, `-` and `_`. */
+  readonly id: string
+  /** Where it goes: a path that does not exist, outside of the checkout. */
+  readonly path: string
+  /** Uncommitted work of the checkout comes along, as a commit that a later merge leaves out. */
+  readonly carry?: boolean
+}
+
+export interface Worktree {
+  readonly id: string
+  readonly path: string
+  readonly branch: string
+  readonly base: string
+}
+
+/**
+ * Worktrees of sessions. git itself remembers all about them: the lock of a worktree names its session, and
+ * `refs/corral/ID/` has the commit that its changes are counted from. Changes to one repository happen one at a
+ * time.
+ */
+export interface Worktrees {
+  create(repo: Repository, request: WorktreeRequest): Promise<Worktree>
+  list(repo: Repository): Promise<WorktreeEntry[]>
+  /** Those whose session nobody knows any more, and those whose folder is gone. */
+  orphans(repo: Repository, known: ReadonlySet<string>): Promise<WorktreeEntry[]>
+  /** From the base to the working tree, new files included. */
+  diff(repo: Repository, id: string, request?: Pick<DiffRequest, 'file' | 'maxBytes'>): Promise<DiffText>
+  /** Into the branch that is checked out in `repo`. Unless it succeeds, that checkout is as it was. */
+  merge(repo: Repository, id: string, message?: string): Promise<MergeOutcome>
+  /** Folder, branch and refs; throws `unsaved_work` if something would be lost and `force` is not given. */
+  discard(repo: Repository, id: string, options?: { force?: boolean }): Promise<void>
+}
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+const SLOW_MS = 120_000
+
+export function createWorktrees(): Worktrees {
+  const queues = new Map<string, Promise<unknown>>()
+
+  function inTurn<T>(repo: Repository, work: () => Promise<T>): Promise<T> {
+    const before = queues.get(repo.commonDir) ?? Promise.resolve()
+    const result = before.then(work)
+    const settled = result
+      .catch(() => {})
+      .finally(() => {
+        if (queues.get(repo.commonDir) === settled) queues.delete(repo.commonDir)
+      })
+    queues.set(repo.commonDir, settled)
+    return result
+  }
+
+  return {
+    create: (repo, request) => inTurn(repo, () => create(repo, request)),
+    list,
+    async orphans(repo, known) {
+      return (await list(repo)).filter(({ id, isMissing }) => isMissing || !known.has(id))
+    },
+    async diff(repo, id, request = {}) {
+      const entry = await find(repo, id)
+      const worktree = await openRepository(repo.git, entry.path)
+      return worktree.diff({ ...request, base: entry.base ?? 'HEAD', untracked: true })
+    },
+    merge: (repo, id, message) => inTurn(repo, async () => mergeBack(repo, await find(repo, id), message)),
+    discard: (repo, id, { force = false } = {}) => inTurn(repo, () => discard(repo, id, force)),
+  }
+}
+
+async function create(repo: Repository, { id, path, carry = false }: WorktreeRequest): Promise<Worktree> {
+  if (!ID.test(id)) throw new CorralError('invalid', `Not an id for a worktree: ${id}`, { field: 'id' })
+  await repo.git.require(2, 38)
+  const place = await placeFor(repo, path)
+  const here = await repo.guarded()
+  if ((await here.resolve('HEAD')) === null)
+    throw new CorralError('unsupported', 'The repository has no commit yet', { path: repo.root })
+  if ((await list(repo)).some((entry) => entry.id === id))
+    throw new CorralError('invalid', `There is a worktree ${id} already`, { field: 'id' })
+  if (here.config.disabledFilters.size > 0) await refuseFiltered(here, (await repo.files()).files)
+  const head = (await here.resolve('HEAD'))!
+  const base = carry ? await snapshot(repo, 'Uncommitted work, carried over') : head
+  const branch = await freeBranch(here, id)
+  await here.run(['update-ref', '--stdin', '-z'], { input: refsInput(id, base, base !== head) })
+  const add = ['worktree', 'add', '--quiet', '--no-track', '--lock', '--reason', reasonOf(id), '-b', branch]
+  try {
+    await here.run([...add, '--', place, base], { timeoutMs: SLOW_MS, env: identity(here) })
+  } catch (thrown) {
+    await removeAll(here, { id, path: place, branch })
+    throw thrown
+  }
+  return { id, path: place, branch, base }
+}
+
+async function placeFor(repo: Repository, path: string): Promise<string> {
+  const parent = dirname(resolve(path))
+  await mkdir(parent, { recursive: true })
+  const place = join(await realpath(parent), basename(path))
+  if (isInside(repo.root, place) || isInside(repo.commonDir, place))
+    throw new CorralError('invalid', 'A worktree does not go into the checkout', { field: 'path', path })
+  return place
+}
+
+/** A branch with the name `corral` leaves no room for branches below it. */
+async function freeBranch(here: GuardedGit, id: string): Promise<string> {
+  const isTaken = (await here.resolve('refs/heads/corral')) !== null
+  const branch = isTaken ? `corral-${id}` : `corral/${id}`
+  if ((await here.resolve(`refs/heads/${branch}`)) !== null)
+    throw new CorralError('invalid', `There is a branch ${branch} already`, { field: 'id' })
+  return branch
+}
+
+function refsInput(id: string, base: string, carried: boolean): string {
+  const refs = carried ? [baseRef(id), carriedRef(id)] : [baseRef(id)]
+  return refs.map((ref) => `update ${ref}\0${base}\0\0`).join('')
+}
+
+async function list(repo: Repository): Promise<WorktreeEntry[]> {
+  await repo.git.require(2, 38)
+  const here = await repo.guarded()
+  const [listing, refs] = await Promise.all([
+    here.text(['worktree', 'list', '--porcelain', '-z']),
+    here.text(['for-each-ref', '--format=%(refname)%00%(objectname)', 'refs/corral/']),
+  ])
+  const entries = parseWorktrees(listing, refs)
+  return Promise.all(entries.map(async (entry) => ({ ...entry, isMissing: !(await isThere(entry)) })))
+}
+
+/** The folder of a worktree has a `.git`, which is what makes it one. */
+async function isThere({ path, isLeftOver }: WorktreeEntry): Promise<boolean> {
+  if (isLeftOver) return false
+  return access(join(path, '.git')).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function find(repo: Repository, id: string): Promise<WorktreeEntry> {
+  const entry = (await list(repo)).find((entry) => entry.id === id)
+  if (entry) return entry
+  throw new CorralError('repo_not_found', `There is no worktree ${id}`, { id })
+}
+
+async function discard(repo: Repository, id: string, force: boolean): Promise<void> {
+  const entry = await find(repo, id)
+  const here = await repo.guarded()
+  const branch = await branchOf(here, id)
+  if (!force) await refuseLoss(repo, here, entry, branch)
+  await removeAll(here, { id, path: entry.path, branch })
+}
+
+async function branchOf(here: GuardedGit, id: string): Promise<string | null> {
+  for (const branch of [`corral/${id}`, `corral-${id}`])
+    if ((await here.resolve(`refs/heads/${branch}`)) !== null) return branch
+  return null
+}
+
+async function refuseLoss(
+  repo: Repository,
+  here: GuardedGit,
+  entry: WorktreeEntry,
+  branch: string | null,
+): Promise<void> {
+  const files = entry.isMissing ? [] : await uncommitted(repo, entry)
+  const own = branch === null ? [] : [`refs/heads/${branch}`]
+  const tips = [...(entry.head === null ? [] : [entry.head]), ...own]
+  const kept = [...(branch === null ? [] : [`--exclude=${branch}`]), '--branches', '--tags', '--remotes']
+  const known = entry.base === null ? kept : [entry.base, ...kept]
+  const args = ['rev-list', '--count', ...tips, '--not', ...known, '--']
+  const commits = tips.length === 0 ? 0 : Number(await here.text(args))
+  if (files.length === 0 && commits === 0) return
+  const text = `The worktree has ${files.length} uncommitted files and ${commits} commits that are nowhere else`
+  throw new CorralError('unsaved_work', text, { id: entry.id, files, commits })
+}
+
+async function uncommitted(repo: Repository, entry: WorktreeEntry): Promise<string[]> {
+  const worktree = await openRepository(repo.git, entry.path)
+  const status = await readStatus(await worktree.guarded(), worktree.root)
+  return status.files.map(({ path }) => path)
+}
+
+/** Each step may have been done before: a discard that was cut short can be repeated. */
+async function removeAll(
+  here: GuardedGit,
+  { id, path, branch }: { id: string; path: string; branch: string | null },
+): Promise<void> {
+  const listed = parseWorktrees(await here.text(['worktree', 'list', '--porcelain', '-z']), '')
+  if (listed.some((entry) => entry.id === id && !entry.isLeftOver))
+    await here.run(['worktree', 'remove', '--force', '--force', '--', path], { timeoutMs: SLOW_MS })
+  const names = branch === null ? refsOf(id) : [`refs/heads/${branch}`, ...refsOf(id)]
+  const input = names.map((ref) => `delete ${ref}\0\0`).join('')
+  await here.run(['update-ref', '--stdin', '-z'], { input })
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { chmodSync } from 'node:fs'
+import { test } from 'node:test'
+import { rigFor, type Json } from './support.ts'
+
+test('daemon.status has every field in both spellings', async (t) => {
+  const rig = await rigFor(t)
+  const client = await rig.client()
+  const status = await client.call('daemon.status')
+  for (const field of [
+    'uptime',
+    'uptimeSecs',
+    'uptime_secs',
+    'activeSessions',
+    'watchedRepos',
+    'totalSessions',
+  ]) {
+    assert.equal(status[field], 0, field)
+  }
+  assert.equal(status['version'], '9.9.9')
+  assert.equal(status['port'], rig.port)
+  assert.match(String(status['daemonId']), /^[0-9a-f]{64}$/)
+  assert.equal(status['recoveryMode'], false)
+})
+
+const claude = {
+  name: 'claude',
+  title: 'Claude',
+  installed: true,
+  path: '/bin/claude',
+  version: '2.0',
+  problem: null,
+  signedIn: true,
+}
+
+test('daemon.checkProvider says everything about an agent, whether it is there or not', async (t) => {
+  const codex = {
+    ...claude,
+    name: 'codex',
+    installed: false,
+    path: null,
+    version: null,
+    signedIn: null,
+    problem: 'not found',
+  }
+  const rig = await rigFor(t, { parts: { providers: async () => [claude, codex] } })
+  const client = await rig.client()
+  const there = await client.call('daemon.checkProvider', { provider: 'claude' })
+  const { provider, available, installed, authenticated, version, path, error } = there
+  assert.deepEqual(
+    { provider, available, installed, authenticated, version, path, error },
+    {
+      provider: 'claude',
+      available: true,
+      installed: true,
+      authenticated: true,
+      version: '2.0',
+      path: '/bin/claude',
+      error: null,
+    },
+  )
+  const gone = await client.call('daemon.checkProvider', { provider: 'codex' })
+  assert.deepEqual([gone['available'], gone['authenticated'], gone['error']], [false, false, 'not found'])
+  const unknown = await client.call('daemon.checkProvider', { provider: 'nobody' })
+  assert.deepEqual(Object.keys(unknown), Object.keys(there))
+  assert.match(String(unknown['error']), /nobody/)
+  assert.equal((await client.call<{ providers: unknown[] }>('daemon.providers')).providers.length, 2)
+})
+
+test('daemon.doctor has eight checks, and its status is that of the worst', async (t) => {
+  const finding = (name: string, status: 'ok' | 'warn' | 'error' | 'skipped') => ({
+    name,
+    status,
+    message: name,
+    fix: null,
+  })
+  let disk: 'ok' | 'warn' = 'ok'
+  const examine = async () => [
+    finding('data_dir', 'ok'),
+    finding('sqlite', 'ok'),
+    finding('disk_space', disk),
+    finding('agent_claude', 'ok'),
+    finding('listener_clawde', 'ok'),
+  ]
+  const rig = await rigFor(t, { parts: { examine } })
+  const client = await rig.client()
+  const { checks, overallStatus } = await client.call<{ checks: Json[]; overallStatus: string }>(
+    'daemon.doctor',
+  )
+  assert.equal(
+    checks.map(({ name }) => name).join(' '),
+    'data_dir auth_token sqlite port provider_claude mdns disk_space update',
+  )
+  assert.equal(overallStatus, 'ok')
+  disk = 'warn'
+  assert.equal((await client.call('daemon.doctor'))['overallStatus'], 'warn')
+  chmodSync(rig.tokenFile, 0o644)
+  const again = await client.call<{ checks: Json[] }>('daemon.doctor')
+  assert.equal(again.checks[1]!['status'], 'warn')
+})
+
+test('without a release feed updates say so', async (t) => {
+  const client = await (await rigFor(t)).client()
+  const check = await client.call('daemon.checkUpdate')
+  assert.deepEqual([check['current'], check['available'], check['update_available']], ['9.9.9', false, false])
+  assert.equal((await client.call('daemon.applyUpdate'))['applied'], false)
+})

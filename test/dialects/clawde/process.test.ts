@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { dial, type Client, type Json } from './support.ts'
+
+const run = promisify(execFile)
+const CLIENT = new URL('client.py', import.meta.url).pathname
+
+async function daemonFor(t: TestContext, env: NodeJS.ProcessEnv = {}): Promise<TestDaemon> {
+  const daemon = await startDaemon({ env: { CORRAL_CLAWDE_PORT: String(await freePort()), ...env } })
+  t.after(() => daemon.stop())
+  return daemon
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const urlOf = (daemon: TestDaemon): string => daemon.listeners['clawde']!
+const tokenOf = (daemon: TestDaemon): string =>
+  readFileSync(join(daemon.home, '.local/share/clawd/auth_token'), 'utf8')
+
+async function clientOf(t: TestContext, daemon: TestDaemon, token = tokenOf(daemon)): Promise<Client> {
+  const client = await dial(t, urlOf(daemon))
+  await client.call('daemon.auth', { token })
+  return client
+}
+
+async function hasWebsockets(): Promise<boolean> {
+  return run('python3', ['-c', 'import websockets']).then(
+    () => true,
+    () => false,
+  )
+}
+
+test('the minimal Python client of the protocol’s reference, as it stands there', async (t) => {
+  if (!(await hasWebsockets())) return t.skip('python3 with the module websockets is not installed here')
+  const isTaken = await fetch('http://127.0.0.1:4300/health').then(
+    () => true,
+    () => false,
+  )
+  if (isTaken) return t.skip('somebody else listens on port 4300, the only one that this client knows')
+  const daemon = await daemonFor(t, { CORRAL_CLAWDE_PORT: '4300' })
+  if (!daemon.listeners['clawde']) return t.skip('somebody else was faster to take port 4300')
+  const { stdout } = await run('python3', [CLIENT], {
+    env: { PATH: process.env['PATH'], PYTHONPATH: process.env['PYTHONPATH'], HOME: daemon.home },
+  })
+  const [first, ...rest] = stdout.split('\n')
+  assert.equal(first, 'Authenticated.')
+  const status = JSON.parse(rest.join('\n')) as Json
+  assert.equal(status['port'], 4300)
+  assert.equal(status['activeSessions'], 0)
+  assert.equal(typeof status['uptimeSecs'], 'number')
+})
+
+test('the whole daemon: status, doctor, providers, resources, a turn', async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await clientOf(t, daemon)
+  assert.match(String((await client.call('daemon.status'))['daemonId']), /^[0-9a-f]{64}$/)
+  const { checks } = await client.call<{ checks: Json[] }>('daemon.doctor')
+  assert.equal(checks.length, 8)
+  for (const name of ['data_dir', 'auth_token', 'sqlite', 'port']) {
+    assert.equal(checks.find((check) => check['name'] === name)?.['status'], 'ok', name)
+  }
+  assert.equal((await client.call('daemon.checkProvider', { provider: 'demo' }))['available'], true)
+  const resources = await client.call<{ ram: Json; sessions: Json }>('system.resources')
+  assert.ok((resources.ram['daemonBytes'] as number) > 10 * 1024 ** 2)
+  assert.ok((resources.ram['totalBytes'] as number) > (resources.ram['usedBytes'] as number))
+  assert.equal(
+    (await client.call<{ history: unknown[] }>('system.resourceHistory', { limit: 5 })).history.length,
+    0,
+  )
+  const made = await client.call('session.create', { repoPath: daemon.project, provider: 'demo' })
+  const pushes = await client.turn(made['id'] as string, '[[say hello]]')
+  assert.ok(pushes.some(({ params }) => params['content'] === 'hello'))
+  const warm = await client.call<{ sessions: Json }>('system.resources')
+  assert.equal(warm.sessions['warm'], 1)
+})
+
+test('a session, its place in the log and its context survive the daemon', async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await clientOf(t, daemon)
+  const { id: sessionId } = await client.call('session.create', {
+    repoPath: daemon.project,
+    provider: 'demo',
+  })
+  await client.turn(sessionId as string, '[[remember green]] [[say noted]]')
+  const seq = client.pushes.at(-1)!.params['seq']
+  await client.call('session.sendMessage', { sessionId, content: '[[drip 20 100]]' })
+  await client.push('session.messageUpdated', ({ content }) => String(content).startsWith('w1 w2'))
+  await daemon.kill9()
+  await daemon.restart()
+  const again = await clientOf(t, daemon)
+  await again.call('events.subscribe', { after: seq, sessions: [sessionId] })
+  const done = await again.push('session.messageUpdated', ({ status }) => status === 'done')
+  assert.match(String(done['content']), /^w1 .* w20$/)
+  await again.until(() => again.pushes.at(-1)?.params['status'] === 'idle')
+  const pushes = await again.turn(sessionId as string, '[[recall]]')
+  assert.ok(pushes.some(({ params }) => params['content'] === 'recall: green'))
+})
+
+test('two daemons: a device of the one is nobody at the other, and put out at once', async (t) => {
+  const [home, office] = [await daemonFor(t), await daemonFor(t)]
+  const [owner, other] = [await clientOf(t, home), await clientOf(t, office)]
+  const { pin } = await owner.call('daemon.pairPin')
+  const stranger = await dial(t, urlOf(office))
+  assert.equal((await stranger.refusal('device.pair', { pin, name: 'Phone', platform: 'ios' })).code, -32021)
+  const phone = await dial(t, urlOf(home))
+  const paired = await phone.call('device.pair', { pin, name: 'Phone', platform: 'ios' })
+  const token = paired['deviceToken'] as string
+  await phone.call('daemon.auth', { token })
+  const { id } = await phone.call('session.create', { repoPath: home.project, provider: 'demo' })
+  await phone.turn(id as string, '[[say from afar]]')
+  await assert.rejects(clientOf(t, office, token), { code: -32004 })
+  assert.equal((await phone.refusal('daemon.pairPin')).code, -32004)
+  assert.deepEqual(await other.call('device.list'), [])
+
+  // The token outlives the daemon, and is not to be read out of its files.
+  await home.terminate()
+  await home.restart()
+  const back = await clientOf(t, home, token)
+  for (const file of ['corral.db', 'corral.db-wal']) {
+    const bytes = await import('node:fs').then(({ readFileSync: read, existsSync }) =>
+      existsSync(join(home.corralHome, file)) ? read(join(home.corralHome, file)) : Buffer.alloc(0),
+    )
+    assert.ok(!bytes.includes(token), file)
+  }
+  const boss = await clientOf(t, home)
+  const native = await dial(t, `${urlOf(home)}/native`, { authorization: `Bearer ${token}` })
+  assert.equal((await native.refusal('daemon.stop')).data['code'], 'forbidden')
+  assert.equal((await native.refusal('device.pin', {})).data['code'], 'forbidden')
+  await boss.call('device.revoke', { id: paired['deviceId'] })
+  assert.equal(await back.closed, 1008)
+  assert.equal(await native.closed, 1008)
+  await assert.rejects(clientOf(t, home, token), { code: -32004 })
+})

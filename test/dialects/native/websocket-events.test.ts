@@ -1,0 +1,4 @@
+import { eventTests } from './event-tests.ts'
+import { overWebSocket } from './support.ts'
+
+eventTests(overWebSocket)
