@@ -14,6 +14,7 @@ import { latency } from './latency.ts'
 import { log } from './log.ts'
 import { memory } from './memory.ts'
 import { rpc } from './rpc.ts'
+import { search } from './search.ts'
 import { sessions } from './sessions.ts'
 import { start } from './start.ts'
 import { met, type Result } from './support/row.ts'
@@ -27,6 +28,7 @@ const BENCHMARKS = {
   throughput,
   latency,
   log,
+  search,
   start,
   sessions,
   memory,

@@ -25,6 +25,7 @@ const NAMED = new Map<unknown, string>([
   [wire.turnView, 'Turn'],
   [wire.approvalView, 'Approval'],
   [wire.historyItem, 'HistoryItem'],
+  [wire.searchHit, 'SearchHit'],
   [wire.projectView, 'Project'],
   [wire.device, 'Device'],
   [wire.agentReport, 'AgentReport'],
@@ -62,6 +63,7 @@ function typeText(json: Json): string {
   if (options) return [...new Set(options.map((option) => typeText(option as Json)))].join(' | ')
   if (json.const !== undefined) return literal(json.const)
   if (json.enum) return json.enum.map(literal).join(' | ')
+  if (json.prefixItems) return `[${json.prefixItems.map((item) => typeText(item as Json)).join(', ')}]`
   if (json.type === 'array') return arrayText(typeText(json.items as Json))
   if (json.type === 'object' && json.properties) return `{ ${fields(json).join('; ')} }`
   const types = [json.type ?? 'unknown'].flat() as string[]
@@ -122,6 +124,7 @@ const SHAPES = [
   wire.turnView,
   wire.approvalView,
   wire.historyItem,
+  wire.searchHit,
   wire.projectView,
   wire.device,
   wire.agentReport,

@@ -221,11 +221,35 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await session()).set,
   },
   {
+    name: 'export',
+    args: '<session>',
+    summary: 'a whole session as a document: Markdown for people, JSON for programs',
+    options: [
+      ['--format <format>', 'md or json (md)'],
+      ['-o, --output <file>', 'into this file, which is there only when it is complete'],
+    ],
+    load: async () => (await import('./commands/export.ts')).exportSession,
+  },
+  {
+    name: 'search',
+    args: '<words...>',
+    summary: 'find what was said, in every session',
+    options: [
+      ['--session <session>', 'only in this one'],
+      ['--limit <count>', 'at most so many (20)'],
+    ],
+    load: async () => (await import('./commands/search.ts')).search,
+  },
+  {
     name: 'queue',
     args: '<session>',
     summary: 'the messages that wait',
-    options: [['--remove <turn>', 'take one out']],
-    load: async () => (await session()).queue,
+    options: [
+      ['--remove <turn>', 'take one out'],
+      ['--move <turn>', 'put one in another place'],
+      ['--to <position>', 'with --move: 1 is the next to run (1)'],
+    ],
+    load: async () => (await import('./commands/queue.ts')).queue,
   },
   {
     name: 'mcp',

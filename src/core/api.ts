@@ -11,6 +11,7 @@ import type {
   SteerTurn,
 } from './command.ts'
 import type { AddDevice, Device } from './devices.ts'
+import type { ExportPage, ExportRequest } from './export/export.ts'
 import type { EventType, LoggedEvent } from './event.ts'
 import type {
   ApprovalQuery,
@@ -23,6 +24,7 @@ import type {
 } from './ports.ts'
 import type { CreateProject, ProjectView, UpdateProject } from './projects.ts'
 import type { Rules } from './rule.ts'
+import type { SearchRequest, SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
 
@@ -44,6 +46,8 @@ export interface Engine {
   interrupt(command: Interrupt): Promise<{ interrupted: boolean; cancelled: string[] }>
   /** Takes a message out of the queue. */
   cancelTurn(sessionId: string, turnId: string): Promise<void>
+  /** Moves a message within the queue; 1 is the next to run. Resolves with the queue as it is then. */
+  moveTurn(sessionId: string, turnId: string, position: number): Promise<string[]>
   pause(sessionId: string): Promise<Session>
   resume(sessionId: string): Promise<Session>
   configure(command: ConfigureSession): Promise<Session>
@@ -116,6 +120,12 @@ export interface Engine {
 
   /** How many events a query would find, counted up to its limit. */
   countEvents(query: EventQuery): number
+
+  /** What users said and agents answered, by words; never fails for what was typed. */
+  search(query: SearchRequest): SearchResult
+
+  /** A session as a document, a page at a time. */
+  exportPage(request: ExportRequest): ExportPage
 
   bookmarks(owner: string, sessionId: string): Bookmark[]
   setBookmark(bookmark: Bookmark): Promise<void>

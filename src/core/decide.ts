@@ -91,14 +91,31 @@ export function interrupt(state: Session, clearQueue: boolean): EventBody[] {
 }
 
 export function cancelTurn(state: Session, turnId: string): EventBody[] {
-  if (!state.queue.includes(turnId)) {
-    throw new CorralError('turn_not_found', `No message ${turnId} waits in the queue of session ${state.id}`)
-  }
+  if (!state.queue.includes(turnId)) throw notWaiting(state, turnId)
   const headed = !state.turn && state.queue[0] === turnId
   return [
     { type: 'turn.cancelled', turnId, reason: 'removed from the queue' },
     ...(headed ? promote(state) : []),
   ]
+}
+
+/** Position 1 is the next to run; what is beyond the end is the end. */
+export function moveTurn(state: Session, turnId: string, wanted: number): EventBody[] {
+  const now = state.queue.indexOf(turnId) + 1
+  if (now === 0) throw notWaiting(state, turnId)
+  // What the last turn ended without belongs together: the first in the queue is one of it, and the others are for that one.
+  const first = !state.turn && state.steers.length > 0 ? 2 : 1
+  if (now < first) {
+    throw new CorralError('invalid', 'Other messages are for this one: it stays the next', {
+      field: 'turnId',
+    })
+  }
+  const position = Math.min(Math.max(wanted, first), state.queue.length)
+  return position === now ? [] : [{ type: 'turn.moved', turnId, position }]
+}
+
+function notWaiting({ id }: Session, turnId: string): CorralError {
+  return new CorralError('turn_not_found', `No message ${turnId} waits in the queue of session ${id}`)
 }
 
 export function setPaused(state: Session, paused: boolean): EventBody[] {
@@ -169,7 +186,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
 /** A steer that came too late an agent may begin by itself, also while its session is being paused. */
 function accepted(state: Session, output: AgentOutput & { type: 'turn.accepted' }): EventBody[] {
   const { turnId } = output
-  if (!state.turn && state.queue[0] === turnId) return [{ type: 'turn.started', turnId }, output]
+  if (!state.turn && state.queue.includes(turnId)) return [{ type: 'turn.started', turnId }, output]
   return state.turn?.id === turnId && !state.turn.accepted ? [output] : []
 }
 

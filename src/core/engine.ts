@@ -210,6 +210,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     async cancelTurn(sessionId, turnId) {
       await change(sessionId, (state) => decide.cancelTurn(state, turnId))
     },
+    async moveTurn(sessionId, turnId, position) {
+      await change(sessionId, (state) => decide.moveTurn(state, turnId, position))
+      return existing(sessionId).queue
+    },
     async pause(sessionId) {
       const { agent, turn } = existing(sessionId)
       if (turn) needs(catalog, agent, 'pause')

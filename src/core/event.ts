@@ -152,6 +152,8 @@ export type EventBody =
   | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null }
   | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
+  /** It waits in another place: the n-th in the queue. */
+  | { type: 'turn.moved'; turnId: string; position: number }
   /** Taken out of the queue before it ran. */
   | { type: 'turn.cancelled'; turnId: string; reason: string }
   | ({

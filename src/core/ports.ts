@@ -5,6 +5,7 @@ import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { Project } from './projects.ts'
 import type { Rules } from './rule.ts'
+import type { Phrase } from './search/query.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Failure, Steer, Turn } from './turn.ts'
 
@@ -50,6 +51,8 @@ export type Write =
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
+  /** What was said in a session is not to be found any more. */
+  | { op: 'search.drop'; sessionId: string }
   | HouseWrite
 
 /** Of what belongs to no session. */
@@ -103,6 +106,15 @@ export interface EventQuery {
   maxBytes?: number
 }
 
+export interface SearchQuery {
+  phrases: readonly Phrase[]
+  sessionId?: string
+  /** Nothing later than this `seq`. */
+  until: number
+  offset: number
+  limit: number
+}
+
 export interface SessionQuery {
   /** Sessions that were active before this point; from the previous page's last row. */
   before?: { activeAt: number; id: string } | null
@@ -153,6 +165,8 @@ export interface Log {
   devices(): Device[]
   /** By the SHA-256 of its token, in hex. */
   deviceByToken(tokenHash: string): Device | null
+  /** What was said that has all of these in it: by relevance, then the newest first. */
+  search(query: SearchQuery): LoggedEvent[]
   /** When a session was last active in this directory or below. */
   activeBelow(path: string): number | null
   /** Sessions that need looking after at start: a process, a running turn, a queue. */

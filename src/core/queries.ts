@@ -2,7 +2,9 @@ import type { Engine } from './api.ts'
 import type { Steered } from './command.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
+import { exportPage } from './export/export.ts'
 import type { Log } from './ports.ts'
+import { search } from './search/search.ts'
 import type { Session } from './session.ts'
 
 type Queries = Pick<
@@ -19,6 +21,8 @@ type Queries = Pick<
   | 'countApprovals'
   | 'events'
   | 'countEvents'
+  | 'search'
+  | 'exportPage'
   | 'bookmarks'
 >
 
@@ -87,6 +91,11 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       return log.events(query)
     },
     countEvents: (query) => log.countEvents(query),
+    exportPage: (request) => exportPage(log, existing(drafts, request.sessionId), request),
+    search(request) {
+      known(request.sessionId)
+      return search(log, request)
+    },
     bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
   }
 }

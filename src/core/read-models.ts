@@ -61,7 +61,10 @@ export function readModels(event: Event): Write[] {
         { op: 'approval.update', id: event.approvalId, decision: event.decision, by: event.by, at: event.at },
       ]
     case 'session.destroyed':
-      return [{ op: 'bookmarks.drop', sessionId: event.sessionId }]
+      return [
+        { op: 'bookmarks.drop', sessionId: event.sessionId },
+        { op: 'search.drop', sessionId: event.sessionId },
+      ]
     case 'agent.exited':
       return [{ op: 'run.delete', id: event.runId }]
     default:

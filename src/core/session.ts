@@ -134,6 +134,8 @@ export function apply(state: Session | null, event: Event): Session {
         turnCount: state.turnCount + 1,
         activeAt: event.at,
       }
+    case 'turn.moved':
+      return { ...state, queue: moved(state.queue, event.turnId, event.position) }
     case 'turn.cancelled':
       return { ...state, queue: state.queue.filter((id) => id !== event.turnId) }
     case 'turn.completed':
@@ -197,6 +199,11 @@ function resolved(
   if (approval.id !== event.approvalId) return [approval]
   if (approval.external || event.decision.behavior === 'cancelled') return []
   return [{ ...approval, decision: event.decision }]
+}
+
+function moved(queue: readonly string[], turnId: string, position: number): string[] {
+  const others = queue.filter((id) => id !== turnId)
+  return others.toSpliced(position - 1, 0, turnId)
 }
 
 function withoutSteer({ steers }: Session, id: string): Steer[] {

@@ -8,6 +8,7 @@ import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
 import { countEvents, readEvents, type EventRow, type EventRows, type Query, type Row } from './event-page.ts'
 import { readHouse } from './house.ts'
+import { readHits } from './search.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
@@ -70,6 +71,7 @@ export function createReader(db: DatabaseSync): Reader {
         sessions: row['n'] as number,
       })),
     ...readHouse(all),
+    search: (query) => snapshot(() => readHits(all, query)),
     sessions: (query) => readSessions(all, query).map((row) => state(row)!),
     unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
     countSessions() {

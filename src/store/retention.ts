@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Retention } from '../core/ports.ts'
+import { createIndex } from './search.ts'
 
 /** Returns how many events went; call again until it is less than the limit. */
 export function createRetention(db: DatabaseSync): (request: Retention) => number {
@@ -7,8 +8,10 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
     `WITH oldest AS (SELECT seq, at, turn FROM events ORDER BY seq LIMIT ?)
      DELETE FROM events WHERE seq IN (
        SELECT seq FROM oldest WHERE at < ? AND (turn IS NULL OR turn NOT IN
-         (SELECT id FROM turns WHERE state IN ('queued', 'running'))))`,
+         (SELECT id FROM turns WHERE state IN ('queued', 'running'))))
+     RETURNING seq, type`,
   )
+  const { forget } = createIndex(db)
   const oldRows = [
     'DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE ended_at < ? LIMIT ?)',
     `DELETE FROM approvals WHERE id IN (
@@ -34,7 +37,9 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
     keepLast.run()
     let removed = 0
     if (eventsBefore !== null) {
-      removed = Number(old.run(limit, eventsBefore).changes)
+      const gone = old.all(limit, eventsBefore) as { seq: number; type: string }[]
+      for (const { seq, type } of gone) forget(seq, type)
+      removed = gone.length
       for (const statement of oldRows) statement.run(eventsBefore, limit)
     }
     if (destroyedBefore === null) return removed

@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
+import { indexAll, SEARCH_TABLE } from './search.ts'
 
 /**
  * Numbered steps, never edited once released. The log itself is two tables: `events` for what stays, and `deltas` for streamed
  * pieces of messages that are not complete yet; one `seq` runs through both.
  */
-const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   `
   CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -75,6 +76,10 @@ const MIGRATIONS: readonly string[] = [
     id TEXT PRIMARY KEY, token_hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, platform TEXT NOT NULL, scopes TEXT NOT NULL,
     paired_at INTEGER NOT NULL, last_seen_at INTEGER) WITHOUT ROWID;
   `,
+  (db) => {
+    db.exec(SEARCH_TABLE)
+    indexAll(db)
+  },
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -93,7 +98,9 @@ export function migrate(db: DatabaseSync, path: string): void {
   for (let version = found; version < SCHEMA_VERSION; version++) {
     db.exec('BEGIN IMMEDIATE')
     try {
-      db.exec(MIGRATIONS[version]!)
+      const step = MIGRATIONS[version]!
+      if (typeof step === 'string') db.exec(step)
+      else step(db)
       db.exec(`PRAGMA user_version = ${version + 1}`)
       db.exec('COMMIT')
     } catch (error) {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
 import { dueAt, isResting, statusOf } from '../core/session.ts'
 import { createHouseWriter } from './house.ts'
+import { createIndex, type SearchIndex } from './search.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
 export type EventRow = [number, string, string | null, string, number, string, string | null]
@@ -17,17 +18,20 @@ export function createApplier(db: DatabaseSync): (request: CommitRequest) => voi
     'INSERT INTO events(seq, session, turn, type, at, body) VALUES (?, ?, ?, ?, ?, ?)',
   )
   const addDelta = db.prepare('INSERT INTO deltas(seq, session, turn, message, body) VALUES (?, ?, ?, ?, ?)')
-  const write = createWriter(db)
+  const search = createIndex(db)
+  const write = createWriter(db, search)
   return ({ events, writes }) => {
     for (const [seq, session, turn, type, at, body, message] of events) {
-      if (message === null) addEvent.run(seq, session, turn, type, at, body)
-      else addDelta.run(seq, session, turn, message, body)
+      if (message === null) {
+        addEvent.run(seq, session, turn, type, at, body)
+        search.add(seq, session, type, body)
+      } else addDelta.run(seq, session, turn, message, body)
     }
     for (const one of writes) write(one)
   }
 }
 
-function createWriter(db: DatabaseSync): (write: Write) => void {
+function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => void {
   const session = db.prepare(
     `INSERT INTO sessions(
        id, key, agent, cwd, parent, status, active_at, unfinished, native_id, archived, due_at, state)
@@ -139,6 +143,9 @@ function createWriter(db: DatabaseSync): (write: Write) => void {
         return
       case 'bookmarks.drop':
         bookmarksDrop.run(w.sessionId)
+        return
+      case 'search.drop':
+        search.drop(w.sessionId)
         return
       default:
         house(w)

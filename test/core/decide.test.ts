@@ -6,6 +6,7 @@ import { CorralError } from '../../src/core/error.ts'
 import type { AgentOutput, EventBody } from '../../src/core/event.ts'
 import { openApprovals, tierOf, type Session } from '../../src/core/session.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
+import { randomly } from '../support/random.ts'
 import { after, aQuestion, AROUND, aSession, running } from '../support/session.ts'
 
 const message = { sessionId: 's1', input: [] }
@@ -232,3 +233,77 @@ function possible(state: Session, next: (below: number) => number, id: string): 
     return []
   }
 }
+
+function waiting(...ids: string[]): Session {
+  return ids.reduce((now, id) => after(now, decide.send(now, id, message, 100)), running())
+}
+
+test('a message is moved within the queue, and stays in it once', () => {
+  const state = waiting('a', 'b', 'c', 'd')
+  const moved = (id: string, to: number): string =>
+    after(state, decide.moveTurn(state, id, to)).queue.join('')
+  assert.deepEqual(
+    [moved('c', 1), moved('a', 4), moved('a', 99), moved('d', 2), moved('b', 2)],
+    ['cabd', 'bcda', 'bcda', 'adbc', 'abcd'],
+  )
+  assert.deepEqual(decide.moveTurn(state, 'b', 2), [], 'where it is already')
+  assert.throws(() => decide.moveTurn(state, 't1', 1), refused('turn_not_found'), 'it runs')
+  assert.throws(() => decide.moveTurn(state, 'x', 1), refused('turn_not_found'))
+})
+
+test('what a turn ended without stays together at the head of the queue', () => {
+  const paused = after(steered(waiting('a', 'b'), 'x1', 'x2'), [{ type: 'session.changed', paused: true }])
+  const ending = after(paused, decide.absorb(paused, ended('completed'), AROUND))
+  const state = after(ending, decide.promote(ending))
+  assert.deepEqual([state.queue, state.steers.map(({ id }) => id)], [['x1', 'a', 'b'], ['x2']])
+  assert.throws(() => decide.moveTurn(state, 'x1', 3), refused('invalid'))
+  assert.deepEqual(after(state, decide.moveTurn(state, 'b', 1)).queue, ['x1', 'b', 'a'])
+})
+
+test('a steer that its agent begins by itself begins, wherever it was moved to', () => {
+  const paused = after(steered(waiting('a'), 'x1'), [{ type: 'session.changed', paused: true }])
+  const ending = after(paused, decide.absorb(paused, ended('completed'), AROUND))
+  const late = after(ending, decide.promote(ending))
+  const moved = after(late, decide.moveTurn(late, 'x1', 2))
+  const begun = after(moved, decide.absorb(moved, { type: 'turn.accepted', turnId: 'x1' }, AROUND))
+  assert.deepEqual([begun.turn?.id, begun.queue], ['x1', ['a']])
+})
+
+test('whatever is sent, moved, taken out and run, in any order: every message is somewhere, and nowhere twice', () => {
+  const random = randomly(17)
+  for (let round = 0; round < 100; round++) {
+    let state = running()
+    const sent = new Set<string>()
+    const over = new Set<string>()
+    for (let step = 0; step < 40; step++) {
+      const some = state.queue[random(Math.max(state.queue.length, 1))] ?? 'nobody'
+      const wishes: (() => EventBody[])[] = [
+        () => {
+          const id = `m${step}`
+          const bodies = decide.send(state, id, message, 8)
+          sent.add(id)
+          return bodies
+        },
+        () => decide.moveTurn(state, some, 1 + random(10)),
+        () => {
+          const bodies = decide.cancelTurn(state, some)
+          over.add(some)
+          return bodies
+        },
+        () => {
+          if (state.turn) over.add(state.turn.id)
+          return [...decide.absorb(state, ended('completed'), AROUND)]
+        },
+        () => decide.advance(state),
+      ]
+      try {
+        state = after(state, wishes[random(wishes.length)]!())
+      } catch (error) {
+        assert.ok(error instanceof CorralError, String(error))
+      }
+      const here = [...state.queue, ...(state.turn ? [state.turn.id] : [])]
+      assert.equal(new Set(here).size, here.length)
+      for (const id of sent) assert.equal(here.includes(id), !over.has(id), `${id} in round ${round}`)
+    }
+  }
+})

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import type { EventBody } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Log } from '../../src/core/ports.ts'
 import { FOR_EVER, NO_RULES } from '../../src/core/rule.ts'
@@ -159,6 +160,42 @@ test('a time of skipping that an earlier version has begun still ends', async ()
     await t.event('session.changed', { sessionId: 'one' })
     assert.deepEqual(t.engine.session('one').rules, NO_RULES)
     assert.equal(eventsOf(t, 'one', 'session.changed').length, 1)
+  } finally {
+    await t.stop()
+  }
+})
+
+test('what was said before there was an index is found, but for what was removed', async () => {
+  const home = oldHome({ id: 'one', at: 1 }, { id: 'gone', at: 2, destroyed: true })
+  const db = new DatabaseSync(join(home, 'corral.db'))
+  const add = db.prepare('INSERT INTO events(seq, session, turn, type, at, body) VALUES (?, ?, ?, ?, ?, ?)')
+  const said = (seq: number, sessionId: string, body: EventBody): void => {
+    add.run(
+      seq,
+      sessionId,
+      't1',
+      body.type,
+      seq,
+      JSON.stringify({ seq, at: seq, sessionId, turnId: 't1', ...body }),
+    )
+  }
+  const input = [{ type: 'text' as const, text: 'ancient question' }]
+  const answer = { type: 'message.completed', messageId: 'm', parent: null, aborted: false } as const
+  said(10, 'one', { type: 'turn.queued', turnId: 't1', input, key: null, origin: null, position: 0 })
+  said(11, 'one', { ...answer, kind: 'thinking', text: 'ancient thought' })
+  said(12, 'one', { ...answer, kind: 'text', text: 'An ancientAnswer' })
+  said(13, 'gone', { ...answer, kind: 'text', text: 'ancient folly' })
+  db.close()
+  const t = await startEngine({ home })
+  try {
+    const { hits } = t.engine.search({ text: 'ancient', limit: 9 })
+    assert.deepEqual(
+      hits.toSorted((a, b) => a.seq - b.seq).map(({ seq, role, text }) => [seq, role, text]),
+      [
+        [10, 'user', 'ancient question'],
+        [12, 'assistant', 'An ancientAnswer'],
+      ],
+    )
   } finally {
     await t.stop()
   }

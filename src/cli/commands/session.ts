@@ -1,5 +1,4 @@
 import { uuid } from '../../core/ids.ts'
-import { textOf } from '../../core/content.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
 import type { SessionView } from '../../dialects/native/wire.ts'
 import { given, text, type Cli, type Command } from '../cli.ts'
@@ -8,7 +7,7 @@ import { clean, duration, oneLine, sessionName, shortId, table } from '../format
 import { setup, wholeNumber } from '../options.ts'
 import { PAGE, readPast } from '../past.ts'
 import { renderItems } from '../render.ts'
-import { pickId, resolveSession } from '../resolve.ts'
+import { resolveSession } from '../resolve.ts'
 
 export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
@@ -122,24 +121,4 @@ export const remove: Command = (cli, [fragments]) =>
       if (cli.json) cli.printJson({ sessionId })
       else cli.print(`removed ${shortId(sessionId)}`)
     }
-  })
-
-export const queue: Command = (cli, [fragment]) =>
-  cli.withDaemon(async (client) => {
-    const sessionId = await resolveSession(client, String(fragment))
-    const { turns } = await client.call('queue.list', { sessionId })
-    const unwanted = text(cli.options['remove'])
-    if (unwanted !== undefined) {
-      const ids = turns.map((turn) => turn.id)
-      const removed = await client.call('queue.remove', {
-        sessionId,
-        turnId: pickId('message', unwanted, ids),
-      })
-      return cli.json ? cli.printJson(removed) : cli.print(`removed ${shortId(removed.turnId)}`)
-    }
-    if (cli.json) return turns.forEach(cli.printJson)
-    if (turns.length === 0) return cli.note('nothing waits')
-    cli.print(
-      table(turns.map((turn, index) => [`${index + 1}`, shortId(turn.id), oneLine(textOf(turn.input), 80)])),
-    )
   })

@@ -3,6 +3,7 @@ import { approvalMethods } from './methods/approval.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { deviceMethods } from './methods/device.ts'
 import { eventMethods } from './methods/events.ts'
+import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { workspaceMethods } from './methods/workspace.ts'
 
@@ -13,6 +14,7 @@ export const METHODS = [
   ...turnMethods,
   ...approvalMethods,
   ...eventMethods,
+  ...searchMethods,
   ...workspaceMethods,
   ...deviceMethods,
 ]

@@ -195,6 +195,18 @@ export const historyItem = z.discriminatedUnion('kind', [
 ])
 export type HistoryItem = z.output<typeof historyItem>
 
+export const searchHit = z.object({
+  sessionId,
+  turnId: z.string().nullable(),
+  seq: seq.describe('of the event in which it was said'),
+  at: time,
+  role: z.enum(['user', 'assistant']),
+  text: z.string().describe('the part around what was found'),
+  marks: z
+    .array(z.tuple([z.number(), z.number()]))
+    .describe('what was found, as ranges of characters in `text`'),
+})
+
 /** Checked for its frame only: the kinds of events are listed in core. */
 export const event = z.custom<Event>(
   (value) =>
@@ -223,6 +235,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'turn.completed': true,
   'turn.failed': true,
   'turn.interrupted': true,
+  'turn.moved': true,
   'turn.cancelled': true,
   'approval.requested': true,
   'approval.resolved': true,

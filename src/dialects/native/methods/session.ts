@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Content } from '../../../core/content.ts'
 import { CorralError } from '../../../core/error.ts'
+import { EXPORT_FORMATS } from '../../../core/export/export.ts'
 import { decodePage, encodePage } from '../../../core/page.ts'
 import { method } from '../method.ts'
 import { viewSession, viewTurn } from '../views.ts'
@@ -113,6 +114,18 @@ export const sessionMethods = [
     },
   }),
   method({
+    name: 'session.export',
+    summary:
+      'The session as a document, a page at a time: the texts of all pages, one after the other. `json` has the session and every event of it, `markdown` is for people.',
+    params: z.strictObject({
+      sessionId,
+      format: z.enum(EXPORT_FORMATS).default('json'),
+      cursor: z.string().min(1).exactOptional().describe('`next` of the page before'),
+    }),
+    result: z.object({ text: z.string(), next: z.string().nullable() }),
+    handler: (params, { engine }) => engine.exportPage(params),
+  }),
+  method({
     name: 'session.send',
     summary:
       "Sends the user's message: a new turn, which runs at once or waits in the queue. Answers after the commit.",
@@ -180,6 +193,19 @@ export const turnMethods = [
     result: z.object({ turns: z.array(wire.turnView) }),
     handler: (params, { engine }) => ({
       turns: engine.session(params.sessionId).queue.map((waiting) => viewTurn(engine.turn(waiting))),
+    }),
+  }),
+  method({
+    name: 'queue.move',
+    summary: 'Moves a message within the queue; it is still to run once. `turn.moved` tells everybody.',
+    params: z.strictObject({
+      sessionId,
+      turnId,
+      position: z.int().min(1).max(1_000_000).describe('1: the next to run; beyond the end is the end'),
+    }),
+    result: z.object({ queue: z.array(z.string()).describe('ids of the turns that wait, in order') }),
+    handler: async (params, { engine }) => ({
+      queue: await engine.moveTurn(params.sessionId, params.turnId, params.position),
     }),
   }),
   method({

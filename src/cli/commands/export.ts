@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import { text, type Cli, type Command } from '../cli.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { resolveSession } from '../resolve.ts'
+
+type Page = Api['session.export']['result']
+
+const FORMATS = { md: 'markdown', markdown: 'markdown', json: 'json' } as const
+
+export const exportSession: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const wanted = text(cli.options['format']) ?? (cli.json ? 'json' : 'md')
+    const format = FORMATS[wanted as keyof typeof FORMATS]
+    if (!format) throw new CliError(`--format is md or json, not ${wanted}`, EXIT.usage)
+    const sessionId = await resolveSession(client, String(fragment))
+    const pages = pagesOf(client, { sessionId, format })
+    const file = text(cli.options['output'])
+    if (file === undefined) await write(pages, cli.stdout)
+    else await intoFile(cli, pages, file)
+  })
+
+async function* pagesOf(client: NativeClient, what: { sessionId: string; format: 'json' | 'markdown' }) {
+  let cursor: string | null = null
+  do {
+    const page: Page = await client.call('session.export', { ...what, ...(cursor !== null && { cursor }) })
+    yield page.text
+    cursor = page.next
+  } while (cursor !== null)
+}
+
+async function write(pages: AsyncIterable<string>, out: Writable): Promise<void> {
+  for await (const page of pages) if (!out.write(page)) await once(out, 'drain')
+}
+
+/** A file that is not complete has another name. */
+async function intoFile(cli: Cli, pages: AsyncIterable<string>, file: string): Promise<void> {
+  const part = `${file}.part`
+  const out = createWriteStream(part, { mode: 0o600 })
+  try {
+    await once(out, 'open')
+    await write(pages, out)
+    out.end()
+    await finished(out)
+    await rename(part, file)
+  } catch (error) {
+    out.destroy()
+    await rm(part, { force: true }).catch(() => {})
+    throw error
+  }
+  cli.note(`written to ${file}`)
+}

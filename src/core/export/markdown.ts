@@ -1,0 +1,159 @@
+import type { Decision } from '../approval.ts'
+import { type Content } from '../content.ts'
+import type { Event, EventOf } from '../event.ts'
+import type { Session } from '../session.ts'
+import type { Failure } from '../turn.ts'
+import type { Usage } from '../usage.ts'
+
+/** What later events are read together with. Small: it goes from page to page. */
+export interface Memory {
+  /** Tools that run, by the ids of their calls. */
+  tools: Record<string, string>
+  /** What a human was asked, by the ids of the approvals; what mode or rules have answered is not told. */
+  asked: Record<string, string>
+}
+
+export const NO_MEMORY: Memory = { tools: {}, asked: {} }
+
+/** What was said in a turn; nothing when that is not kept any more. */
+export type InputOf = (turnId: string) => Content[]
+
+export function markdownHead(session: Session): string {
+  const { title, agent, model, cwd, createdAt, turnCount, usage } = session
+  const facts = [
+    ['Session', code(session.id)],
+    ['Agent', model === null ? agent : `${agent} (${model})`],
+    ['Directory', code(cwd)],
+    ['Begun', new Date(createdAt).toISOString()],
+    ['Turns', String(turnCount)],
+    ['Used', used(usage)],
+  ]
+  return `# ${flat(title ?? 'Session')}\n\n${facts.map(([name, fact]) => `- ${name}: ${fact}\n`).join('')}`
+}
+
+/** A conversation for people, event by event. */
+export function markdownOf(event: Event, memory: Memory, inputOf: InputOf): { text: string; memory: Memory } {
+  switch (event.type) {
+    case 'turn.started':
+      return { text: user('You', event.at, inputOf(event.turnId)), memory }
+    case 'turn.steer_accepted':
+      return { text: user('You, meanwhile', event.at, event.input), memory }
+    case 'message.completed':
+      return { text: message(event), memory }
+    case 'tool.started': {
+      const { tool, input, parent, callId } = event
+      const text = `**Tool:** ${code(tool)}${ofSubAgent(parent)}\n\n${inputBlock(input)}`
+      return { text, memory: { ...memory, tools: { ...memory.tools, [callId]: tool } } }
+    }
+    case 'tool.completed': {
+      const { [event.callId]: tool, ...tools } = memory.tools
+      return { text: result(event, tool), memory: { ...memory, tools } }
+    }
+    case 'approval.requested': {
+      if (!event.open) return { text: '', memory }
+      const { id, tool, kind, input, summary, callId } = event.approval
+      const what = kind === 'tool' ? `May ${code(tool)} run?` : kind === 'plan' ? 'A plan:' : 'A question:'
+      const shown = callId !== null && Object.hasOwn(memory.tools, callId)
+      const text = `**${what}**${summary ? ` ${flat(summary)}` : ''}${shown ? '' : `\n\n${inputBlock(input)}`}`
+      return { text, memory: { ...memory, asked: { ...memory.asked, [id]: tool } } }
+    }
+    case 'approval.resolved': {
+      const { [event.approvalId]: tool, ...asked } = memory.asked
+      const text = tool === undefined ? '' : `**${decided(event.decision)}** (${flat(event.by)})`
+      return { text, memory: { ...memory, asked } }
+    }
+    case 'turn.completed':
+      return { text: `*Completed: ${used(event.usage)}*`, memory: NO_MEMORY }
+    case 'turn.interrupted':
+      return { text: `*Interrupted: ${used(event.usage)}*`, memory: NO_MEMORY }
+    case 'turn.failed':
+      return { text: `*Failed: ${failed(event.error)}; ${used(event.usage)}*`, memory: NO_MEMORY }
+    case 'agent.notice':
+      return { text: event.level === 'warning' ? `*Note: ${flat(event.message)}*` : '', memory }
+    default:
+      return { text: '', memory }
+  }
+}
+
+function user(who: string, at: number, input: Content[]): string {
+  const parts = input.map((part) => (part.type === 'text' ? part.text : `*(an image, ${part.mediaType})*`))
+  const said = parts.length > 0 ? parts.join('\n\n') : '*(not kept any more)*'
+  return `## ${who}\n\n<sub>${new Date(at).toISOString()}</sub>\n\n${said}`
+}
+
+function message({ kind, text, aborted, parent }: EventOf<'message.completed'>): string {
+  const whole = aborted ? `${text}\n\n*(cut off)*` : text
+  if (kind === 'thinking') return folded(`Thinking${ofSubAgent(parent)}`, whole)
+  return `## Agent${ofSubAgent(parent)}\n\n${whole}`
+}
+
+function result(event: EventOf<'tool.completed'>, tool: string | undefined): string {
+  const what = event.isError ? 'Error' : 'Result'
+  const cut = event.cut > 0 ? `\n\n*(${event.cut} more bytes were not kept)*` : ''
+  const body = event.output === '' ? '*(nothing)*' : fenced(event.output, '')
+  return folded(`${what}${tool === undefined ? '' : ` of ${tool}`}`, `${body}${cut}`)
+}
+
+function decided(decision: Decision): string {
+  switch (decision.behavior) {
+    case 'allow': {
+      const said = [
+        ...(decision.input === undefined ? [] : ['with another input']),
+        ...(decision.comment ? [flat(decision.comment)] : []),
+        ...Object.entries(decision.answers ?? {}).map(([asked, said]) => `${flat(asked)} ${flat(said)}`),
+      ]
+      return said.length > 0 ? `Allowed: ${said.join('; ')}` : 'Allowed'
+    }
+    case 'deny':
+      return decision.comment ? `Refused: ${flat(decision.comment)}` : 'Refused'
+    case 'respond':
+      return `Answered: ${flat(decision.text)}`
+    case 'cancelled':
+      return `Taken back: ${flat(decision.reason)}`
+  }
+}
+
+/** A command is shown as it would be typed, everything else as JSON. */
+function inputBlock(input: unknown): string {
+  if (typeof input === 'object' && input !== null && 'command' in input && Object.keys(input).length === 1) {
+    if (typeof input.command === 'string') return fenced(input.command, 'sh')
+  }
+  return typeof input === 'string' ? fenced(input, '') : fenced(JSON.stringify(input, null, 2) ?? '', 'json')
+}
+
+function used({ outputTokens, costUsd, durationMs, ...usage }: Usage): string {
+  const tokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  return [
+    `${tokens.toLocaleString('en')} tokens in, ${outputTokens.toLocaleString('en')} out`,
+    ...(costUsd === null ? [] : [`$${costUsd.toFixed(4)}`]),
+    `${(durationMs / 1000).toFixed(1)} s`,
+  ].join(', ')
+}
+
+function failed({ code: name, message: why }: Failure): string {
+  return `${flat(why)} (${name})`
+}
+
+function ofSubAgent(parent: string | null): string {
+  return parent === null ? '' : ' (sub-agent)'
+}
+
+function folded(summary: string, body: string): string {
+  const safe = flat(summary).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  return `<details>\n<summary>${safe}</summary>\n\n${body}\n\n</details>`
+}
+
+/** With a fence that is longer than any in the text. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text}${text.endsWith('\n') ? '' : '\n'}${fence}`
+}
+
+function code(text: string): string {
+  return text.includes('`') ? `\`\` ${flat(text)} \`\`` : `\`${flat(text)}\``
+}
+
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
