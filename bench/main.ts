@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { claude } from './claude.ts'
+import { agents } from './agents.ts'
 import { fanout } from './fanout.ts'
 import { humanlayer } from './humanlayer.ts'
 import { latency } from './latency.ts'
@@ -19,8 +19,21 @@ import { met, type Result } from './support/row.ts'
 import { machine, table } from './support/table.ts'
 import { openWorkshop, type Workshop } from './support/workshop.ts'
 import { throughput } from './throughput.ts'
+import { warm } from './warm.ts'
 
-const BENCHMARKS = { claude, throughput, latency, log, start, sessions, memory, rpc, fanout, humanlayer }
+const BENCHMARKS = {
+  agents,
+  throughput,
+  latency,
+  log,
+  start,
+  sessions,
+  memory,
+  warm,
+  rpc,
+  fanout,
+  humanlayer,
+}
 type Name = keyof typeof BENCHMARKS
 
 const { values: options, positionals } = parseArgs({
