@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { claude } from './claude.ts'
+import { agents } from './agents.ts'
 import { clawde } from './clawde.ts'
 import { fanout } from './fanout.ts'
 import { humanlayer } from './humanlayer.ts'
@@ -21,10 +21,11 @@ import { met, type Result } from './support/row.ts'
 import { machine, table } from './support/table.ts'
 import { openWorkshop, type Workshop } from './support/workshop.ts'
 import { throughput } from './throughput.ts'
+import { warm } from './warm.ts'
 import { websocket } from './websocket.ts'
 
 const BENCHMARKS = {
-  claude,
+  agents,
   throughput,
   latency,
   log,
@@ -32,6 +33,7 @@ const BENCHMARKS = {
   start,
   sessions,
   memory,
+  warm,
   rpc,
   fanout,
   humanlayer,

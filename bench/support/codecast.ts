@@ -46,16 +46,22 @@ export function follow(port: number, params: object, onBytes: (bytes: Buffer) =>
   })
 }
 
-/** From before the connection is made to the first piece of the answer, in milliseconds; waits for the end. */
-export async function firstToken(port: number, sessionId: string, message: string): Promise<number> {
+/** How long a message's answer took to begin and to end, in milliseconds. */
+export interface Exchange {
+  firstMs: number
+  endMs: number
+}
+
+/** From before the connection is made to the first piece of the answer, and to the end of the stream. */
+export async function exchange(port: number, sessionId: string, message: string): Promise<Exchange> {
   const sent = performance.now()
-  let first = 0
+  let [firstMs, endMs] = [0, 0]
   let text = ''
   await follow(port, { sessionId, message }, (bytes) => {
-    if (first > 0) return
     text += bytes.toString('latin1')
-    if (text.includes('"type":"partial"')) first = performance.now()
+    if (firstMs === 0 && text.includes('"type":"partial"')) firstMs = performance.now() - sent
+    if (endMs === 0 && text.includes('data: [DONE]')) endMs = performance.now() - sent
   })
-  if (first === 0) throw new Error(`the stream had no answer: ${text.slice(-500)}`)
-  return first - sent
+  if (firstMs === 0 || endMs === 0) throw new Error(`the stream had no answer: ${text.slice(-500)}`)
+  return { firstMs, endMs }
 }

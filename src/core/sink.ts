@@ -47,8 +47,10 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
     },
     async output(sessionId, position, outputs) {
       const draft = drafts.of(sessionId)
+      // The same for all of them: nothing that an agent says changes what is around its session.
+      const here = around(draft.state)
       for (const output of draft.state.destroyed ? [] : outputs) {
-        const absorbed = (): EventBody[] => decide.absorb(draft.state, output, around(draft.state))
+        const absorbed = (): EventBody[] => decide.absorb(draft.state, output, here)
         if (output.type === 'turn.ended') {
           if (!decide.isLate(draft.state, output)) close(draft, absorbed)
         } else if (output.type === 'steer.taken') take(draft, absorbed())
