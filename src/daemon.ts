@@ -1,4 +1,3 @@
-import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -21,13 +20,18 @@ import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native
 import { openLog } from './store/log.ts'
 import { readDaemonId } from './system/daemon-id.ts'
 import { keepHistory, openHistory } from './system/history.ts'
+import { makeHome, realPath } from './system/home.ts'
 import { takeLock } from './system/lock.ts'
 import { isRepository } from './system/repository.ts'
 import { openLogger, type Logger } from './system/logger.ts'
 import { advertise, wantsAdvertising, type Advertiser } from './system/mdns.ts'
+import { lookAtMemory } from './system/memory.ts'
+import { corralMetrics } from './system/metrics.ts'
+import { watchPressure } from './system/pressure.ts'
 import { createResources } from './system/resources.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
+import { keepTally } from './system/tally.ts'
 import { createUpdates } from './system/update.ts'
 import { watchForUpdates } from './system/update-watch.ts'
 import { createHttpApp } from './transports/http.ts'
@@ -110,6 +114,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
   const look = createResources({ log })
   const history = openHistory(join(config.home, 'resources.jsonl'), warn)
+  const { tally, close: stopCounting } = keepTally(parts.engine)
   let stop!: Daemon['stop']
   const addresses: Record<string, string> = {}
   const troubles: Record<string, string> = {}
@@ -117,11 +122,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     version,
     startedAt,
     listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
-    agents() {
-      const running = host.running()
-      const busy = running.filter((run) => run.busy).length
-      return { running: busy, idle: running.length - busy, maxWarm: config.agents.maxWarm }
-    },
+    agents: () => ({ ...countAgents(host), maxWarm: config.agents.maxWarm }),
     async examine() {
       const { examineFromInside } = await import('./doctor/examine.ts')
       const around = { env: options.env, home: config.home, socket: config.socket }
@@ -131,6 +132,15 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     stop: (how) => void setImmediate(() => void stop(how)),
     reports,
     resources: { now: look, history: (limit) => history.newest(limit) },
+    metrics: () =>
+      corralMetrics({
+        engine: parts.engine,
+        version,
+        startedAt,
+        tally,
+        sample: () => history.newest(1)[0] ?? null,
+        agents: () => countAgents(host),
+      }),
   })
   writeRunFile(config.paths.run, {
     pid: process.pid,
@@ -140,6 +150,14 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   })
   const stopTidying = keepLogTidy(log, config.retention, warn)
   const stopLooking = keepHistory(history, look, warn)
+  const stopCooling = watchPressure({
+    settings: config.system,
+    memory: lookAtMemory,
+    resources: look,
+    cool: host.cool,
+    notice: (level, cooled) => logger.info({ level, cooled }, 'memory'),
+    warn,
+  })
   // A promise that nobody watched is a fault to be mended, not a reason to drop everybody's sessions.
   process.on('unhandledRejection', (error) =>
     logger.error({ error }, 'a fault of ours: nobody watched this promise'),
@@ -155,6 +173,8 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       parts.stopping()
       stopTidying()
       stopLooking()
+      stopCooling()
+      stopCounting()
       if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
       await closeListeners()
       host.release()
@@ -167,31 +187,10 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   return { listeners: addresses, agents: reports, stop, stopped }
 }
 
-/** A place that is not there is where it says. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
-
-function makeHome(home: string): void {
-  try {
-    const made = mkdirSync(home, { recursive: true, mode: 0o700 })
-    if (made !== undefined) chmodSync(home, 0o700)
-    mkdirSync(join(home, 'runs'), { recursive: true, mode: 0o700 })
-    // SQLite gives its side files the rights of the main one: whatever the directory's are, these are for their owner.
-    for (const name of ['corral.db', 'lock', 'alive']) closeSync(openSync(join(home, name), 'a', 0o600))
-  } catch (error) {
-    const reason = (error as Error).message
-    throw new CorralError(
-      'storage',
-      `The data directory ${home} cannot be used: ${reason}`,
-      { path: home },
-      error,
-    )
-  }
+function countAgents(host: Host): { running: number; idle: number } {
+  const runs = host.running()
+  const running = runs.filter((run) => run.busy).length
+  return { running, idle: runs.length - running }
 }
 
 function startHost(
@@ -216,6 +215,7 @@ function startHost(
 type Control = Parameters<typeof nativeDialect>[0]['daemon'] & {
   reports: () => Promise<AgentReport[]>
   resources: Parameters<typeof clawdeDialect>[0]['resources']
+  metrics: () => string
 }
 
 /** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
@@ -305,7 +305,7 @@ async function openListeners(
       open('clawde', async () => {
         const settings = clawdeSettings({ env, home: homedir, platform: process.platform, ...config.clawde })
         const around = { engine, devices, settings, version, startedAt: control.startedAt, onFault }
-        const listener = createClawdeListener({ ...around, log: logger })
+        const listener = createClawdeListener({ ...around, log: logger, metrics: control.metrics })
         listener.serve('/native', {
           code: UNAUTHORIZED,
           accept: (connection, { device }) => native.accept(connection, device),

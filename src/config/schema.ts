@@ -124,6 +124,20 @@ export const configSchema = z
           .describe('sessions beyond which ClawDE clients create no more; null is any number'),
       })
       .prefault({}),
+    system: z
+      .strictObject({
+        maxMemoryPercent: whole(1, 100)
+          .nullable()
+          .default(null)
+          .describe(
+            'of the memory in use; beyond it idle agents end. null leaves a fifth free, at most 4 GiB',
+          ),
+        emergencyMemoryPercent: whole(1, 100)
+          .nullable()
+          .default(null)
+          .describe('beyond it also those that were used just now; null is half of that room'),
+      })
+      .prefault({}),
     updates: z
       .strictObject({
         feed: z

@@ -2,14 +2,12 @@ import type { Engine } from '../core/api.ts'
 import { type Family, renderMetrics, type Value } from './prometheus.ts'
 import type { Sample } from './resources.ts'
 import type { Tally } from './tally.ts'
-import { DIALECTS, type Traffic, type TrafficCounts } from './traffic.ts'
 
 export interface MetricsDeps {
   engine: Pick<Engine, 'countSessions' | 'countApprovals' | 'head' | 'oldest'>
   version: string
   startedAt: number
   tally: Tally
-  traffic: TrafficCounts
   /** The newest sample there is, at most a minute old; asking for metrics does not look at processes. */
   sample: () => Sample | null
   agents: () => { running: number; idle: number }
@@ -19,11 +17,6 @@ export interface MetricsDeps {
 /** Everything there is to count, in the text format of Prometheus. */
 export function corralMetrics(deps: MetricsDeps): string {
   return renderMetrics(ownFamilies(deps))
-}
-
-/** The same under the names that dashboards for clawd look for. */
-export function clawdMetrics(deps: MetricsDeps): string {
-  return renderMetrics(clawdFamilies(deps))
 }
 
 const counter = (name: string, help: string, values: readonly Value[]): Family => ({
@@ -67,7 +60,6 @@ function ownFamilies(deps: MetricsDeps): Family[] {
     counter('corral_agent_exits', 'Agent processes ended.', by('kind', tally.agentsExited)),
     counter('corral_tokens', 'Tokens that agents report.', by('kind', tokensOf(tally))),
     counter('corral_cost_usd', 'Cost that agents report.', one(tally.usage.costUsd ?? 0)),
-    ...trafficFamilies(deps.traffic),
     ...memoryFamilies(deps.sample()),
   ]
 }
@@ -87,21 +79,6 @@ const tokensOf = ({ usage }: Tally) => ({
   cache_write: usage.cacheWriteTokens,
 })
 
-function trafficFamilies(traffic: TrafficCounts): Family[] {
-  const of = (field: keyof Traffic): Value[] =>
-    DIALECTS.map((dialect) => ({ labels: { dialect }, value: traffic[dialect][field] }))
-  const bytes = DIALECTS.flatMap((dialect) => [
-    { labels: { dialect, direction: 'in' }, value: traffic[dialect].bytesIn },
-    { labels: { dialect, direction: 'out' }, value: traffic[dialect].bytesOut },
-  ])
-  return [
-    counter('corral_requests', 'Requests by dialect.', of('requests')),
-    counter('corral_request_errors', 'Requests that were answered with an error.', of('errors')),
-    counter('corral_rate_limited', 'Requests refused because there were too many.', of('rateLimited')),
-    counter('corral_bytes', 'Bytes of messages by dialect.', bytes),
-  ]
-}
-
 /** Nothing is said as long as nothing is known: a zero would be taken for a number. */
 function memoryFamilies(sample: Sample | null): Family[] {
   const daemon = { labels: { of: 'daemon' }, value: process.memoryUsage.rss() }
@@ -112,21 +89,5 @@ function memoryFamilies(sample: Sample | null): Family[] {
     gauge(name, 'Memory in use.', [daemon, ...by('of', { agents: agentsBytes, machine: usedBytes })]),
     gauge('corral_memory_limit_bytes', 'Memory that there is.', one(totalBytes)),
     gauge('corral_session_tiers', 'Sessions by tier.', by('tier', { active, warm, cold })),
-  ]
-}
-
-function clawdFamilies(deps: MetricsDeps): Family[] {
-  const { engine, tally, traffic } = deps
-  const { running, waiting } = engine.countSessions()
-  const { requests, rateLimited } = traffic.clawde
-  return [
-    gauge('clawd_uptime_seconds', 'Time since the daemon started.', one(uptime(deps))),
-    gauge('clawd_active_sessions', 'Sessions in which a turn runs.', one(running + waiting)),
-    counter('clawd_sessions_created', 'Sessions made.', one(tally.sessionsCreated)),
-    counter('clawd_messages_sent', 'Messages sent to agents.', one(tally.messagesSent)),
-    counter('clawd_tool_calls_approved', 'Tool calls allowed.', one(tally.approvals.allow)),
-    counter('clawd_tool_calls_rejected', 'Tool calls refused.', one(tally.approvals.deny)),
-    counter('clawd_ipc_rate_limit_hits', 'Requests refused: too many.', one(rateLimited)),
-    counter('clawd_rpc_requests', 'Requests of ClawDE clients.', one(requests)),
   ]
 }

@@ -11,8 +11,6 @@ export interface Value {
   value: number
 }
 
-export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-
 export function renderMetrics(families: readonly Family[]): string {
   return families.map(renderFamily).join('')
 }

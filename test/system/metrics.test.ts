@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clawdMetrics, corralMetrics } from '../../src/system/metrics.ts'
+import { corralMetrics } from '../../src/system/metrics.ts'
 import { renderMetrics } from '../../src/system/prometheus.ts'
 import type { Sample } from '../../src/system/resources.ts'
 import { keepTally } from '../../src/system/tally.ts'
-import { createTraffic } from '../../src/system/traffic.ts'
 import { newSession } from '../support/asking.ts'
 import { startEngine } from '../support/engine.ts'
 
@@ -45,12 +44,6 @@ test('what happens in the engine is counted, once, from the start on', { timeout
   t.after(() => rig.stop())
   await newSession(rig) // before the count begins
   const { tally, close } = keepTally(rig.engine)
-  const traffic = createTraffic()
-  traffic.clawde.requests += 7
-  traffic.clawde.rateLimited += 2
-  traffic.native.requests += 5
-  traffic.native.errors += 1
-  traffic.native.bytesOut += 1234
   let sample: Sample | null = null
   const deps = {
     engine: rig.engine,
@@ -58,11 +51,10 @@ test('what happens in the engine is counted, once, from the start on', { timeout
     startedAt: 1000,
     now: () => 62_500,
     tally,
-    traffic,
     sample: () => sample,
     agents: () => ({ running: 1, idle: 2 }),
   }
-  const before = parse(corralMetrics(deps) + clawdMetrics(deps))
+  const before = parse(corralMetrics(deps))
   assert.equal(before.get('corral_uptime_seconds'), 61)
   assert.equal(before.get('corral_sessions{status="idle"}'), 1)
   assert.equal(before.get('corral_sessions_created_total'), 0)
@@ -89,7 +81,7 @@ test('what happens in the engine is counted, once, from the start on', { timeout
     warm: 2,
     cold: 3,
   }
-  const now = parse(corralMetrics(deps) + clawdMetrics(deps))
+  const now = parse(corralMetrics(deps))
   const expected = {
     'corral_build_info{version="1.2.3"}': 1,
     corral_sessions_created_total: 1,
@@ -104,21 +96,10 @@ test('what happens in the engine is counted, once, from the start on', { timeout
     corral_agent_starts_total: 1,
     'corral_agents{state="warm"}': 2,
     corral_log_head: rig.engine.head,
-    'corral_requests_total{dialect="native"}': 5,
-    'corral_request_errors_total{dialect="native"}': 1,
-    'corral_bytes_total{dialect="native",direction="out"}': 1234,
     'corral_memory_bytes{of="agents"}': 300,
     'corral_memory_bytes{of="machine"}': 4000,
     corral_memory_limit_bytes: 8000,
     'corral_session_tiers{tier="cold"}': 3,
-    clawd_uptime_seconds: 61,
-    clawd_active_sessions: 1,
-    clawd_sessions_created_total: 1,
-    clawd_messages_sent_total: 4,
-    clawd_tool_calls_approved_total: 1,
-    clawd_tool_calls_rejected_total: 1,
-    clawd_ipc_rate_limit_hits_total: 2,
-    clawd_rpc_requests_total: 7,
   }
   assert.deepEqual(Object.fromEntries(Object.keys(expected).map((key) => [key, now.get(key)])), expected)
   assert.ok(now.get('corral_messages_total{from="agent"}')! >= 1)

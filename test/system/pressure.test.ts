@@ -183,9 +183,8 @@ test('real agents that hold memory are ended when it gets short, and talk on aft
   })
   const small = createResources({ log: rig.log, memory })
   const settings = { maxMemoryPercent: 96, emergencyMemoryPercent: 97 }
-  const cool = async (ids: string[]): Promise<void> => void (await Promise.all(ids.map(rig.host.end)))
   let rests = 0
-  const heard = await watch({ settings, memory, resources: small, cool, notice: (level) => {
+  const heard = await watch({ settings, memory, resources: small, cool: rig.host.cool, notice: (level) => {
     if (level === 'normal') rests += 1
   } }, () => rests > 0) // prettier-ignore
   assert.deepEqual(heard, [])

@@ -48,6 +48,8 @@ export interface HostDeps {
 export interface Host extends AgentHost {
   /** Live processes, for status reports. */
   running(): { sessionId: string; pid: number; busy: boolean }[]
+  /** Ends the processes of these sessions, but for those that are at work; resolves when they are gone. */
+  cool(sessionIds: readonly string[]): Promise<void>
   /** Ends every process; resolves when they are gone. */
   endAll(): Promise<void>
   /** Lets go of every process without touching it: the next daemon finds it. */
@@ -222,17 +224,22 @@ export function createHost(deps: HostDeps): Host {
     ])
   }
 
+  const isIdle = ({ ending, sessionId }: Run): boolean =>
+    !ending && !isBusy(sessionId) && !starting.has(sessionId)
+
+  /** The session has its process no more; what that has left running in the background goes on. */
+  function makeRoom(run: Run): Promise<void> {
+    run.sparing = true
+    return endRun(run).catch((error) => warn('ending an idle agent', error))
+  }
+
   /** Ends what has been idle too long or is too much. */
   function evict(): void {
-    const idle = [...runs.values()]
-      .filter((run) => !run.ending && !isBusy(run.sessionId) && !starting.has(run.sessionId))
-      .sort((a, b) => a.usedAt - b.usedAt)
+    const idle = [...runs.values()].filter(isIdle).sort((a, b) => a.usedAt - b.usedAt)
     const tooOld = Date.now() - options.idleMs
     idle.forEach((run, index) => {
       const spareRoom = run.driver.shared !== undefined || idle.length - index <= options.maxWarm
-      if (run.usedAt >= tooOld && spareRoom) return
-      run.sparing = true
-      endRun(run).catch((error) => warn('ending an idle agent', error))
+      if (run.usedAt < tooOld || !spareRoom) void makeRoom(run)
     })
   }
 
@@ -300,6 +307,10 @@ export function createHost(deps: HostDeps): Host {
     },
     running: () =>
       [...runs.values()].map(({ sessionId, pid }) => ({ sessionId, pid, busy: isBusy(sessionId) })),
+    async cool(sessionIds) {
+      const chosen = sessionIds.flatMap((id) => runs.get(id) ?? []).filter(isIdle)
+      await Promise.all(chosen.map(makeRoom))
+    },
     async endAll() {
       const sessions = new Set([...runs.keys(), ...starting.keys()])
       await Promise.all([starter.spares.end(), ...[...sessions].map((id) => end(id, LAST_ORDERS))])

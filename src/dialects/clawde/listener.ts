@@ -24,6 +24,8 @@ export interface ListenerParts {
   settings: ClawdeSettings
   version: string
   startedAt: number
+  /** What `/metrics` tells beside ClawDE's own numbers, in Prometheus' text format. */
+  metrics: () => string
   log: { info(data: object, message: string): void; warn(data: object, message: string): void }
   onFault?(error: unknown): void
 }
@@ -73,7 +75,7 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
     sendJson(res, 200, JSON.stringify(health))
   })
   app.route('GET', '/metrics', ({ res }) => {
-    const text = metrics.text(now())
+    const text = metrics.text(now()) + parts.metrics()
     res.writeHead(200, { 'content-type': METRICS_TYPE, 'content-length': Buffer.byteLength(text) }).end(text)
   })
 

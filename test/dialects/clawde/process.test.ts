@@ -85,6 +85,10 @@ test('the whole daemon: status, doctor, providers, resources, a turn', async (t)
   assert.ok(pushes.some(({ params }) => params['content'] === 'hello'))
   const warm = await client.call<{ sessions: Json }>('system.resources')
   assert.equal(warm.sessions['warm'], 1)
+  const metrics = await (await fetch(`${urlOf(daemon).replace('ws', 'http')}/metrics`)).text()
+  for (const line of ['clawd_messages_sent_total 1', 'corral_turns_total{outcome="completed"} 1']) {
+    assert.ok(metrics.split('\n').includes(line), line)
+  }
 })
 
 test('a session, its place in the log and its context survive the daemon', async (t) => {

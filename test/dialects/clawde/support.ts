@@ -219,7 +219,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     startedAt: Date.now(),
     onFault,
   }
-  const listener = createClawdeListener({ ...around, log: { info() {}, warn() {} } })
+  const listener = createClawdeListener({ ...around, metrics: () => '', log: { info() {}, warn() {} } })
   const workspace = createWorkspace({
     env: process.env,
     worktrees: join(home, 'worktrees'),
