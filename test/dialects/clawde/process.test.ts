@@ -36,15 +36,18 @@ async function clientOf(t: TestContext, daemon: TestDaemon, token = tokenOf(daem
   return client
 }
 
-async function hasWebsockets(): Promise<boolean> {
-  return run('python3', ['-c', 'import websockets']).then(
-    () => true,
-    () => false,
-  )
+/** The first Python that has the module: the one on the PATH need not be the system's. */
+async function pythonWithWebsockets(): Promise<string | null> {
+  for (const python of ['python3', '/usr/bin/python3']) {
+    const found = await run(python, ['-c', 'import websockets']).catch(() => null)
+    if (found) return python
+  }
+  return null
 }
 
 test('the minimal Python client of the protocol’s reference, as it stands there', async (t) => {
-  if (!(await hasWebsockets())) return t.skip('python3 with the module websockets is not installed here')
+  const python = await pythonWithWebsockets()
+  if (python === null) return t.skip('python3 with the module websockets is not installed here')
   const isTaken = await fetch('http://127.0.0.1:4300/health').then(
     () => true,
     () => false,
@@ -52,7 +55,7 @@ test('the minimal Python client of the protocol’s reference, as it stands ther
   if (isTaken) return t.skip('somebody else listens on port 4300, the only one that this client knows')
   const daemon = await daemonFor(t, { CORRAL_CLAWDE_PORT: '4300' })
   if (!daemon.listeners['clawde']) return t.skip('somebody else was faster to take port 4300')
-  const { stdout } = await run('python3', [CLIENT], {
+  const { stdout } = await run(python, [CLIENT], {
     env: { PATH: process.env['PATH'], PYTHONPATH: process.env['PYTHONPATH'], HOME: daemon.home },
   })
   const [first, ...rest] = stdout.split('\n')
