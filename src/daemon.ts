@@ -176,6 +176,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       stopCooling()
       stopCounting()
       if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
+      else await endIdleAgents(host)
       await closeListeners()
       host.release()
       await log.close(true)
@@ -376,7 +377,16 @@ async function endAgents({ engine }: EngineParts, host: Host, graceMs: number): 
   await waitFor(() => busy().length === 0, graceMs)
   await Promise.allSettled(busy().map((sessionId) => engine.interrupt({ sessionId })))
   await waitFor(() => busy().length === 0, INTERRUPT_MS)
-  await Promise.race([host.endAll(), new Promise((resolve) => setTimeout(resolve, LAST_MS).unref())])
+  await withinReason(host.endAll())
+}
+
+/** Those at work run on for the next daemon; the others start anew then, in its environment. */
+function endIdleAgents(host: Host): Promise<void> {
+  return withinReason(host.cool(host.running().map(({ sessionId }) => sessionId)))
+}
+
+function withinReason(work: Promise<void>): Promise<void> {
+  return Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, LAST_MS).unref())])
 }
 
 async function waitFor(done: () => boolean, ms: number): Promise<void> {

@@ -47,8 +47,6 @@ export interface SpareSupport {
 
 /** For an agent that keeps many conversations in one process. */
 export interface SharedSupport {
-  /** Sessions with the same key may share a process. */
-  key(detection: Detection, env: NodeJS.ProcessEnv): string
   /** So many sessions to a process at the most: if it dies, they all lose a turn. */
   readonly sessions: number
   /** The process, in a directory that belongs to none of them. */

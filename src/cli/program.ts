@@ -155,7 +155,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'deny',
     args: '<approval> [comment...]',
-    summary: 'refuse what an agent asks for; the comment is told to it',
+    summary: 'refuse what an agent asks for; the comment is told to agents that can hear it',
     options: [],
     load: async () => (await approval()).deny,
   },

@@ -172,7 +172,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
     case 'mode.observed':
       return observeMode(state, output.mode)
     case 'turn.ended':
-      return state.turn && !isLate(state, output) ? endTurn(state, state.turn.id, output) : []
+      return state.turn && !isLate(state, output) ? endTurn(state, timed(state, output, around)) : []
     case 'steer.arrived':
     case 'barrier.reached':
     case 'agent.ready':
@@ -224,7 +224,16 @@ function observeMode(state: Session, observed: Mode | null): EventBody[] {
   return [{ type: 'agent.notice', level: 'warning', code: 'mode_left', message, data: { mode: observed } }]
 }
 
-function endTurn(state: Session, turnId: string, end: AgentOutput & { type: 'turn.ended' }): EventBody[] {
+type Ended = AgentOutput & { type: 'turn.ended' }
+
+/** How long it took, by our clock where the agent has not said. */
+function timed({ turn }: Session, end: Ended, { now }: Surroundings): Ended {
+  if (end.usage.durationMs > 0 || !turn) return end
+  return { ...end, usage: { ...end.usage, durationMs: Math.max(0, now - turn.startedAt) } }
+}
+
+function endTurn(state: Session, end: Ended): EventBody[] {
+  const turnId = state.turn!.id
   const closing = cancelApprovals(state, 'the turn is over', turnId)
   if (end.outcome === 'completed')
     return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text }]

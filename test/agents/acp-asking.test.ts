@@ -247,3 +247,20 @@ test('where there is more than one yes, a human may name it; where there is none
   const none = await answering(engine, sessionId, question([{ optionId: 'go', kind: 'proceed', name: 'Go' }]))
   assert.deepEqual(notices(none.events), ['no_yes'])
 })
+
+test('a command in another environment is another command: no rule for the bare one lets it pass', async (t) => {
+  const engine = await engineWith(t)
+  const rules = { allow: ['Bash(true)'], deny: [], acceptEdits: false, skipUntil: null }
+  const sessionId = await sessionOf(engine, { mode: 'ask', rules })
+  const bare = await answering(engine, sessionId, run('true'))
+  assert.deepEqual(
+    bare.asked.map(({ open }) => open),
+    [false],
+  )
+  const env = [{ name: 'PATH', value: '/tmp/else where' }]
+  const other = await answering(engine, sessionId, run('true', { env }))
+  assert.deepEqual(
+    other.asked.map(({ open, approval }) => [open, (approval.input as { command: string }).command]),
+    [[true, "PATH='/tmp/else where' true"]],
+  )
+})

@@ -150,6 +150,19 @@ test('a restart leaves a running turn running', async (t) => {
   )
 })
 
+test('a restart ends agents that rest, so that they start anew in the new environment', async (t) => {
+  const { env, project } = stranger(t)
+  await corral(env, ['start', '--detach'])
+  const { stdout } = await corral(env, ['new', '--agent', 'demo', '--cwd', project, '[[remember PLUM]]'])
+  const idle = async () =>
+    (await corral(env, ['status', '--json'])).json<{ agents: { idle: number } }>()[0]!.agents.idle
+  assert.equal(await idle(), 1, stdout)
+  assert.equal((await corral(env, ['restart'])).code, 0)
+  assert.equal(await idle(), 0)
+  const [session] = (await corral(env, ['ls', '--json'])).json<{ id: string }>()
+  assert.match((await corral(env, ['send', session!.id, '[[recall]]'])).stdout, /PLUM/)
+})
+
 test('the completion scripts are valid and know every command', async (t) => {
   const { env } = stranger(t)
   for (const shell of ['bash', 'zsh', 'fish']) {

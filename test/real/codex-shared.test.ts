@@ -99,3 +99,20 @@ describe('ten Codex sessions in one process', { skip: codex.absent }, () => {
     assert.deepEqual(processes(), [])
   })
 })
+
+test('another account is another process', { skip: codex.absent }, async (t) => {
+  const env: NodeJS.ProcessEnv = {}
+  const own = await startRig(codex, env)
+  t.after(() => own.close())
+  const first = await own.session()
+  assert.equal(endOf(await own.turn(first, '[[say one]]')), 'completed: one')
+  env['CODEX_ACCOUNT_OF_TEST'] = 'another'
+  await own.restart()
+  const second = await own.session()
+  const third = await own.session()
+  assert.equal(endOf(await own.turn(second, '[[say two]]')), 'completed: two')
+  assert.equal(endOf(await own.turn(first, '[[say still one]]')), 'completed: still one')
+  assert.equal(endOf(await own.turn(third, '[[say three]]')), 'completed: three')
+  assert.notEqual(own.groupOf(first), own.groupOf(second))
+  assert.equal(own.groupOf(second), own.groupOf(third))
+})

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { startScriptedModel, type ScriptedModel } from './model/server.ts'
@@ -39,4 +39,10 @@ export async function agentHome(name: string, shared?: ScriptedModel): Promise<A
 /** A path among the pinned real agents. */
 export function pinned(path: string): string {
   return new URL(`../real/cli/node_modules/${path}`, import.meta.url).pathname
+}
+
+/** Why tests with this program cannot run here, or false. Where everything has to be there, they run and fail instead. */
+export function absence(program: string, name: string): string | false {
+  if (existsSync(program) || process.env['CI']) return false
+  return `the real ${name} is not installed: npm run agents:install`
 }

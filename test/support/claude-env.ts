@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs'
-import { agentHome, type AgentHome, pinned } from './agent-home.ts'
+import { absence, agentHome, type AgentHome, pinned } from './agent-home.ts'
 import { startScriptedModel, type ScriptedModel } from './model/server.ts'
 
 /** The pinned real binary, if `npm run agents:install` has been run. */
 export const CLAUDE = pinned(`@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`)
 
-export const claudeAbsent = existsSync(CLAUDE)
-  ? false
-  : 'the real claude is not installed: npm run agents:install'
+export const claudeAbsent = absence(CLAUDE, 'claude')
 
 /** Environment for a daemon (or a claude) that talks to a scripted model on loopback and to nobody else. */
 export async function scriptedClaude(): Promise<{

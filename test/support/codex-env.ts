@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentHome, type AgentHome, pinned } from './agent-home.ts'
+import { absence, agentHome, type AgentHome, pinned } from './agent-home.ts'
 import type { ScriptedModel } from './model/server.ts'
 
 const ARCH = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
@@ -11,9 +11,7 @@ export const CODEX = pinned(
   `@openai/codex-${process.platform}-${process.arch}/vendor/${ARCH}-${SYSTEM}/bin/codex`,
 )
 
-export const codexAbsent = existsSync(CODEX)
-  ? false
-  : 'the real codex is not installed: npm run agents:install'
+export const codexAbsent = absence(CODEX, 'codex')
 
 /** Environment for a daemon (or a codex) that talks to a scripted model on loopback and to nobody else. */
 export async function scriptedCodex(shared?: ScriptedModel): Promise<AgentHome> {

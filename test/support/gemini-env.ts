@@ -1,14 +1,12 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentHome, type AgentHome, pinned } from './agent-home.ts'
+import { absence, agentHome, type AgentHome, pinned } from './agent-home.ts'
 import type { ScriptedModel } from './model/server.ts'
 
 /** The pinned real program, if `npm run agents:install` has been run. It needs a `node` on the PATH. */
 export const GEMINI = pinned('@google/gemini-cli/bundle/gemini.js')
 
-export const geminiAbsent = existsSync(GEMINI)
-  ? false
-  : 'the real gemini is not installed: npm run agents:install'
+export const geminiAbsent = absence(GEMINI, 'gemini')
 
 /** Environment for a daemon (or a gemini) that talks to a scripted model on loopback and to nobody else. */
 export async function scriptedGemini(shared?: ScriptedModel): Promise<AgentHome> {

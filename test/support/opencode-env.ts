@@ -1,14 +1,12 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentHome, type AgentHome, pinned } from './agent-home.ts'
+import { absence, agentHome, type AgentHome, pinned } from './agent-home.ts'
 import type { ScriptedModel } from './model/server.ts'
 
 /** The pinned real binary, if `npm run agents:install` has been run. */
 export const OPENCODE = pinned(`opencode-${process.platform}-${process.arch}/bin/opencode`)
 
-export const opencodeAbsent = existsSync(OPENCODE)
-  ? false
-  : 'the real opencode is not installed: npm run agents:install'
+export const opencodeAbsent = absence(OPENCODE, 'opencode')
 
 /** Environment for a daemon (or an opencode) that talks to a scripted model on loopback and to nobody else. */
 export async function scriptedOpencode(shared?: ScriptedModel): Promise<AgentHome> {

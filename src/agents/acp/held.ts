@@ -33,6 +33,10 @@ export function held(state: AcpState, method: string, line: JsonObject): Step {
   if (typeof asking === 'string') return said(state, wish({ step: 'refuse', id: line.id, message: asking }))
   const { about, ...shown } = asking
   const requestId = JSON.stringify(line.id)
+  if (isOtherCall(state, requestId, { method, params })) {
+    const message = 'another request of this id waits for its answer'
+    return said(state, wish({ step: 'refuse', id: line.id, message }))
+  }
   const leave = state.asked.findLast((one) => one.about === about && one.call === null)
   const before = state.asked
     .filter((one) => one.requestId !== requestId || one.call === null)
@@ -48,6 +52,12 @@ export function held(state: AcpState, method: string, line: JsonObject): Step {
     ...(leave && { covers: leave.requestId }),
   }
   return said({ ...state, asked: within([...before, one]) }, { type: 'approval.asked', approval })
+}
+
+/** What somebody was asked about must not turn into something else. */
+function isOtherCall({ asked }: AcpState, requestId: string, call: HeldCall): boolean {
+  const open = asked.find((one) => one.requestId === requestId && one.call !== null)
+  return open !== undefined && JSON.stringify(open.call) !== JSON.stringify(call)
 }
 
 function within(asked: AcpState['asked']): AcpState['asked'] {
@@ -78,14 +88,15 @@ function writing(_: AcpState, { path: told, content }: JsonObject): Asking | str
 }
 
 function running(state: AcpState, params: JsonObject): Asking | string {
-  const command = commandLine(params)
-  const cwd = asString(params.cwd)
+  const line = commandLine(params)
+  if (line === '') return 'command is missing'
+  // With another environment it is another command: neither a rule for the bare one nor a yes to it is meant.
   const env = asArray(params.env).map(asObject)
-  const given = Object.fromEntries(env.map(({ name, value }) => [String(name), String(value)]))
-  if (command === '') return 'command is missing'
-  if (command.length > MAX_SUBJECT || JSON.stringify(given).length > MAX_SUBJECT)
-    return 'the command is too long to be shown to anybody'
-  const input = { command, cwd: cwd ?? state.cwd, ...(env.length > 0 && { env: given }) }
+  const command = [...env.map(({ name, value }) => `${String(name)}=${quoted(String(value))}`), line].join(
+    ' ',
+  )
+  if (command.length > MAX_SUBJECT) return 'the command is too long to be shown to anybody'
+  const input = { command, cwd: asString(params.cwd) ?? state.cwd }
   return { tool: 'Bash', input, edits: false, summary: null, about: commandOf(command, input.cwd) }
 }
 

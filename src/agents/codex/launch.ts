@@ -21,7 +21,6 @@ export function plan(session: Session, detection: Detection): LaunchPlan {
 
 /** One process for all sessions with the same account. */
 export const shared: SharedSupport = {
-  key: ({ path }, env) => `${path} ${env.CODEX_HOME ?? env.HOME}`,
   sessions: 20,
   plan: ({ path }, cwd) => ({
     command: path ?? 'codex',

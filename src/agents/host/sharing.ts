@@ -1,9 +1,9 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentSink, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver, Detection, LaunchPlan } from '../agent.ts'
-import type { Catalog } from '../catalog.ts'
 import { isWorn } from './journal.ts'
 import { BOOT_ID, startTime } from './process.ts'
 import type { Run } from './run.ts'
@@ -12,14 +12,12 @@ import { discard } from './spares.ts'
 import { runFiles, type Launched } from './wrapper.ts'
 
 interface SharingDeps {
-  catalog: Catalog
   sink: AgentSink
   env: NodeJS.ProcessEnv
   newId: () => string
   options: { runsDir: string }
   launch: (plan: LaunchPlan) => Promise<Launched>
   follow: (row: RunRow, driver: AgentDriver) => Promise<Run>
-  warn: (message: string, error: unknown) => void
   reserve: Seats['reserve']
 }
 
@@ -35,7 +33,8 @@ interface Place {
 export interface Sharing {
   /** A place for this session in a process that has room, or in a new one. */
   join(session: Session, driver: AgentDriver, detection: Detection): Promise<Run>
-  know(row: RunRow, driver: AgentDriver): void
+  /** A process of an earlier daemon's. */
+  know(row: RunRow): void
 }
 
 export function createSharing(deps: SharingDeps): Sharing {
@@ -69,7 +68,7 @@ export function createSharing(deps: SharingDeps): Sharing {
       }
       const place = freePlace(key, driver.shared!.sessions)
       if (place) return place
-      const started = begin(driver, detection)
+      const started = begin(key, driver, detection)
         .then((process) => void processes.set(key, [...(processes.get(key) ?? []), process]))
         .finally(() => starting.delete(key))
       starting.set(key, started)
@@ -77,8 +76,9 @@ export function createSharing(deps: SharingDeps): Sharing {
     }
   }
 
-  async function begin(driver: AgentDriver, detection: Detection): Promise<Process> {
+  async function begin(key: string, driver: AgentDriver, detection: Detection): Promise<Process> {
     const launched = await deps.launch(driver.shared!.plan(detection, options.runsDir))
+    writeFileSync(join(launched.dir, KEY_FILE), key, { mode: 0o600 })
     const pid = launched.child.pid!
     const began = startTime(pid)
     if (began !== null) return { process: launched.id, pid, startTime: began, bootId: BOOT_ID }
@@ -87,17 +87,16 @@ export function createSharing(deps: SharingDeps): Sharing {
   }
 
   return {
-    know(row, driver) {
-      const note = (detection: Detection): void => {
-        const key = driver.shared!.key(detection, deps.env)
-        const known = processes.get(key) ?? []
-        if (!known.some(({ process }) => process === row.process)) processes.set(key, [...known, row])
-      }
-      deps.catalog.detect(driver.name).then(note, (error) => deps.warn(`looking for ${driver.name}`, error))
+    know(row) {
+      const file = join(options.runsDir, row.process, KEY_FILE)
+      const key = existsSync(file) ? readFileSync(file, 'utf8') : null
+      const known = processes.get(key ?? '') ?? []
+      if (key === null || known.some(({ process }) => process === row.process)) return
+      processes.set(key, [...known, row])
     },
     async join(session, driver, detection) {
       const lines = driver.shared!.join(session)
-      const { process, release } = await placeFor(driver.shared!.key(detection, deps.env), driver, detection)
+      const { process, release } = await placeFor(keyOf(detection, deps.env), driver, detection)
       try {
         const offset = endOfLines(runFiles(join(options.runsDir, process.process)).journal)
         const row: RunRow = { ...process, id: newId(), sessionId: session.id, offset, turnOffset: offset }
@@ -110,6 +109,17 @@ export function createSharing(deps: SharingDeps): Sharing {
       }
     },
   }
+}
+
+/** In a process's folder: who may come into it. */
+const KEY_FILE = 'key'
+
+/** The same program in the same environment: whatever an account is chosen by is in there somewhere. */
+function keyOf({ path }: Detection, env: NodeJS.ProcessEnv): string {
+  const entries = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256')
+    .update(JSON.stringify([path, entries]))
+    .digest('hex')
 }
 
 const CHUNK = 64 * 1024

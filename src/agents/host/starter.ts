@@ -129,7 +129,7 @@ export function createStarter(deps: StarterDeps): Starter {
   return {
     spares,
     takeUp(row, driver) {
-      if (driver.shared) sharing.know(row, driver)
+      if (driver.shared) sharing.know(row)
     },
     async start(session) {
       const driver = catalog.driver(session.agent)

@@ -15,8 +15,8 @@ export function turns({ driver }: RealAgent, rigOf: () => Rig): void {
     const { end, events, texts, notices } = await rig.turn(id, '[[drip 5 20]]')
     assert.ok(end.type === 'turn.completed')
     assert.deepEqual([texts, end.text, notices], [[words(5)], words(5), []])
-    const { inputTokens, outputTokens } = end.usage
-    assert.ok(inputTokens > 0 && outputTokens > 0, JSON.stringify(end.usage))
+    const { inputTokens, outputTokens, durationMs } = end.usage
+    assert.ok(inputTokens > 0 && outputTokens > 0 && durationMs > 0, JSON.stringify(end.usage))
     assert.deepEqual(
       events.filter(({ type }) => type === 'agent.other'),
       [],
