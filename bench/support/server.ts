@@ -48,6 +48,8 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     LANG: 'C.UTF-8',
     HOME: home,
     TMPDIR: join(home, 'tmp'),
+    // An agent may be given a home of its own; the token is here all the same.
+    CLAWD_DATA_DIR: join(home, 'clawd'),
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
@@ -61,7 +63,7 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     socket: listeners.native,
     humanlayer: listeners.humanlayer,
     webSocket: listeners['native-ws'],
-    token: readFileSync(join(home, '.local', 'share', 'clawd', 'auth_token'), 'utf8'),
+    token: readFileSync(join(home, 'clawd', 'auth_token'), 'utf8'),
     project,
   })
 }
