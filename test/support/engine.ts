@@ -12,7 +12,7 @@ import { createEngine } from '../../src/core/engine.ts'
 import type { Event, EventType, LoggedEvent } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Log } from '../../src/core/ports.ts'
-import { isRepository } from '../../src/system/repository.ts'
+import { isRepository } from '../../src/workspace/is-repository.ts'
 import { openLog } from '../../src/store/log.ts'
 
 export interface TestEngine {
