@@ -1,0 +1,54 @@
+/** Why a call is not answered: a status that both SDKs understand, and words for people. */
+export class RelayFailure extends Error {
+  readonly status: number
+  /** One of the words of Anthropic's envelope: `invalid_request_error`, `overloaded_error` … */
+  readonly kind: FailureKind
+  /** Keys that plain clients get beside `error`: `code`, `session_id` … */
+  readonly extra: Record<string, unknown>
+  /** When trying again makes sense; null: not by itself. */
+  readonly retryAfterMs: number | null
+  /** The field of the request that is wrong. */
+  readonly field: string | null
+
+  constructor(
+    status: number,
+    kind: FailureKind,
+    message: string,
+    {
+      extra = {},
+      retryAfterMs = null,
+      field = null,
+      cause,
+    }: {
+      extra?: Record<string, unknown>
+      retryAfterMs?: number | null
+      field?: string | null
+      cause?: unknown
+    } = {},
+  ) {
+    super(message, { cause })
+    this.name = 'RelayFailure'
+    this.status = status
+    this.kind = kind
+    this.extra = extra
+    this.retryAfterMs = retryAfterMs
+    this.field = field
+  }
+}
+
+export type FailureKind =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'billing_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'request_too_large'
+  | 'rate_limit_error'
+  | 'api_error'
+  | 'timeout_error'
+  | 'overloaded_error'
+
+/** The request is wrong: `field` says where. */
+export function invalid(field: string, message: string): RelayFailure {
+  return new RelayFailure(400, 'invalid_request_error', `invalid request body: ${message}`, { field })
+}
