@@ -36,13 +36,25 @@ export interface Translator<S> {
   step(state: S, line: unknown): { state: S; outputs: AgentOutput[] }
 }
 
+/** What a spare has to be started with, since it cannot be told later. */
+export interface SpareKind {
+  /** Where it works; null: that is told by the claim. */
+  cwd: string | null
+  /** False: it has no tools of its own. */
+  ownTools: boolean
+}
+
+/** A spare that any new session may become. */
+export const ANYWHERE: SpareKind = { cwd: null, ownTools: true }
+
 /** For an agent that can be started ahead of its session. */
 export interface SpareSupport {
-  plan(detection: Detection, parkingDir: string, ids: () => string): LaunchPlan
-  /** Whether a spare can become this session at all. */
-  claimable(session: Session): boolean
+  /** Null: this kind cannot be started ahead. */
+  plan(detection: Detection, kind: SpareKind, parkingDir: string, ids: () => string): LaunchPlan | null
+  /** Whether a spare of this kind can become this session at all. */
+  claimable(session: Session, kind: SpareKind): boolean
   /** Lines that make it this session's process; the notice `claim_failed` says that they did not. */
-  claim(session: Session): string[]
+  claim(session: Session, kind: SpareKind): string[]
 }
 
 /** For an agent that keeps many conversations in one process. */

@@ -1,4 +1,5 @@
 import type {
+  AnswerCall,
   AskHuman,
   ConfigureSession,
   CreateSession,
@@ -59,6 +60,8 @@ export interface Engine {
   ask(command: AskHuman): Promise<ApprovalRow>
   /** Whoever asked has given up; what was decided before stays. */
   withdraw(approvalId: string, by: string): Promise<ApprovalRow>
+  /** Brings the result of a call that the agent waits on. */
+  answerCall(command: AnswerCall): Promise<void>
   /** Rules for every session that works in this directory or below; what is given replaces what was. */
   configureDirectory(path: string, rules: Partial<Rules>): Promise<Directory>
   directories(): Directory[]

@@ -18,6 +18,7 @@ export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   denyComment: 'hear why a human said no',
   pause: 'be stopped in the middle of a turn and go on later',
   survivesRestart: 'work on while the daemon restarts',
+  clientTools: 'call tools that its client carries out',
 }
 
 export function cannot(

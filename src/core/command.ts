@@ -1,8 +1,9 @@
 import type { Approval, Decision } from './approval.ts'
+import type { CallResult } from './call.ts'
 import type { Content } from './content.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
-import type { SessionSettings } from './session.ts'
+import type { Notes, SessionSettings } from './session.ts'
 
 export interface CreateSession {
   agent: string
@@ -56,6 +57,8 @@ export interface ConfigureSession {
   /** What is given replaces what was; the rest stays. */
   rules?: Partial<Rules>
   archived?: boolean
+  /** What a dialect has to remember; keys that are given replace what was. */
+  notes?: Notes
   /** Go on with this conversation of the agent's own; null starts a fresh one. */
   nativeId?: string | null
 }
@@ -76,6 +79,13 @@ export interface DecideApproval {
   decision: Exclude<Decision, { behavior: 'cancelled' }>
   /** Who decided, for the log: a dialect, a device, a rule. */
   by: string
+}
+
+/** The result of a tool that the session's client has carried out. */
+export interface AnswerCall {
+  sessionId: string
+  callId: string
+  result: CallResult
 }
 
 /** A question that comes from outside and not from an agent's process. */

@@ -1,4 +1,5 @@
 import { askedByAgent, cancelApprovals, settle, withdraw, type Surroundings } from './approving.ts'
+import { drop, hold } from './call.ts'
 import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
@@ -140,6 +141,7 @@ export function configure(state: Session, command: ConfigureSession, around: Sur
     patch.nativeId = command.nativeId
   }
   if (command.archived !== undefined && command.archived !== state.archived) patch.archived = command.archived
+  if (command.notes !== undefined) patch.notes = { ...state.notes, ...command.notes }
   if (command.rules !== undefined) patch.rules = { ...state.rules, ...command.rules }
   if (Object.keys(patch).length === 0) return []
   return [{ type: 'session.changed', ...patch }, ...settle({ ...state, ...patch }, around)]
@@ -167,7 +169,12 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       return askedByAgent(state, output.approval, around)
     case 'approval.withdrawn': {
       const open = openApprovals(state).find((a) => a.requestId === output.requestId)
-      return open ? withdraw(state, open.id, 'withdrawn by the agent', 'agent') : []
+      if (!open) return drop(state, output.requestId)
+      return withdraw(state, open.id, 'withdrawn by the agent', 'agent')
+    }
+    case 'call.asked': {
+      const { type: _, ...call } = output
+      return hold(state, call)
     }
     case 'mode.observed':
       return observeMode(state, output.mode)

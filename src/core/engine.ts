@@ -1,6 +1,7 @@
 import type { Engine } from './api.ts'
 import type { SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { createApprovals } from './approvals.ts'
+import { answerCall } from './call.ts'
 import { unsupported } from './capability.ts'
 import { createDevices } from './device-list.ts'
 import * as decide from './decide.ts'
@@ -15,7 +16,7 @@ import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Writ
 import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
 import { NO_RULES } from './rule.ts'
-import type { Session } from './session.ts'
+import type { Session, SessionSettings } from './session.ts'
 import { mustBeSound } from './settings.ts'
 import { createSink } from './sink.ts'
 
@@ -147,6 +148,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     if (input.some((part) => part.type === 'image')) needs(catalog, agent, 'images')
   }
 
+  function mustServe(agent: string, settings: SessionSettings = {}): void {
+    if (settings.clientTools?.length || settings.ownTools === false) needs(catalog, agent, 'clientTools')
+  }
+
   async function steer(command: SteerTurn): Promise<Steered> {
     const { sessionId, key, input } = command
     const { agent } = existing(sessionId)
@@ -190,6 +195,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       newOnce(command.key, async () => {
         if (command.nativeId) mustBeResumable(command.agent, command.nativeId, command.cwd)
         mustBeSound(command.settings)
+        mustServe(command.agent, command.settings)
         if (command.agent !== EXTERNAL_AGENT) await catalog.require(command.agent)
         if (!(await deps.isDirectory(command.cwd))) {
           throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
@@ -273,6 +279,9 @@ export function createEngine(deps: EngineDeps): EngineParts {
       draft.add(...decide.destroy(draft.state))
       await commit(draft)
       await reactor.ended(sessionId)
+    },
+    async answerCall({ sessionId, callId, result }) {
+      await change(sessionId, (state) => answerCall(state, callId, result))
     },
     ask: approvals.ask,
     decide: approvals.decide,

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'session_not_found'
   | 'turn_not_found'
   | 'approval_not_found'
+  | 'call_not_found' // the agent does not wait for this result; data.callId
   | 'approval_resolved' // somebody else was first; data.decision says how
   | 'path_not_found' // data.path, data.resolved
   | 'project_not_found'

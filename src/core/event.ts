@@ -1,10 +1,11 @@
 import type { Approval, Asking, Decision, Question } from './approval.ts'
+import type { CallRequest, CallResult } from './call.ts'
 import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Mode } from './mode.ts'
 import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
-import type { SessionSettings, SessionStatus } from './session.ts'
+import type { Notes, SessionSettings, SessionStatus } from './session.ts'
 import type { Failure, Outcome } from './turn.ts'
 import type { Usage } from './usage.ts'
 
@@ -64,6 +65,8 @@ export type AgentFact =
 export type AgentSignal =
   | { type: 'approval.asked'; approval: Question }
   | { type: 'approval.withdrawn'; requestId: string }
+  /** It calls a tool of its client's, and waits. */
+  | ({ type: 'call.asked' } & CallRequest)
   | {
       type: 'turn.ended'
       /** Which turn, where the agent says; else it is the one that runs. */
@@ -98,6 +101,7 @@ export interface SessionPatch {
   modeBeforePlan?: Mode | null
   rules?: Rules
   archived?: boolean
+  notes?: Notes
 }
 
 /** What belongs to no session. */
@@ -168,6 +172,13 @@ export type EventBody =
   | { type: 'approval.resolved'; approvalId: string; decision: Decision; by: string }
   /** The answer has been written to the agent. */
   | { type: 'approval.delivered'; approvalId: string }
+  /** The agent waits for its client to carry out a tool. */
+  | ({ type: 'call.held' } & CallRequest)
+  | { type: 'call.answered'; callId: string; result: CallResult }
+  /** The result has been written to the agent. */
+  | { type: 'call.delivered'; callId: string }
+  /** The agent has given up waiting. */
+  | { type: 'call.dropped'; callId: string }
   | { type: 'agent.started'; run: RunInfo; resumed: boolean }
   | {
       type: 'agent.exited'

@@ -1,4 +1,5 @@
 import type { Approval, Asking, Decision } from './approval.ts'
+import type { HeldCall } from './call.ts'
 import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
 import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
@@ -204,11 +205,13 @@ export type Intent =
   /** A steer that the agent has read and not taken is not wanted any more. */
   | { kind: 'retract'; steerId: string }
   | { kind: 'decision'; approval: Approval; decision: Decision }
+  /** `call.result` is there. */
+  | { kind: 'result'; call: HeldCall }
   | { kind: 'mode'; mode: Mode }
   | { kind: 'model'; model: string | null }
 
 /** What can be told at any time. */
-export type Telling = Extract<Intent, { kind: 'decision' | 'mode' | 'model' }>
+export type Telling = Extract<Intent, { kind: 'decision' | 'result' | 'mode' | 'model' }>
 
 export interface ExitInfo {
   code: number | null
@@ -248,6 +251,12 @@ export interface AgentHost {
   attach(runs: RunRow[], sessions: Map<string, Session>): Promise<Set<string>>
 }
 
+/** Processes that wait for sessions. */
+export interface SpareCounts {
+  idle: number
+  starting: number
+}
+
 export interface AgentCatalog {
   names(): string[]
   /** What people call it. */
@@ -280,6 +289,8 @@ export interface Capabilities {
   /** Its process can be held up in the middle of a turn. */
   pause: boolean
   survivesRestart: boolean
+  /** Calls tools that its client carries out, and has no others if told so. */
+  clientTools: boolean
 }
 
 export interface Clock {

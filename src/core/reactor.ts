@@ -1,4 +1,5 @@
 import type { PendingApproval } from './approval.ts'
+import { heldCalls, type HeldCall } from './call.ts'
 import type { ConfigureSession } from './command.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
@@ -78,6 +79,20 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     }
   }
 
+  function bringResults(agents: AgentHost, session: Session | null, callId?: string): void {
+    for (const call of heldCalls(session)) {
+      if (!call.result || (callId !== undefined && call.callId !== callId)) continue
+      bring(agents, session!.id, call).catch((error) => warn(`bringing the result of ${call.tool}`, error))
+    }
+  }
+
+  async function bring(agents: AgentHost, sessionId: string, call: HeldCall): Promise<void> {
+    if (!(await agents.tell(sessionId, { kind: 'result', call }))) return
+    const draft = drafts.of(sessionId)
+    draft.add({ type: 'call.delivered', callId: call.callId })
+    await draft.commit()
+  }
+
   /** Those that had to wait for the agent to have the turn's own message. */
   function steerAll(agents: AgentHost, session: Session | null, before: number, inDoubt: boolean): void {
     for (const { id, seq } of session?.steers ?? []) {
@@ -110,6 +125,8 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
         return agents.retract(sessionId, event.turnId)
       case 'approval.resolved':
         return handOver(agents, drafts.peek(sessionId), event.approvalId)
+      case 'call.answered':
+        return bringResults(agents, drafts.peek(sessionId), event.callId)
       case 'session.changed':
         if (event.paused !== undefined)
           return event.paused ? agents.pause(sessionId) : agents.resume(sessionId)
@@ -136,6 +153,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     if (turn.interrupting) agents.interrupt(id)
     else steerAll(agents, session, Infinity, true)
     handOver(agents, session)
+    bringResults(agents, session)
   }
 
   /** Settings that were changed may not have reached the agent; the same ones again change nothing. */

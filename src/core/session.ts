@@ -1,4 +1,5 @@
 import type { PendingApproval } from './approval.ts'
+import { heldCalls, type ClientTool, type HeldCall } from './call.ts'
 import type { Event, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
@@ -22,7 +23,14 @@ export interface SessionSettings {
   approvalTimeoutMs?: number
   /** Show all that the agent says about itself. */
   verbose?: boolean
+  /** Tools that whoever made the session carries out itself. */
+  clientTools?: ClientTool[]
+  /** False: the agent has no tools but those of its client. */
+  ownTools?: boolean
 }
+
+/** What a dialect has to remember about a session, by the dialect's name. */
+export type Notes = Readonly<Record<string, unknown>>
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'paused' | 'destroyed'
 export type Tier = 'active' | 'warm' | 'cold'
@@ -54,6 +62,9 @@ export interface Session {
   /** For the running turn; without one, for the first in the queue, which was one of them. */
   steers: Steer[]
   approvals: PendingApproval[]
+  /** Calls of its client's tools that the agent waits on. */
+  calls: HeldCall[]
+  notes: Notes
   /** How many questions there have been: the next one's number. */
   asked: number
   /** The agent's own names of what it was allowed last in the running turn. */
@@ -76,6 +87,7 @@ export function statusOf(session: Session): SessionStatus {
   if (session.destroyed) return 'destroyed'
   if (session.paused) return 'paused'
   if (openApprovals(session).length > 0) return 'waiting'
+  if (heldCalls(session).some(({ result }) => result === null)) return 'waiting'
   return session.turn ? 'running' : 'idle'
 }
 
@@ -117,7 +129,15 @@ export function apply(state: Session | null, event: Event): Session {
       return { ...state, ...patch, ...(patch.mode !== undefined && { planAgreedIn: null }) }
     }
     case 'session.destroyed':
-      return { ...state, destroyed: true, queue: [], steers: [], approvals: [], activeAt: event.at }
+      return {
+        ...state,
+        destroyed: true,
+        queue: [],
+        steers: [],
+        approvals: [],
+        calls: [],
+        activeAt: event.at,
+      }
     case 'turn.queued':
       return {
         ...state,
@@ -152,6 +172,7 @@ export function apply(state: Session | null, event: Event): Session {
         ...state,
         turn: null,
         approvals: state.approvals.filter((approval) => outlives(approval, event.turnId)),
+        calls: [],
         usage: addUsage(state.usage, event.usage),
         lastOutcome: OUTCOMES[event.type],
         lastError: event.type === 'turn.failed' ? event.error : null,
@@ -163,6 +184,7 @@ export function apply(state: Session | null, event: Event): Session {
       return {
         ...inTurn(state, { attempts: (state.turn?.attempts ?? 0) + 1, accepted: false }),
         approvals: state.approvals.filter((approval) => outlives(approval, event.turnId)),
+        calls: [],
       }
     case 'turn.interrupting':
       return inTurn(state, { interrupting: true })
@@ -186,6 +208,20 @@ export function apply(state: Session | null, event: Event): Session {
       }
     case 'approval.delivered':
       return { ...state, approvals: state.approvals.filter((a) => a.id !== event.approvalId) }
+    case 'call.held': {
+      const { callId, requestId, ref, tool, input } = event
+      return { ...state, calls: [...heldCalls(state), { callId, requestId, ref, tool, input, result: null }] }
+    }
+    case 'call.answered':
+      return {
+        ...state,
+        calls: heldCalls(state).map((call) =>
+          call.callId === event.callId ? { ...call, result: event.result } : call,
+        ),
+      }
+    case 'call.delivered':
+    case 'call.dropped':
+      return { ...state, calls: heldCalls(state).filter(({ callId }) => callId !== event.callId) }
     case 'agent.started':
       return { ...state, run: event.run }
     case 'agent.exited':
@@ -259,6 +295,8 @@ function created(event: Event & { type: 'session.created' }): Session {
     queue: [],
     steers: [],
     approvals: [],
+    calls: [],
+    notes: {},
     asked: 0,
     granted: [],
     planAgreedIn: null,

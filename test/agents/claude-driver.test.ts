@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { ANYWHERE } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { claim, claimable, sparePlan } from '../../src/agents/claude/spare.ts'
 import type { Approval } from '../../src/core/approval.ts'
@@ -274,7 +275,7 @@ describe('encode', () => {
 
 describe('spare', () => {
   test('a spare is parked, and a claim tells it where it belongs', () => {
-    const { args, cwd, greeting } = sparePlan(DETECTION, '/parking', ids())
+    const { args, cwd, greeting } = sparePlan(DETECTION, ANYWHERE, '/parking', ids())
     assert.equal(cwd, '/parking')
     assert.deepEqual(args.slice(6), ['--await-claim', '--session-id=id1'])
     assert.deepEqual(one(greeting).request, { subtype: 'initialize' })
@@ -285,6 +286,7 @@ describe('spare', () => {
           model: 'haiku',
           settings: { appendSystemPrompt: 'p', customInstructions: 'c' },
         }),
+        ANYWHERE,
       ),
     )
     assert.deepEqual(lines, [
@@ -305,13 +307,17 @@ describe('spare', () => {
   })
 
   test('only a new conversation without settings of argv can have a spare', () => {
-    assert.ok(claimable(session({ settings: { appendSystemPrompt: 'p', additionalDirectories: ['/a'] } })))
-    assert.ok(claimable(session({ settings: { customInstructions: 'c', permissionPromptTool: 'stdio' } })))
-    assert.ok(!claimable(session({ settings: { permissionPromptTool: 'mcp__gate__ask' } })))
-    assert.ok(!claimable(session({ nativeId: 'n' })))
-    assert.ok(!claimable(session({ forkFrom: 'n' })))
-    assert.ok(!claimable(session({ settings: { maxTurns: 1 } })))
-    assert.ok(!claimable(session({ settings: { systemPrompt: 'p' } })))
+    assert.ok(
+      claimable(session({ settings: { appendSystemPrompt: 'p', additionalDirectories: ['/a'] } }), ANYWHERE),
+    )
+    assert.ok(
+      claimable(session({ settings: { customInstructions: 'c', permissionPromptTool: 'stdio' } }), ANYWHERE),
+    )
+    assert.ok(!claimable(session({ settings: { permissionPromptTool: 'mcp__gate__ask' } }), ANYWHERE))
+    assert.ok(!claimable(session({ nativeId: 'n' }), ANYWHERE))
+    assert.ok(!claimable(session({ forkFrom: 'n' }), ANYWHERE))
+    assert.ok(!claimable(session({ settings: { maxTurns: 1 } }), ANYWHERE))
+    assert.ok(!claimable(session({ settings: { systemPrompt: 'p' } }), ANYWHERE))
   })
 })
 

@@ -184,7 +184,7 @@ function withRefusingSpare(): AgentDriver {
       },
     },
     spare: {
-      plan: (detection, cwd) => demoDriver.plan(aSession({ cwd }), detection),
+      plan: (detection, _, cwd) => demoDriver.plan(aSession({ cwd }), detection),
       claimable: () => true,
       claim: () => [claim],
     },

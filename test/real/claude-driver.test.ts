@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { ANYWHERE } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { claim, sparePlan } from '../../src/agents/claude/spare.ts'
 import type { Decision } from '../../src/core/approval.ts'
@@ -160,12 +161,12 @@ describe('what only Claude Code has', { skip: claudeAbsent }, () => {
   })
 
   test('a spare becomes the session that claims it', async () => {
-    const plan = sparePlan(REAL, join(box.root, 'parking'), uuid)
+    const plan = sparePlan(REAL, ANYWHERE, join(box.root, 'parking'), uuid)
     const claude = box.run(plan)
     claude.write(claudeDriver.barrier('parked'))
     await claude.next('barrier.reached')
     const settings = { appendSystemPrompt: '[[sysword SPARE]]' }
-    claude.write(claim(session({ cwd: box.inWork(''), mode: 'code', model: 'sonnet', settings })))
+    claude.write(claim(session({ cwd: box.inWork(''), mode: 'code', model: 'sonnet', settings }), ANYWHERE))
     assert.equal((await claude.turn('[[system]]')).text, 'system: SPARE')
     const { raw, nativeId } = initOf(claude.outputs)
     assert.equal((raw as { cwd: string }).cwd, join(box.root, 'work'))
@@ -181,9 +182,9 @@ describe('what only Claude Code has', { skip: claudeAbsent }, () => {
   })
 
   test('a claim that fails is said so before any message fails', async () => {
-    const plan = sparePlan(REAL, join(box.root, 'parking'), uuid)
+    const plan = sparePlan(REAL, ANYWHERE, join(box.root, 'parking'), uuid)
     const claude = box.run(plan)
-    claude.write(claim(session({ cwd: join(box.root, 'nowhere') })))
+    claude.write(claim(session({ cwd: join(box.root, 'nowhere') }), ANYWHERE))
     assert.equal((await claude.next('agent.notice')).code, 'claim_failed')
     assert.equal(await claude.end(), 0)
   })

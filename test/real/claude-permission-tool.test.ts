@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
+import { ANYWHERE } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { claim, sparePlan } from '../../src/agents/claude/spare.ts'
 import { commandLine, startTime } from '../../src/agents/host/process.ts'
@@ -141,8 +142,8 @@ describe('words for claude', { skip: claudeAbsent }, () => {
   })
 
   test('custom instructions reach the model through a spare', async () => {
-    const spare = box.run(sparePlan(REAL, join(box.root, 'parking'), uuid))
-    spare.write(claim(session({ cwd: box.inWork(''), settings: settings('SPARE') })))
+    const spare = box.run(sparePlan(REAL, ANYWHERE, join(box.root, 'parking'), uuid))
+    spare.write(claim(session({ cwd: box.inWork(''), settings: settings('SPARE') }), ANYWHERE))
     assert.equal((await heard(spare)).text, 'system: APPENDED SPARE')
   })
 

@@ -39,6 +39,7 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       // What it lets Corral do for it (files, commands) is not taken up by the next daemon.
       pause: true,
       survivesRestart: false,
+      clientTools: false,
     },
     detect: (env) => detectCommand({ name, title, command: agent.command }, env),
     launch: () => ({ args: agent.args ?? [], env: agent.env ?? {} }),

@@ -86,9 +86,10 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
         const before = fresh ? instructions(session) : []
         return prompt(sessionId, intent.turnId, [...before, ...intent.input])
       }
-      // The protocol has one message per turn; `steer: false` refuses others before they get here.
+      // The protocol has one message per turn, and no tools of clients: both are refused before they get here.
       case 'steer':
       case 'retract':
+      case 'result':
         return []
       case 'decision':
         return [decided(intent.approval, intent.decision)]

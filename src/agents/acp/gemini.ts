@@ -25,6 +25,7 @@ export const gemini: AcpProfile = {
     setMode: true,
     pause: true,
     survivesRestart: true,
+    clientTools: false,
   },
   detect: (env) =>
     detectProgram(

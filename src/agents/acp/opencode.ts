@@ -38,6 +38,7 @@ export const opencode: AcpProfile = {
     setMode: true,
     pause: true,
     survivesRestart: true,
+    clientTools: false,
   },
   detect: (env) =>
     detectProgram(

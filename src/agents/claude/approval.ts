@@ -1,11 +1,15 @@
 import type { Approval, Decision, Question } from '../../core/approval.ts'
 import { editsFiles, kindOfTool } from '../../core/known-tools.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
+import { mcpMessage } from './client-tools.ts'
 import { type ClaudeState, nothing, other, type Step } from './state.ts'
 
-/** A request of Claude's; of the many kinds only the question for permission is ours to answer. */
+/** A request of Claude's; of the many kinds the question for permission and the client's tools are ours to answer. */
 export function asked(state: ClaudeState, line: JsonObject): Step {
   const request = asObject(line.request)
+  if (request.subtype === 'mcp_message' && typeof line.request_id === 'string') {
+    return mcpMessage(state, line.request_id, line)
+  }
   if (request.subtype !== 'can_use_tool' || typeof line.request_id !== 'string') {
     return other(state, `control_request/${asString(request.subtype) ?? 'unknown'}`, line)
   }

@@ -3,6 +3,7 @@ import { type Content, textOf } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { AgentDriver, Translator } from '../agent.ts'
 import { permission } from './approval.ts'
+import { answerMcp, callResult, type McpRequest } from './client-tools.ts'
 import { request, response } from './control.ts'
 import { detect } from './detect.ts'
 import { plan } from './launch.ts'
@@ -30,12 +31,14 @@ export const claudeDriver = {
     denyComment: true,
     pause: true,
     survivesRestart: true,
+    clientTools: true,
   },
   detect,
   signedIn,
   plan,
   translator: claudeTranslator as Translator<unknown>,
   encode,
+  answer: (request, session) => answerMcp(request as McpRequest, session),
   interrupt: () => [request('interrupt', randomUUID(), { subtype: 'interrupt' })],
   barrier: (id) => [request('barrier', id, { subtype: 'get_session_cost' })],
   farewell: () => [request('end', randomUUID(), { subtype: 'end_session' })],
@@ -56,6 +59,8 @@ function encode(intent: Intent): string[] {
       const answer = permission(intent.approval, intent.decision)
       return answer ? [response(intent.approval.requestId, answer)] : []
     }
+    case 'result':
+      return callResult(intent.call)
     case 'mode': {
       const mode = PERMISSION_MODES[intent.mode]
       return [request('mode', randomUUID(), { subtype: 'set_permission_mode', mode })]

@@ -1,5 +1,6 @@
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
+import { CLIENT_SERVER } from './client-tools.ts'
 import { request } from './control.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { PERMISSION_MODES } from './mode.ts'
@@ -47,7 +48,8 @@ export function plan(session: Session, detection: Detection, ids: () => string):
       ...(settings.disallowedTools ?? []).map((tool) => `--disallowedTools=${tool}`),
       ...(settings.maxTurns === undefined ? [] : [`--max-turns=${settings.maxTurns}`]),
       ...(settings.additionalDirectories ?? []).map((path) => `--add-dir=${path}`),
-      ...mcpArgs(settings.mcpConfig),
+      ...toolArgs(settings),
+      ...mcpArgs(settings),
     ],
     cwd: session.cwd,
     env: { ...BASE_ENV, ...(usesOwnServers(settings) && PATIENT_ENV) },
@@ -69,6 +71,25 @@ export function parked(detection: Detection, cwd: string, ids: () => string): La
   }
 }
 
+/** A process that knows its directory and its tools, and waits to be told the rest. */
+export function waiting(detection: Detection, cwd: string, ownTools: boolean, ids: () => string): LaunchPlan {
+  const settings: SessionSettings = { clientTools: [], ownTools }
+  return {
+    command: detection.path ?? 'claude',
+    args: [
+      ...BASE_ARGS,
+      `--permission-prompt-tool=${OURSELVES}`,
+      `--session-id=${ids()}`,
+      ...toolArgs(settings),
+      ...mcpArgs(settings),
+    ],
+    cwd,
+    env: { ...BASE_ENV, ...PATIENT_ENV },
+    // Answered when it is up: until then it is not warm.
+    greeting: [request('barrier', ids(), { subtype: 'get_session_cost' })],
+  }
+}
+
 /**
  * Whom Claude asks for permission. It looks for an MCP tool when it asks the first time, not when it starts, so the
  * tool's server may come over stdin like any other.
@@ -82,7 +103,15 @@ export function asksOurselves(settings: SessionSettings): boolean {
 }
 
 function usesOwnServers(settings: SessionSettings): boolean {
-  return settings.mcpConfig !== undefined || !asksOurselves(settings)
+  return settings.mcpConfig !== undefined || !asksOurselves(settings) || settings.clientTools !== undefined
+}
+
+/** Whether a call of the client's tools may happen is the client's business: nobody else is asked. */
+function toolArgs({ clientTools, ownTools }: SessionSettings): string[] {
+  return [
+    ...(ownTools === false ? ['--tools='] : []),
+    ...(clientTools === undefined ? [] : [`--allowedTools=mcp__${CLIENT_SERVER}`]),
+  ]
 }
 
 /** What is told beside Claude's own prompt; undefined when there is nothing to tell. */
@@ -101,14 +130,16 @@ function conversation(session: Session, ids: () => string): string[] {
  * Claude keeps the prompts that a conversation began with, whatever it is told later. One that is continued here may
  * have begun elsewhere or with other words, and the session's own must hold.
  */
-function initialize(session: Session, ids: () => string): string[] {
-  const { systemPrompt } = session.settings
+export function initialize(session: Session, ids: () => string): string[] {
+  const { systemPrompt, clientTools } = session.settings
   const appendSystemPrompt = appendedPrompt(session.settings)
-  if (systemPrompt === undefined && appendSystemPrompt === undefined) return []
+  const tools = (clientTools ?? []).length > 0
+  if (systemPrompt === undefined && appendSystemPrompt === undefined && !tools) return []
   const body = {
     subtype: 'initialize',
     ...(systemPrompt !== undefined && { systemPrompt: [systemPrompt] }),
     ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+    ...(tools && { sdkMcpServers: [CLIENT_SERVER] }),
     ...((session.nativeId ?? session.forkFrom) !== null && { systemPromptSnapshot: false }),
   }
   return [request('initialize', ids(), body)]
@@ -121,7 +152,7 @@ function mcpServers(config: unknown): JsonObject | null {
 }
 
 /** A string names a file. */
-function mcpArgs(config: unknown): string[] {
-  if (config === undefined) return []
+function mcpArgs({ mcpConfig: config, ownTools }: SessionSettings): string[] {
+  if (config === undefined && ownTools !== false) return []
   return ['--strict-mcp-config', ...(typeof config === 'string' ? [`--mcp-config=${config}`] : [])]
 }

@@ -1,5 +1,6 @@
 import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from '../json.ts'
+import { ownName } from './client-tools.ts'
 import { type ClaudeState, nothing, other, parentOf, remember, type Step, withSubAgent } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024
@@ -57,7 +58,7 @@ function blockOutput(block: unknown, messageId: string, line: JsonObject): Agent
       return null
     case 'tool_use': {
       const callId = asString(block.id) ?? messageId
-      const tool = asString(block.name) ?? 'unknown'
+      const tool = ownName(asString(block.name) ?? 'unknown')
       return { type: 'tool.started', callId, tool, input: block.input ?? {}, parent }
     }
     default:

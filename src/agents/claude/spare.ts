@@ -1,32 +1,58 @@
+import { randomUUID } from 'node:crypto'
 import type { Session } from '../../core/session.ts'
-import type { Detection, LaunchPlan } from '../agent.ts'
+import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { request } from './control.ts'
-import { appendedPrompt, asksOurselves, parked } from './launch.ts'
+import { appendedPrompt, asksOurselves, initialize, parked, waiting } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
 
-/**
- * A spare is a process started ahead of its session (with a hidden option of the CLI). Only what a claim can still
- * say may differ from a cold start; a folder whose settings the spare cannot take over is refused.
+/*
+ * A spare is a process started ahead of its session. One that may go anywhere is claimed with a hidden option of the CLI.
+ * One that knows its directory has simply not been told its prompt yet, so it can still be told any, and the client's tools.
+ * Only what a claim can still say may differ from a cold start; a folder whose settings the spare cannot take over is refused.
  */
-export function sparePlan(detection: Detection, parkingDir: string, ids: () => string): LaunchPlan {
-  return parked(detection, parkingDir, ids)
+
+export function sparePlan(
+  detection: Detection,
+  kind: SpareKind,
+  parkingDir: string,
+  ids: () => string,
+): LaunchPlan {
+  return kind.cwd === null
+    ? parked(detection, parkingDir, ids)
+    : waiting(detection, kind.cwd, kind.ownTools, ids)
 }
 
 /** Whether a spare can become this session: a new conversation, and nothing that only argv can say. */
-export function claimable(session: Session): boolean {
-  if (session.nativeId !== null || session.forkFrom !== null || !asksOurselves(session.settings)) return false
-  const { systemPrompt, allowedTools, disallowedTools, maxTurns, mcpConfig } = session.settings
-  return [systemPrompt, allowedTools, disallowedTools, maxTurns, mcpConfig].every((it) => it === undefined)
+export function claimable({ nativeId, forkFrom, cwd, settings }: Session, kind: SpareKind): boolean {
+  if (nativeId !== null || forkFrom !== null || !asksOurselves(settings)) return false
+  const { allowedTools, disallowedTools, maxTurns, mcpConfig, ...rest } = settings
+  if ([allowedTools, disallowedTools, maxTurns, mcpConfig].some((it) => it !== undefined)) return false
+  const { systemPrompt, clientTools, ownTools = true, additionalDirectories } = rest
+  if (kind.cwd !== null) {
+    return cwd === kind.cwd && ownTools === kind.ownTools && additionalDirectories === undefined
+  }
+  return ownTools && systemPrompt === undefined && clientTools === undefined
 }
 
 /**
  * The lines that turn a spare into this session's process. A refusal is the notice `claim_failed`, and every message
  * after it fails: end the spare and start cold. A barrier behind these lines tells when the claim is through.
  */
-export function claim(session: Session): string[] {
+export function claim(session: Session, kind: SpareKind): string[] {
+  const { mode, model } = session
+  const lines = kind.cwd === null ? [claimSession(session)] : initialize(session, randomUUID)
+  const permission = PERMISSION_MODES[mode]
+  if (kind.cwd !== null && permission !== 'default') {
+    lines.push(request('mode', session.id, { subtype: 'set_permission_mode', mode: permission }))
+  }
+  if (model) lines.push(request('model', session.id, { subtype: 'set_model', model }))
+  return lines
+}
+
+function claimSession(session: Session): string {
   const { additionalDirectories } = session.settings
   const appended = appendedPrompt(session.settings)
-  const body = {
+  return request('claim', session.id, {
     subtype: 'claim_session',
     cwd: session.cwd,
     permission_mode: PERMISSION_MODES[session.mode],
@@ -34,8 +60,5 @@ export function claim(session: Session): string[] {
     ...(additionalDirectories !== undefined && { additional_directories: additionalDirectories }),
     include_initialize: false,
     sdk_mcp_servers: [],
-  }
-  const lines = [request('claim', session.id, body)]
-  if (session.model) lines.push(request('model', session.id, { subtype: 'set_model', model: session.model }))
-  return lines
+  })
 }

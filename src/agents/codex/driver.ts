@@ -35,6 +35,7 @@ export const codexDriver = {
     denyComment: false,
     pause: false,
     survivesRestart: true,
+    clientTools: false,
   },
   detect,
   signedIn,

@@ -3,7 +3,7 @@ import { textOf } from '../../core/content.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
-import type { DemoDecision, DemoInput, DemoOutput } from './protocol.ts'
+import type { DemoDecision, DemoInput, DemoOutput, DemoResult } from './protocol.ts'
 import type { Attachment, Said } from './script.ts'
 import { type Ending, runTurn } from './turn.ts'
 
@@ -36,9 +36,10 @@ export function createConversation(needs: ConversationNeeds): Conversation {
   const seen = new Set<string>()
   const queue: Prompt[] = []
   const steers: Steer[] = []
-  const answers = new Map<string, (decision: DemoDecision) => void>()
+  const answers = new Map<string, (answer: DemoDecision | DemoResult) => void>()
   const deaf = new AbortController()
   let system: string[] = []
+  let tools: string[] = []
   let mode = needs.mode
   let running: AbortController | null = null
   let finishing = false
@@ -124,13 +125,18 @@ export function createConversation(needs: ConversationNeeds): Conversation {
         attachments: known.attachments,
         directory: needs.directory,
       }),
-      ask: (request: Extract<DemoOutput, { type: 'ask' }>) => ask(request, over),
+      offered: (tool: string) => tools.includes(tool),
+      ask: (request: Extract<DemoOutput, { type: 'ask' }>) => ask<DemoDecision>(request, over),
+      call: (request: Extract<DemoOutput, { type: 'call' }>) => ask<DemoResult>(request, over),
       forever: () => aborted(over),
     }
   }
 
-  const ask = async (request: Extract<DemoOutput, { type: 'ask' }>, over: AbortSignal) => {
-    const answered = new Promise<DemoDecision>((resolve) => answers.set(request.requestId, resolve))
+  const ask = async <T extends DemoDecision | DemoResult>(
+    request: Extract<DemoOutput, { type: 'ask' | 'call' }>,
+    over: AbortSignal,
+  ): Promise<T> => {
+    const answered = new Promise<T>((resolve) => answers.set(request.requestId, (it) => resolve(it as T)))
     output.emit(request)
     try {
       return await Promise.race([answered, aborted(over)])
@@ -142,10 +148,10 @@ export function createConversation(needs: ConversationNeeds): Conversation {
     }
   }
 
-  const decided = (decision: DemoDecision) => {
-    const answer = answers.get(decision.requestId)
-    answers.delete(decision.requestId)
-    answer?.(decision)
+  const answered = (answer: DemoDecision | DemoResult) => {
+    const waiting = answers.get(answer.requestId)
+    answers.delete(answer.requestId)
+    waiting?.(answer)
   }
 
   const retract = (id: string) => {
@@ -169,10 +175,10 @@ export function createConversation(needs: ConversationNeeds): Conversation {
       if (line.type === 'prompt') prompted(line)
       else if (line.type === 'steer') steered(line)
       else if (line.type === 'retract') retract(line.steerId)
-      else if (line.type === 'decision') decided(line)
+      else if (line.type === 'decision' || line.type === 'result') answered(line)
       else if (line.type === 'interrupt') interrupt()
       else if (line.type === 'mode') mode = line.mode
-      else if (line.type === 'settings') system = line.system
+      else if (line.type === 'settings') ({ system, tools } = line)
       else if (line.type === 'barrier') output.emit({ type: 'barrier', id: line.id })
       else if (line.type === 'end') finish(false)
       // `model`: every name is as good as another here

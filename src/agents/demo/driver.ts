@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Decision } from '../../core/approval.ts'
+import type { HeldCall } from '../../core/call.ts'
+import { textOf } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { AgentDriver } from '../agent.ts'
@@ -32,6 +34,7 @@ export const demoDriver = {
     denyComment: true,
     pause: true,
     survivesRestart: true,
+    clientTools: true,
   },
   detect: () => {
     return Promise.resolve({
@@ -48,13 +51,28 @@ export const demoDriver = {
     args: [demoProgram(), ...argsOf(session)],
     cwd: session.cwd,
     env: {},
-    greeting: [line({ type: 'settings', system: systemOf(session) })],
+    greeting: [line(settingsOf(session))],
   }),
   translator: demoTranslator as AgentDriver['translator'],
   encode: (intent) => [line(encoded(intent))],
   interrupt: () => [line({ type: 'interrupt' })],
   barrier: (id) => [line({ type: 'barrier', id })],
   farewell: () => [line({ type: 'end' })],
+  spare: {
+    plan: (detection, kind) =>
+      kind.cwd === null
+        ? null
+        : {
+            command: detection.path ?? process.execPath,
+            args: [demoProgram()],
+            cwd: kind.cwd,
+            env: {},
+            greeting: [],
+          },
+    claimable: (session, kind) =>
+      session.cwd === kind.cwd && session.nativeId === null && session.forkFrom === null,
+    claim: (session) => [line(settingsOf(session)), line({ type: 'mode', mode: session.mode })],
+  },
 } satisfies AgentDriver
 
 function argsOf(session: Session): string[] {
@@ -65,9 +83,14 @@ function argsOf(session: Session): string[] {
   return args
 }
 
-function systemOf({ settings }: Session): string[] {
-  const { systemPrompt, appendSystemPrompt, customInstructions } = settings
-  return [systemPrompt, appendSystemPrompt, customInstructions].filter((text) => text !== undefined)
+function settingsOf({ settings }: Session): DemoInput {
+  const { systemPrompt, appendSystemPrompt, customInstructions, clientTools = [] } = settings
+  const system = [systemPrompt, appendSystemPrompt, customInstructions].filter((text) => text !== undefined)
+  return { type: 'settings', system, tools: clientTools.map(({ name }) => name) }
+}
+
+function resultOf({ requestId, result }: HeldCall): DemoInput {
+  return { type: 'result', requestId, text: textOf(result?.content ?? []), isError: result?.isError ?? false }
 }
 
 function encoded(intent: Intent): DemoInput {
@@ -80,6 +103,8 @@ function encoded(intent: Intent): DemoInput {
       return { type: 'retract', steerId: intent.steerId }
     case 'decision':
       return { type: 'decision', requestId: intent.approval.requestId, ...verdict(intent.decision) }
+    case 'result':
+      return resultOf(intent.call)
     case 'mode':
       return { type: 'mode', mode: intent.mode }
     case 'model':

@@ -2,8 +2,7 @@ import { isMode } from '../../core/mode.ts'
 import type { DemoInput } from './protocol.ts'
 
 const CHECKS: { [T in DemoInput['type']]: (line: Record<string, unknown>) => boolean } = {
-  settings: (line) =>
-    Array.isArray(line['system']) && line['system'].every((text) => typeof text === 'string'),
+  settings: (line) => isTexts(line['system']) && isTexts(line['tools']),
   prompt: (line) =>
     typeof line['turnId'] === 'string' && Array.isArray(line['input']) && line['input'].every(isContent),
   steer: (line) =>
@@ -11,6 +10,7 @@ const CHECKS: { [T in DemoInput['type']]: (line: Record<string, unknown>) => boo
   retract: (line) => typeof line['steerId'] === 'string',
   decision: (line) =>
     typeof line['requestId'] === 'string' && (line['behavior'] === 'allow' || line['behavior'] === 'deny'),
+  result: (line) => typeof line['requestId'] === 'string' && typeof line['text'] === 'string',
   mode: (line) => isMode(line['mode']),
   model: (line) => line['model'] === null || typeof line['model'] === 'string',
   interrupt: () => true,
@@ -29,6 +29,10 @@ export function parseInput(bytes: Buffer): DemoInput | null {
   } catch {
     return null
   }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string')
 }
 
 function isContent(part: unknown): boolean {

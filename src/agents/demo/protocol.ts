@@ -5,12 +5,14 @@ import type { Usage } from '../../core/usage.ts'
 
 /** What the demo agent reads, one JSON object a line. */
 export type DemoInput =
-  | { type: 'settings'; system: string[] }
+  /** `tools`: names of those that the client carries out. */
+  | { type: 'settings'; system: string[]; tools: string[] }
   | { type: 'prompt'; turnId: string; input: Content[] }
   /** A message to the running turn: part of its next round, or the next turn if there is none. */
   | { type: 'steer'; steerId: string; input: Content[] }
   | { type: 'retract'; steerId: string }
   | DemoDecision
+  | DemoResult
   | { type: 'mode'; mode: Mode }
   | { type: 'model'; model: string | null }
   | { type: 'interrupt' }
@@ -26,6 +28,14 @@ export interface DemoDecision {
   input?: unknown
   answers?: Record<string, string>
   comment?: string
+}
+
+/** What the client's tool came to. */
+export interface DemoResult {
+  type: 'result'
+  requestId: string
+  text: string
+  isError: boolean
 }
 
 /** What the demo agent writes, one JSON object a line. */
@@ -48,6 +58,8 @@ export type DemoOutput =
       callId: string
       summary: string
     }
+  /** A call that the client carries out. */
+  | { type: 'call'; requestId: string; callId: string; tool: string; input: unknown }
   | { type: 'withdraw'; requestId: string }
   | { type: 'notice'; code: string; message: string }
   | { type: 'end-of-turn'; turnId: string; outcome: Outcome; usage: Usage; error: Failure | null }

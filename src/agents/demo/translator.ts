@@ -46,6 +46,7 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
       parent: null,
     },
   }),
+  call: ({ requestId, callId, tool, input }) => ({ type: 'call.asked', callId, requestId, tool, input }),
   withdraw: (line) => ({ type: 'approval.withdrawn', requestId: line.requestId }),
   notice: ({ code, message }) => ({ type: 'agent.notice', level: 'warning', code, message, data: null }),
   'end-of-turn': ({ outcome, usage, error }, { text }) => {
@@ -65,6 +66,7 @@ const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   'tool-start': ['callId', 'tool'],
   'tool-end': ['callId', 'output'],
   ask: ['requestId', 'kind', 'tool', 'callId', 'summary'],
+  call: ['requestId', 'callId', 'tool'],
   withdraw: ['requestId'],
   notice: ['code', 'message'],
   'end-of-turn': ['turnId', 'outcome'],

@@ -3,9 +3,9 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Mode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Output } from './output.ts'
-import type { DemoDecision, DemoOutput, MessageKind, Outcome } from './protocol.ts'
+import type { DemoDecision, DemoOutput, DemoResult, MessageKind, Outcome } from './protocol.ts'
 import { type Call, type Facts, planOf, type Said, type Step, wordsUpTo } from './script.ts'
-import { needsApproval, pretend, summaryOf, toolCallOf } from './tools.ts'
+import { needsApproval, pretend, summaryOf, type ToolCall, toolCallOf, type ToolResult } from './tools.ts'
 
 export interface TurnNeeds {
   output: Output
@@ -17,6 +17,10 @@ export interface TurnNeeds {
   mode(): Mode
   /** Rejects when `signal` aborts or nobody is left to answer. */
   ask(request: Extract<DemoOutput, { type: 'ask' }>): Promise<DemoDecision>
+  /** Whether this tool is the client's. */
+  offered(tool: string): boolean
+  /** Has the client carry out a tool; rejects as `ask` does. */
+  call(request: Extract<DemoOutput, { type: 'call' }>): Promise<DemoResult>
   /** Never resolves; rejects as `ask` does. */
   forever(): Promise<never>
 }
@@ -122,18 +126,8 @@ function createPlayer(needs: TurnNeeds) {
     const tool = toolCallOf(call)
     const callId = randomUUID()
     output.emit({ type: 'tool-start', callId, ...tool })
-    const kind = tool.tool === 'Ask' ? 'question' : 'tool'
-    const request = {
-      type: 'ask',
-      requestId: randomUUID(),
-      kind,
-      ...tool,
-      callId,
-      summary: summaryOf(tool),
-    } as const
     try {
-      const decision = needsApproval(needs.mode(), tool.tool) ? await needs.ask(request) : null
-      const result = pretend(tool, decision)
+      const result = needs.offered(tool.tool) ? await carriedOut(tool, callId) : await pretended(tool, callId)
       output.emit({ type: 'tool-end', callId, ...result })
       return { by: 'tool', text: result.output }
     } catch (error) {
@@ -142,18 +136,34 @@ function createPlayer(needs: TurnNeeds) {
     }
   }
 
+  const carriedOut = async (tool: ToolCall, callId: string): Promise<ToolResult> => {
+    const { text, isError } = await needs.call({ type: 'call', requestId: randomUUID(), callId, ...tool })
+    return { output: text, isError }
+  }
+
+  const pretended = async (tool: ToolCall, callId: string): Promise<ToolResult> => {
+    const kind = tool.tool === 'Ask' ? 'question' : 'tool'
+    const requestId = randomUUID()
+    const request = { type: 'ask', requestId, kind, ...tool, callId, summary: summaryOf(tool) } as const
+    return pretend(tool, needsApproval(needs.mode(), tool.tool) ? await needs.ask(request) : null)
+  }
+
+  /** Tools of the client's are called all at once, others one after the other. */
   const play = async (steps: Step[]): Promise<Said[]> => {
-    const results: Said[] = []
+    const results: Promise<Said>[] = []
     for (const step of steps) {
       if (step.do === 'say') speak('text', step.text)
       else if (step.do === 'think') speak('thinking', step.text)
       else if (step.do === 'drip') await drip(step.words, step.everyMs)
       else if (step.do === 'burst') await burst(step.count, step.bytes)
-      else if (step.do === 'call') results.push(await use(step.call))
-      else if (step.do === 'fail') throw new ModelFailure(step.status)
+      else if (step.do === 'call') {
+        const used = use(step.call)
+        results.push(used)
+        if (!needs.offered(toolCallOf(step.call).tool)) await used
+      } else if (step.do === 'fail') throw new ModelFailure(step.status)
       else await needs.forever()
     }
-    return results
+    return Promise.all(results)
   }
   return { play, chars: () => chars }
 }

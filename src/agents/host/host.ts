@@ -13,6 +13,7 @@ import { createEscalation } from './escalation.ts'
 import { untilCommitted } from './patience.ts'
 import { createRun, type Run } from './run.ts'
 import { createSeats } from './seats.ts'
+import type { Spares } from './spares.ts'
 import { createStarter } from './starter.ts'
 import { sweep } from './sweep.ts'
 
@@ -46,6 +47,8 @@ export interface HostDeps {
 }
 
 export interface Host extends AgentHost {
+  /** Processes that wait for sessions of one kind; `keep` says how many. */
+  readonly spares: Pick<Spares, 'keep' | 'count'>
   /** Live processes, for status reports. */
   running(): { sessionId: string; pid: number; busy: boolean }[]
   /** Ends the processes of these sessions, but for those that are at work; resolves when they are gone. */
@@ -305,6 +308,7 @@ export function createHost(deps: HostDeps): Host {
       )
       return alive
     },
+    spares: starter.spares,
     running: () =>
       [...runs.values()].map(({ sessionId, pid }) => ({ sessionId, pid, busy: isBusy(sessionId) })),
     async cool(sessionIds) {

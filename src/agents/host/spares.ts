@@ -1,17 +1,21 @@
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
-import type { LaunchPlan } from '../agent.ts'
+import { rmSync, statSync } from 'node:fs'
+import type { SpareCounts } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import type { AgentDriver, LaunchPlan, SpareKind } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
 import { signalGroup } from './process.ts'
-import type { Launched } from './wrapper.ts'
+import { runFiles, type Launched } from './wrapper.ts'
 
 /** How long after a spare was taken the next one is started: the session that took it comes first. */
 const REFILL_MS = 1000
 const KILL_MS = 1000
+/** How often a process that starts is looked at, and for how long. */
+const LOOK_MS = 25
+const START_MS = 60_000
 
 interface SparesDeps {
-  /** null: no spares are wanted. */
-  drivers: Catalog | null
+  catalog: Catalog
   /** Starts a process and tells it its greeting. */
   launch: (plan: LaunchPlan) => Promise<Launched>
   /** Where a spare waits until it knows its directory. */
@@ -20,31 +24,55 @@ interface SparesDeps {
   warn: (message: string, error: unknown) => void
 }
 
+/** Spares of one agent and one kind. */
+interface Pool {
+  agent: string
+  kind: SpareKind
+  size: number
+  refillMs: number
+  waiting: Launched[]
+  starting: number
+}
+
+/** A process that waits to become a session's, and what it was started as. */
+export interface Spare extends Launched {
+  kind: SpareKind
+}
+
 /**
- * One waiting process per agent that can wait. Nothing about it is written down: a daemon that dies leaves it to be swept.
+ * Processes that wait for their sessions. Nothing about them is written down: a daemon that dies leaves them to be swept.
  */
 export interface Spares {
-  take(agent: string): Launched | null
+  /** From now on so many of this kind wait; those that are too many end. */
+  keep(agent: string, kind: SpareKind, size: number, refillMs?: number): void
+  count(agent: string, kind: SpareKind): SpareCounts
+  /** One that can become this session; null when there is none. */
+  take(session: Session, driver: AgentDriver): Spare | null
+  /** Starts what is missing. */
   fill(): void
   /** Resolves when they are gone. */
   end(): Promise<void>
 }
 
-export function createSpares({ drivers, launch, parkingDir, newId, warn }: SparesDeps): Spares {
-  const waiting = new Map<string, Launched>()
+export function createSpares({ catalog, launch, parkingDir, newId, warn }: SparesDeps): Spares {
+  const pools = new Map<string, Pool>()
+  let filling = false
   let ended = false
 
-  async function start(catalog: Catalog, agent: string): Promise<void> {
-    const { spare } = catalog.driver(agent)
-    if (!spare || waiting.has(agent) || ended) return
-    const detection = await catalog.detect(agent)
-    if (!detection.installed) return
-    const launched = await launch(spare.plan(detection, parkingDir, newId))
-    if (ended) return drop(launched)
-    waiting.set(agent, launched)
+  async function start(pool: Pool): Promise<void> {
+    const { spare } = catalog.driver(pool.agent)
+    const detection = spare ? await catalog.detect(pool.agent) : null
+    if (!spare || !detection?.installed || ended) return
+    const plan = spare.plan(detection, pool.kind, parkingDir, newId)
+    if (!plan) return
+    const launched = await launch(plan)
+    if (pool.kind.cwd !== null) await isUp(launched)
+    if (ended || pool.waiting.length >= pool.size || isGone(launched)) return drop(launched)
+    pool.waiting.push(launched)
     launched.child.once('exit', () => {
-      if (waiting.get(agent) !== launched) return
-      waiting.delete(agent)
+      const at = pool.waiting.indexOf(launched)
+      if (at < 0) return
+      pool.waiting.splice(at, 1)
       void drop(launched)
     })
   }
@@ -53,26 +81,63 @@ export function createSpares({ drivers, launch, parkingDir, newId, warn }: Spare
     return discard(launched).catch((error) => warn('ending a spare', error))
   }
 
-  function fill(): void {
-    for (const agent of drivers?.names() ?? []) {
-      start(drivers!, agent).catch((error) => warn(`starting a spare ${agent}`, error))
+  function fillUp(pool: Pool): void {
+    while (!ended && pool.starting + pool.waiting.length < pool.size) {
+      pool.starting++
+      start(pool)
+        .catch((error) => warn(`starting a spare ${pool.agent}`, error))
+        .finally(() => pool.starting--)
     }
   }
 
   return {
-    take(agent) {
-      const launched = waiting.get(agent) ?? null
-      waiting.delete(agent)
-      if (launched) setTimeout(fill, REFILL_MS).unref()
-      return launched
+    keep(agent, kind, size, refillMs = REFILL_MS) {
+      const key = keyOf(agent, kind)
+      const pool = pools.get(key) ?? { agent, kind, size, refillMs, waiting: [], starting: 0 }
+      pool.size = size
+      pools.set(key, pool)
+      for (const launched of pool.waiting.splice(size)) void drop(launched)
+      if (filling) fillUp(pool)
     },
-    fill,
+    count(agent, kind) {
+      const pool = pools.get(keyOf(agent, kind))
+      return { idle: pool?.waiting.length ?? 0, starting: pool?.starting ?? 0 }
+    },
+    take(session, driver) {
+      for (const pool of pools.values()) {
+        if (pool.agent !== driver.name || !driver.spare?.claimable(session, pool.kind)) continue
+        const launched = pool.waiting.shift()
+        if (!launched) continue
+        setTimeout(fillUp, pool.refillMs, pool).unref()
+        return { ...launched, kind: pool.kind }
+      }
+      return null
+    },
+    fill() {
+      filling = true
+      for (const pool of pools.values()) fillUp(pool)
+    },
     async end() {
       ended = true
-      const last = [...waiting.values()]
-      waiting.clear()
-      await Promise.all(last.map(drop))
+      await Promise.all([...pools.values()].flatMap(({ waiting }) => waiting.splice(0).map(drop)))
     },
+  }
+}
+
+function keyOf(agent: string, { cwd, ownTools }: SpareKind): string {
+  return JSON.stringify([agent, cwd, ownTools])
+}
+
+function isGone({ child }: Launched): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+/** It has said something: only then it is warm. */
+async function isUp(launched: Launched): Promise<void> {
+  const { journal } = runFiles(launched.dir)
+  const until = Date.now() + START_MS
+  while (!isGone(launched) && Date.now() < until && statSync(journal).size === 0) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS).unref())
   }
 }
 

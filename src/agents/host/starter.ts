@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CorralError } from '../../core/error.ts'
 import type { AgentSink, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import type { AgentDriver, LaunchPlan } from '../agent.ts'
+import { ANYWHERE, type AgentDriver, type LaunchPlan } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
 import { openFifo } from './fifo.ts'
 import { untilCommitted } from './patience.ts'
@@ -40,12 +40,14 @@ export interface Starter {
 export function createStarter(deps: StarterDeps): Starter {
   const { catalog, sink, options, newId, warn } = deps
   const spares = createSpares({
-    drivers: options.spare ? catalog : null,
+    catalog,
     launch: launchTold,
     parkingDir: options.runsDir,
     newId,
     warn,
   })
+
+  for (const agent of options.spare ? catalog.names() : []) spares.keep(agent, ANYWHERE, 1)
 
   /** What it is told at once is written before anything is noted: a crash in between leaves a process that is swept. */
   async function launchTold(plan: LaunchPlan): Promise<Launched> {
@@ -114,9 +116,9 @@ export function createStarter(deps: StarterDeps): Starter {
 
   /** The waiting spare as this session's process; null when there is none, or it will not do. */
   async function claimSpare(session: Session, driver: AgentDriver): Promise<Run | null> {
-    const spare = driver.spare?.claimable(session) ? spares.take(driver.name) : null
+    const spare = spares.take(session, driver)
     if (!spare) return null
-    await tell(spare, driver.spare!.claim(session))
+    await tell(spare, driver.spare!.claim(session, spare.kind))
     const run = await enlist(session, driver, spare, true)
     if ((await run.barrier(newId(), session)) && !run.refused) {
       run.ending = false

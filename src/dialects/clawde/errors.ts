@@ -31,6 +31,7 @@ const OF_CORE: Record<ErrorCode, CodeName> = {
   session_not_found: 'sessionNotFound',
   turn_not_found: 'invalidParams',
   approval_not_found: 'invalidParams',
+  call_not_found: 'invalidParams',
   approval_resolved: 'invalidParams',
   path_not_found: 'repoNotFound',
   repo_not_found: 'repoNotFound',

@@ -12,6 +12,7 @@ const CODES: Record<ErrorCode, number> = {
   session_not_found: APPLICATION_ERROR,
   turn_not_found: APPLICATION_ERROR,
   approval_not_found: APPLICATION_ERROR,
+  call_not_found: APPLICATION_ERROR,
   approval_resolved: APPLICATION_ERROR,
   path_not_found: APPLICATION_ERROR,
   project_not_found: APPLICATION_ERROR,

@@ -28,6 +28,7 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   forbidden: -32023,
   git_failed: -32024,
   unsaved_work: -32025,
+  call_not_found: -32026,
 }
 
 /** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */

@@ -43,6 +43,18 @@ export const settings = z.strictObject({
     .exactOptional()
     .describe('a question that nobody answers is refused after this long'),
   verbose: z.boolean().exactOptional(),
+  clientTools: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[\w-]{1,64}$/),
+        description: z.string(),
+        inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema'),
+      }),
+    )
+    .max(200)
+    .exactOptional()
+    .describe('tools that you carry out: each call is an event `call.held`, answered with `call.answer`'),
+  ownTools: z.boolean().exactOptional().describe('false: the agent has no tools but yours'),
 })
 
 export const createParams = z.strictObject({
@@ -240,6 +252,10 @@ const EVENT_TYPES: Record<EventType, true> = {
   'approval.requested': true,
   'approval.resolved': true,
   'approval.delivered': true,
+  'call.held': true,
+  'call.answered': true,
+  'call.delivered': true,
+  'call.dropped': true,
   'agent.started': true,
   'agent.exited': true,
   'daemon.renamed': true,
@@ -282,6 +298,7 @@ export const agentReport = z.object({
     denyComment: z.boolean(),
     pause: z.boolean(),
     survivesRestart: z.boolean(),
+    clientTools: z.boolean(),
   }),
 })
 export type AgentReport = z.output<typeof agentReport>

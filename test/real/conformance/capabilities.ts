@@ -180,6 +180,57 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       assert.equal((await restarted(rig, id)).told.end.type, 'turn.failed')
     },
   },
+  clientTools: {
+    async yes(rig) {
+      const id = await rig.session({ settings: { clientTools: WEATHER, ownTools: false } })
+      const [london, paris] = ['London', 'Paris'].map((city) => base64({ city }))
+      const sent = await rig.send(id, `[[call weather ${london} weather ${paris}]]`)
+      await eventually(
+        () => `calls: ${rig.now.engine.session(id).calls.length}`,
+        () => rig.now.engine.session(id).calls.length === 2,
+      )
+      // Held calls outlive the daemon.
+      await rig.restart()
+      const { calls } = rig.now.engine.session(id)
+      assert.deepEqual(calls.map(({ tool, input }) => [tool, input]).toSorted(), [
+        ['weather', { city: 'London' }],
+        ['weather', { city: 'Paris' }],
+      ])
+      for (const { callId, input } of calls) {
+        const content = [{ type: 'text' as const, text: `rain in ${(input as { city: string }).city}` }]
+        await rig.now.engine.answerCall({ sessionId: id, callId, result: { content, isError: false } })
+      }
+      const { end, tools, outputs } = await rig.told(id, sent)
+      assert.ok(
+        end.type === 'turn.completed' && /rain in (London|Paris)/.test(end.text ?? ''),
+        JSON.stringify(end),
+      )
+      assert.deepEqual(outputs.map(({ output }) => output).toSorted(), ['rain in London', 'rain in Paris'])
+      assert.deepEqual(
+        tools.map(({ callId }) => callId).toSorted(),
+        calls.map(({ callId }) => callId).toSorted(),
+      )
+      const offered = rig.model.requests.map(({ body }) => body as { tools?: { name: string }[] })
+      assert.deepEqual(
+        offered.at(-1)?.tools?.map(({ name }) => name),
+        ['mcp__client__weather'],
+      )
+      await rig.now.engine.destroy(id)
+    },
+    no: (rig) => assert.rejects(rig.session({ settings: { clientTools: WEATHER } }), unsupported),
+  },
+}
+
+const WEATHER = [
+  {
+    name: 'weather',
+    description: 'The weather in a city',
+    inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+]
+
+function base64(input: object): string {
+  return Buffer.from(JSON.stringify(input)).toString('base64')
 }
 
 export function capabilities({ driver }: RealAgent, rigOf: () => Rig): void {
