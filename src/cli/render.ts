@@ -1,4 +1,4 @@
-import { textOf } from '../core/content.ts'
+import { type Content, textOf } from '../core/content.ts'
 import type { Event } from '../core/event.ts'
 import type { Usage } from '../core/usage.ts'
 import type { HistoryItem } from '../dialects/native/wire.ts'
@@ -24,14 +24,19 @@ export function renderItems(items: readonly HistoryItem[], paint: Paint): string
     .join('')
 }
 
+function counted(content: readonly Content[], type: 'image' | 'document'): string {
+  const count = content.filter((part) => part.type === type).length
+  return count > 0 ? `(${count} ${type}${count > 1 ? 's' : ''})` : ''
+}
+
 /** One item of a conversation as text, with its line ends. */
 export function renderItem(item: HistoryItem, paint: Paint): string {
   switch (item.kind) {
     case 'user': {
-      const images = item.content.filter((part) => part.type === 'image').length
       const said = [
         clean(textOf(item.content)),
-        images > 0 ? `(${images} image${images > 1 ? 's' : ''})` : '',
+        counted(item.content, 'image'),
+        counted(item.content, 'document'),
       ]
       return `\n${paint(['bold', 'cyan'], prefixed(said.filter(Boolean).join('\n'), '> '))}\n`
     }

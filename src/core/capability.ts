@@ -7,6 +7,7 @@ export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   thinking: 'show what it thinks',
   approvals: 'ask before it does something',
   images: 'be sent images',
+  documents: 'be sent documents (PDF)',
   resume: 'go on with an earlier conversation',
   relocate: 'go on with a conversation in another directory',
   fork: 'branch off a conversation',

@@ -1,5 +1,8 @@
-/** A piece of what the user says. */
-export type Content = { type: 'text'; text: string } | { type: 'image'; mediaType: string; data: string } // base64
+/** A piece of what the user says; `data` is base64. */
+export type Content =
+  | { type: 'text'; text: string }
+  | { type: 'image'; mediaType: string; data: string }
+  | { type: 'document'; mediaType: 'application/pdf'; data: string }
 
 export function textOf(content: readonly Content[]): string {
   return content

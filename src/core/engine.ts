@@ -146,6 +146,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       )
     }
     if (input.some((part) => part.type === 'image')) needs(catalog, agent, 'images')
+    if (input.some((part) => part.type === 'document')) needs(catalog, agent, 'documents')
   }
 
   function mustServe(agent: string, settings: SessionSettings = {}): void {

@@ -273,6 +273,8 @@ export interface Capabilities {
   thinking: boolean
   approvals: boolean
   images: boolean
+  /** PDF. */
+  documents: boolean
   resume: boolean
   /** Goes on with a conversation in another directory than it began in. */
   relocate: boolean

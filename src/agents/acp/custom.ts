@@ -30,6 +30,7 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       thinking: true,
       approvals: true,
       images: true,
+      documents: false,
       resume: true,
       relocate: true,
       fork: true,

@@ -17,6 +17,7 @@ export const gemini: AcpProfile = {
     thinking: true,
     approvals: true,
     images: true,
+    documents: false,
     resume: true,
     relocate: false,
     fork: false,

@@ -30,6 +30,7 @@ export const opencode: AcpProfile = {
     thinking: true,
     approvals: true,
     images: true,
+    documents: false,
     resume: true,
     relocate: false,
     fork: true,

@@ -20,6 +20,7 @@ export const claudeDriver = {
     thinking: true,
     approvals: true,
     images: true,
+    documents: true,
     resume: true,
     relocate: true,
     fork: true,
@@ -83,5 +84,5 @@ function prompt(turnId: string, input: Content[]): string {
 
 function block(part: Content): object {
   if (part.type === 'text') return part
-  return { type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } }
+  return { type: part.type, source: { type: 'base64', media_type: part.mediaType, data: part.data } }
 }

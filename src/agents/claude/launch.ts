@@ -29,6 +29,9 @@ const PATIENT_ENV = {
   CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
 }
 
+/** The client's tools are there from the start; none has to be searched for first. */
+const OFFERING_ENV = { ENABLE_TOOL_SEARCH: 'false' }
+
 /**
  * Values go as `--option=value`, so that one which starts with a dash is never an option itself. Prompts and MCP
  * settings (which hold keys) go over stdin: argv can be read by everybody on the machine.
@@ -52,7 +55,11 @@ export function plan(session: Session, detection: Detection, ids: () => string):
       ...mcpArgs(settings),
     ],
     cwd: session.cwd,
-    env: { ...BASE_ENV, ...(usesOwnServers(settings) && PATIENT_ENV) },
+    env: {
+      ...BASE_ENV,
+      ...(usesOwnServers(settings) && PATIENT_ENV),
+      ...(settings.clientTools && OFFERING_ENV),
+    },
     greeting: [
       ...initialize(session, ids),
       ...(servers ? [request('mcp', ids(), { subtype: 'mcp_set_servers', servers })] : []),
@@ -84,7 +91,7 @@ export function waiting(detection: Detection, cwd: string, ownTools: boolean, id
       ...mcpArgs(settings),
     ],
     cwd,
-    env: { ...BASE_ENV, ...PATIENT_ENV },
+    env: { ...BASE_ENV, ...PATIENT_ENV, ...OFFERING_ENV },
     // Answered when it is up: until then it is not warm.
     greeting: [request('barrier', ids(), { subtype: 'get_session_cost' })],
   }

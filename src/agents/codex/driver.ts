@@ -24,6 +24,7 @@ export const codexDriver = {
     thinking: true,
     approvals: true,
     images: true,
+    documents: false,
     resume: true,
     relocate: true,
     fork: true,

@@ -195,7 +195,7 @@ const LOST: Ending = {
 
 function attachmentsOf(input: Content[]): Attachment[] {
   return input
-    .filter((part) => part.type === 'image')
+    .filter((part) => part.type !== 'text')
     .map((part) => ({ mediaType: part.mediaType, bytes: Buffer.from(part.data, 'base64').length }))
 }
 

@@ -23,6 +23,7 @@ export const demoDriver = {
     thinking: true,
     approvals: true,
     images: true,
+    documents: true,
     resume: true,
     relocate: true,
     fork: true,

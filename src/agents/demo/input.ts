@@ -38,5 +38,7 @@ function isTexts(value: unknown): boolean {
 function isContent(part: unknown): boolean {
   const { type, text, mediaType, data } = (part ?? {}) as Record<string, unknown>
   if (type === 'text') return typeof text === 'string'
-  return type === 'image' && typeof mediaType === 'string' && typeof data === 'string'
+  return (
+    (type === 'image' || type === 'document') && typeof mediaType === 'string' && typeof data === 'string'
+  )
 }

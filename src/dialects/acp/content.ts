@@ -13,6 +13,7 @@ export function contentOf(prompt: readonly ContentBlock[]): Content[] {
 
 export function blockOf(part: Content): ContentBlock {
   if (part.type === 'text') return part
+  if (part.type === 'document') return { type: 'text', text: '(a document)' }
   return { type: 'image', data: part.data, mimeType: part.mediaType }
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
+import { callMethods } from './methods/call.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { deviceMethods } from './methods/device.ts'
 import { eventMethods } from './methods/events.ts'
@@ -13,6 +14,7 @@ export const METHODS = [
   ...sessionMethods,
   ...turnMethods,
   ...approvalMethods,
+  ...callMethods,
   ...eventMethods,
   ...searchMethods,
   ...workspaceMethods,

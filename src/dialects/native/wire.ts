@@ -17,11 +17,16 @@ const title = z.string().max(500)
 export const content = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),
   z.strictObject({ type: z.literal('image'), mediaType: z.string().min(1), data: z.base64().min(1) }),
+  z.strictObject({
+    type: z.literal('document'),
+    mediaType: z.literal('application/pdf'),
+    data: z.base64().min(1),
+  }),
 ])
 
 export const message = z
   .union([z.string().min(1), z.array(content).min(1).max(100)])
-  .describe('a text, or pieces of text and images (base64)')
+  .describe('a text, or pieces of text, images and documents (base64)')
 
 export const settings = z.strictObject({
   systemPrompt: z.string().exactOptional(),
@@ -287,6 +292,7 @@ export const agentReport = z.object({
     thinking: z.boolean(),
     approvals: z.boolean(),
     images: z.boolean(),
+    documents: z.boolean(),
     resume: z.boolean(),
     relocate: z.boolean(),
     fork: z.boolean(),

@@ -17,6 +17,13 @@ interface Row {
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PICTURE = { type: 'image', mediaType: 'image/png', data: PIXEL } as const
+const PAGE =
+  '%PDF-1.1\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n%%EOF'
+const DOCUMENT = {
+  type: 'document',
+  mediaType: 'application/pdf',
+  data: Buffer.from(PAGE).toString('base64'),
+} as const
 const STRANGER = '00000000-0000-4000-8000-000000000000'
 const unsupported = code('unsupported')
 
@@ -39,6 +46,14 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       assert.deepEqual(texts, [`attachments: 1 image/png/${Buffer.from(PIXEL, 'base64').length}`])
     },
     no: (rig, id) => assert.rejects(rig.send(id, [PICTURE]), unsupported),
+  },
+  documents: {
+    async yes(rig, id) {
+      await rig.turn(id, [{ type: 'text', text: '[[say read]]' }, DOCUMENT])
+      const { body } = rig.model.requests.at(-1)!
+      assert.ok(JSON.stringify(body).includes(DOCUMENT.data), 'the model has it')
+    },
+    no: (rig, id) => assert.rejects(rig.send(id, [DOCUMENT]), unsupported),
   },
   resume: {
     async yes(rig, id) {
@@ -184,7 +199,7 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     async yes(rig) {
       const id = await rig.session({ settings: { clientTools: WEATHER, ownTools: false } })
       const [london, paris] = ['London', 'Paris'].map((city) => base64({ city }))
-      const sent = await rig.send(id, `[[call weather ${london} weather ${paris}]]`)
+      const sent = await rig.send(id, `[[call ${OFFERED} ${london} ${OFFERED} ${paris}]]`)
       await eventually(
         () => `calls: ${rig.now.engine.session(id).calls.length}`,
         () => rig.now.engine.session(id).calls.length === 2,
@@ -213,7 +228,7 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       const offered = rig.model.requests.map(({ body }) => body as { tools?: { name: string }[] })
       assert.deepEqual(
         offered.at(-1)?.tools?.map(({ name }) => name),
-        ['mcp__client__weather'],
+        [OFFERED],
       )
       await rig.now.engine.destroy(id)
     },
@@ -221,6 +236,8 @@ const CHECKS: Record<keyof Capabilities, Row> = {
   },
 }
 
+/** What Claude calls it; no other agent has such tools yet. */
+const OFFERED = 'mcp__client__weather'
 const WEATHER = [
   {
     name: 'weather',
