@@ -245,6 +245,23 @@ test('a running turn is steered, and the conversation shows it at its place', as
   ])
 })
 
+test('a tool of the client’s is called, and the turn goes on with its result', async () => {
+  const clientTools = [{ name: 'lookup', description: 'Looks up', inputSchema: { type: 'object' } }]
+  const given = { agent: 'demo', cwd: daemon.home, settings: { clientTools } }
+  const { id: sessionId } = await call('session.create', given)
+  const { seq } = await call('session.send', { sessionId, content: '[[call lookup e30=]]' })
+  const held = await until(client.events({ after: seq - 1, sessionId }), 'call.held')
+  const last = held.at(-1)!
+  assert.ok(last.type === 'call.held')
+  const { callId } = last
+  await call('call.answer', { sessionId, callId, result: 'found' })
+  const events = await until(client.events({ after: seq - 1, sessionId }), 'turn.completed')
+  const end = events.at(-1)!
+  assert.equal(end.type === 'turn.completed' && end.text, 'tool said: found')
+  const late = await refusal(call('call.answer', { sessionId, callId, result: 'again' }))
+  assert.equal(late.code, 'call_not_found')
+})
+
 test('a session is configured, paused, resumed, forked and destroyed', async () => {
   const { id: sessionId } = await demoSession(client, daemon)
   await turn(client, sessionId, '[[say hello]]')

@@ -207,9 +207,9 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       // Held calls outlive the daemon.
       await rig.restart()
       const { calls } = rig.now.engine.session(id)
-      assert.deepEqual(calls.map(({ tool, input }) => [tool, input]).toSorted(), [
-        ['weather', { city: 'London' }],
-        ['weather', { city: 'Paris' }],
+      assert.deepEqual(calls.map(({ tool, input }) => JSON.stringify([tool, input])).toSorted(), [
+        '["weather",{"city":"London"}]',
+        '["weather",{"city":"Paris"}]',
       ])
       for (const { callId, input } of calls) {
         const content = [{ type: 'text' as const, text: `rain in ${(input as { city: string }).city}` }]
