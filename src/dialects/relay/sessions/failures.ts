@@ -1,0 +1,55 @@
+import type { CorralError } from '../../../core/error.ts'
+import type { Failure } from '../../../core/turn.ts'
+import { RelayFailure, type FailureKind } from '../failure.ts'
+
+const KINDS: Record<number, FailureKind> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  503: 'api_error',
+  529: 'overloaded_error',
+}
+
+const RETRY_MS = 5000
+
+/** A status of a model's answer as ours; those that no SDK expects become 500. */
+export function failureFor(status: number, message: string): RelayFailure {
+  const known = KINDS[status] ? status : status >= 400 && status < 500 ? 400 : 500
+  const retryAfterMs = known === 429 || known === 529 ? RETRY_MS : null
+  return new RelayFailure(known, KINDS[known]!, message, { retryAfterMs })
+}
+
+/** Why a turn failed, as the caller gets to hear it. */
+export function failureOf({ code, message, detail }: Failure): RelayFailure {
+  if (code === 'not_signed_in') return failureFor(401, message)
+  if (code === 'agent_missing') return failureFor(503, `provider acquire failed: ${message}`)
+  const status = detail?.['status']
+  return failureFor(typeof status === 'number' ? status : 500, message)
+}
+
+/** Why the engine did not take a command, as the caller gets to hear it. */
+export function refusalOf(error: CorralError): RelayFailure {
+  switch (error.code) {
+    case 'agent_missing':
+    case 'agent_unknown':
+      return failureFor(503, `provider acquire failed: ${error.message}`)
+    case 'stopping':
+    case 'storage':
+      return failureFor(503, error.message)
+    case 'unsupported':
+    case 'invalid':
+      return failureFor(400, error.message)
+    case 'queue_full':
+      return failureFor(529, error.message)
+    default:
+      return failureFor(500, error.message)
+  }
+}
+
+/** Somebody else has stopped the turn, or removed its session. */
+export const GONE = (): RelayFailure => failureFor(500, 'The turn was interrupted from elsewhere')

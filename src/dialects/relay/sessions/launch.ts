@@ -1,0 +1,57 @@
+import type { CreateSession } from '../../../core/command.ts'
+import type { Mode } from '../../../core/mode.ts'
+import type { Ask, ToolDefinition } from '../ask.ts'
+
+/** How the relay's settings want its sessions to be. */
+export interface Place {
+  agent: string
+  cwd: string
+  /** False: the agent has no tools but the caller's. */
+  ownTools: boolean
+  mode: Mode
+}
+
+export const ORIGIN = 'relay'
+
+/** Without a prompt of its own an agent would take itself for a coding assistant in a directory. */
+const PLAIN = 'You are a helpful assistant that answers through an API.'
+
+/** The tools that the agent gets to see. */
+export function offered({ tools, toolChoice }: Ask): ToolDefinition[] {
+  return toolChoice.type === 'none' ? [] : tools
+}
+
+export function sessionFor(ask: Ask, place: Place, stickyId: string | null): CreateSession {
+  const { agent, cwd, ownTools, mode } = place
+  return {
+    agent,
+    cwd,
+    mode,
+    model: modelFor(agent, ask.model),
+    title: stickyId === null ? 'relay' : `relay: ${stickyId}`,
+    origin: ORIGIN,
+    settings: {
+      systemPrompt: [ask.system ?? PLAIN, urging(ask)].filter(Boolean).join('\n\n'),
+      clientTools: offered(ask),
+      ownTools,
+    },
+  }
+}
+
+/** An agent cannot be forced to call a tool, only told to. */
+function urging({ tools, toolChoice }: Ask): string {
+  if (toolChoice.type === 'tool') return `Answer by calling the tool ${toolChoice.name}.`
+  return toolChoice.type === 'any' && tools.length > 0 ? 'Answer by calling one of your tools.' : ''
+}
+
+const FAMILIES: Readonly<Record<string, RegExp>> = {
+  claude: /claude|opus|sonnet|haiku/,
+  codex: /^(gpt|o\d|codex)/,
+  gemini: /^gemini/,
+}
+
+/** A name that means nothing to the agent is the caller's habit: its own default answers then. */
+export function modelFor(agent: string, model: string): string | null {
+  const family = FAMILIES[agent]
+  return family && !family.test(model) ? null : model
+}
