@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createDeviceAccess } from './access/devices.ts'
+import { invitationTo } from './access/invitation.ts'
 import type { Config } from './config/config.ts'
 import type { Engine } from './core/api.ts'
 import { CorralError } from './core/error.ts'
@@ -66,7 +67,27 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
   const mcp = mcpDialect(engine, { version, home: homedir, bodyLimit: config.http.bodyLimit, onFault })
   await mcp.start(app)
   closers.push(() => mcp.stop())
-  const native = nativeDialect({ engine, devices, daemon: control, agents: control.reports, onFault })
+  let repoChanged: ReturnType<typeof clawdeDialect>['repoChanged'] = () => {}
+  const workspace = createWorkspace({
+    env,
+    worktrees: join(config.home, 'worktrees'),
+    changed: (status) => repoChanged(status),
+    problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
+  })
+  const nameOf = (): string => engine.name ?? hostname()
+  const native = nativeDialect({
+    engine,
+    workspace,
+    devices,
+    daemon: control,
+    agents: control.reports,
+    async invite(pin) {
+      const address = addresses['clawde']
+      if (address === undefined) return null
+      return invitationTo(address, { pin, name: nameOf(), daemonId: await readDaemonId(config.home) })
+    },
+    onFault,
+  })
   await Promise.all([
     open('native', async () => {
       const privateDirectory = dirname(config.socket) === config.home
@@ -126,12 +147,6 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
           code: UNAUTHORIZED,
           accept: (connection, { device }) => native.accept(connection, device),
         })
-        const workspace = createWorkspace({
-          env,
-          worktrees: join(config.home, 'worktrees'),
-          changed: (status) => dialect.repoChanged(status),
-          problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
-        })
         const updates = createUpdates({
           settings: config.updates,
           current: version,
@@ -154,16 +169,16 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
           newId: uuid,
           isAdvertised: () => neighbours !== null,
         })
+        repoChanged = dialect.repoChanged
         const warn = (message: string, error: unknown): void => logger.warn({ error }, message)
         const stopAsking = watchForUpdates(updates, dialect.updateAvailable, warn)
         closers.push(async () => {
           stopAsking()
           await listener.stop()
-          await workspace.stop()
         })
         const address = await listener.start()
         if (wantsAdvertising(config.clawde.mdns, address.startsWith('wss:'))) {
-          const name = engine.name ?? hostname()
+          const name = nameOf()
           const advertiser = await advertise({ port: listener.port, version, daemonId, name }, warn)
           neighbours = advertiser
           closers.push(() => advertiser.stop())
@@ -178,6 +193,7 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
   }
   return async () => {
     await Promise.all(closers.map((close) => close()))
+    await workspace.stop()
     await app.close()
   }
 }

@@ -5,7 +5,9 @@ import { deviceMethods } from './methods/device.ts'
 import { eventMethods } from './methods/events.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
+import { systemMethods } from './methods/system.ts'
 import { workspaceMethods } from './methods/workspace.ts'
+import { worktreeMethods } from './methods/worktree.ts'
 
 /** The whole API. */
 export const METHODS = [
@@ -16,7 +18,9 @@ export const METHODS = [
   ...eventMethods,
   ...searchMethods,
   ...workspaceMethods,
+  ...worktreeMethods,
   ...deviceMethods,
+  ...systemMethods,
 ]
 
 type AnyMethod = (typeof METHODS)[number]
