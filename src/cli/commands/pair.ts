@@ -40,7 +40,8 @@ async function show(cli: Cli, { pin, expiresAt, url, reachable, qr }: Pin, file?
   if (file === undefined && qr !== null) cli.print(await drawn(cli, qr))
   cli.print(`PIN      ${cli.paint('bold', `${pin.slice(0, 3)} ${pin.slice(3)}`)}`)
   cli.print(`connect  ${url ?? ''}`)
-  cli.print(`holds    ${duration(expiresAt - Date.now())}, for one device`)
+  const wholeSeconds = Math.ceil((expiresAt - Date.now()) / 1000) * 1000
+  cli.print(`holds    ${duration(wholeSeconds)}, for one device`)
   if (file !== undefined) cli.print(`QR code  ${file}`)
   if (reachable) return
   cli.note(
