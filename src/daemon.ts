@@ -1,7 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
-import { createDeviceAccess } from './access/devices.ts'
+import { join } from 'node:path'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
 import { driversWith } from './agents/drivers.ts'
 import { createHost, type Host } from './agents/host/host.ts'
@@ -9,22 +7,15 @@ import { BOOT_ID } from './agents/host/process.ts'
 import { reportAgents } from './agents/report.ts'
 import type { Config } from './config/config.ts'
 import { createEngine, type EngineParts } from './core/engine.ts'
-import { CorralError } from './core/error.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
-import { clawdeDialect, clawdeSettings, createClawdeListener } from './dialects/clawde/index.ts'
-import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
-import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
-import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
-import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
+import type { AgentReport } from './dialects/native/index.ts'
+import { openListeners } from './listeners.ts'
 import { openLog } from './store/log.ts'
-import { readDaemonId } from './system/daemon-id.ts'
 import { keepHistory, openHistory } from './system/history.ts'
 import { makeHome, realPath } from './system/home.ts'
 import { takeLock } from './system/lock.ts'
-import { isRepository } from './workspace/is-repository.ts'
-import { openLogger, type Logger } from './system/logger.ts'
-import { advertise, wantsAdvertising, type Advertiser } from './system/mdns.ts'
+import { openLogger } from './system/logger.ts'
 import { lookAtMemory } from './system/memory.ts'
 import { corralMetrics } from './system/metrics.ts'
 import { watchPressure } from './system/pressure.ts'
@@ -32,11 +23,7 @@ import { createResources } from './system/resources.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
 import { keepTally } from './system/tally.ts'
-import { createUpdates } from './system/update.ts'
-import { watchForUpdates } from './system/update-watch.ts'
-import { createHttpApp } from './transports/http.ts'
-import { listenUnix } from './transports/unix.ts'
-import { createWorkspace } from './workspace/service.ts'
+import { isRepository } from './workspace/is-repository.ts'
 
 export interface DaemonOptions {
   config: Config
@@ -118,7 +105,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   let stop!: Daemon['stop']
   const addresses: Record<string, string> = {}
   const troubles: Record<string, string> = {}
-  const closeListeners = await openListeners(options, parts, logger, addresses, troubles, {
+  const control = {
     version,
     startedAt,
     listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
@@ -129,9 +116,9 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       const own = Object.keys(config.customAgents)
       return examineFromInside(around, { addresses, troubles, agents: await reports(), own })
     },
-    stop: (how) => void setImmediate(() => void stop(how)),
+    stop: (how: StopOptions) => void setImmediate(() => void stop(how)),
     reports,
-    resources: { now: look, history: (limit) => history.newest(limit) },
+    resources: { now: look, history: (limit: number) => history.newest(limit) },
     metrics: () =>
       corralMetrics({
         engine: parts.engine,
@@ -141,6 +128,17 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         sample: () => history.newest(1)[0] ?? null,
         agents: () => countAgents(host),
       }),
+  }
+  const closeListeners = await openListeners({
+    config,
+    env: options.env,
+    homedir: options.homedir,
+    engine: parts.engine,
+    logger,
+    print,
+    control,
+    addresses,
+    troubles,
   })
   writeRunFile(config.paths.run, {
     pid: process.pid,
@@ -211,160 +209,6 @@ function startHost(
     options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
     warn,
   })
-}
-
-type Control = Parameters<typeof nativeDialect>[0]['daemon'] & {
-  reports: () => Promise<AgentReport[]>
-  resources: Parameters<typeof clawdeDialect>[0]['resources']
-  metrics: () => string
-}
-
-/** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
-async function openListeners(
-  { config, env, homedir, version, print }: DaemonOptions,
-  { engine }: EngineParts,
-  logger: Logger,
-  addresses: Record<string, string>,
-  troubles: Record<string, string>,
-  control: Control,
-): Promise<() => Promise<void>> {
-  const closers: (() => Promise<void>)[] = []
-  const onFault = (error: unknown): void => logger.error({ error }, 'a fault of ours')
-  const app = createHttpApp({ bodyLimit: config.http.bodyLimit, onError: onFault })
-
-  async function open(name: string, work: () => Promise<string>): Promise<void> {
-    try {
-      addresses[name] = await work()
-    } catch (error) {
-      const reason = (error as Error).message
-      troubles[name] = reason
-      print(`warning: ${name} is not listening: ${reason}`)
-      logger.warn({ name, reason }, 'a listener could not be opened')
-    }
-  }
-
-  const devices = createDeviceAccess(engine, {
-    now: Date.now,
-    pinTtlMs: config.pairing.pinTtlMs,
-    warn: (message, error) => logger.warn({ error }, message),
-  })
-  const mcp = mcpDialect(engine, { version, home: homedir, bodyLimit: config.http.bodyLimit, onFault })
-  await mcp.start(app)
-  closers.push(() => mcp.stop())
-  const native = nativeDialect({ engine, devices, daemon: control, agents: control.reports, onFault })
-  await Promise.all([
-    open('native', async () => {
-      const privateDirectory = dirname(config.socket) === config.home
-      const listener = await listenUnix({ path: config.socket, accept: native.accept, privateDirectory })
-      closers.push(() => listener.close())
-      return config.socket
-    }),
-    config.codecast.enabled &&
-      open('codecast', async () => {
-        const settings = await readCodecastSettings(env, homedir)
-        const dialect = codecastDialect(engine, {
-          settings: {
-            ...settings,
-            port: config.codecast.port ?? settings.port,
-            bind: config.codecast.bind ?? settings.bind,
-          },
-          home: homedir,
-          log: logger,
-          corralVersion: version,
-          bodyLimit: config.http.bodyLimit,
-          startedAt: control.startedAt,
-        })
-        dialect.routes(app)
-        const { url, port } = await dialect.start(app)
-        const wanted = config.codecast.port ?? settings.port
-        if (wanted !== 0 && wanted !== port) {
-          troubles['codecast'] = `port ${wanted} is taken, using ${port}`
-          print(`codecast: ${troubles['codecast']}`)
-        }
-        closers.push(() => dialect.stop())
-        return url
-      }),
-    config.humanlayer.enabled &&
-      open('humanlayer', async () => {
-        const { socket: chosen, agent, askAlways, lineLimit } = config.humanlayer
-        const cwd = process.cwd()
-        const settings = readHumanLayerSettings({ env, home: homedir, cwd, socket: chosen })
-        for (const warning of settings.warnings) logger.warn({}, `HumanLayer: ${warning}`)
-        const { socket, privateDirectory } = settings
-        const reported = settings.version ?? version
-        const dialect = humanlayerDialect({
-          engine,
-          options: { agent, askAlways, socket, home: homedir, cwd, version: reported },
-          lineLimit,
-          onFault,
-        })
-        const listener = await dialect.listen(privateDirectory)
-        closers.push(() => listener.close())
-        return socket
-      }),
-    config.clawde.enabled &&
-      open('clawde', async () => {
-        const settings = clawdeSettings({ env, home: homedir, platform: process.platform, ...config.clawde })
-        const around = { engine, devices, settings, version, startedAt: control.startedAt, onFault }
-        const listener = createClawdeListener({ ...around, log: logger, metrics: control.metrics })
-        listener.serve('/native', {
-          code: UNAUTHORIZED,
-          accept: (connection, { device }) => native.accept(connection, device),
-        })
-        const workspace = createWorkspace({
-          env,
-          worktrees: join(config.home, 'worktrees'),
-          changed: (status) => dialect.repoChanged(status),
-          problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
-        })
-        const updates = createUpdates({
-          settings: config.updates,
-          current: version,
-          directory: join(config.home, 'updates'),
-        })
-        const daemonId = await readDaemonId(config.home)
-        let neighbours: Advertiser | null = null
-        const dialect = clawdeDialect({
-          ...around,
-          updates,
-          resources: control.resources,
-          listener,
-          workspace,
-          home: homedir,
-          dataDir: config.home,
-          cwd: process.cwd(),
-          daemonId,
-          providers: control.reports,
-          examine: async () => (await control.examine()).checks,
-          newId: uuid,
-          isAdvertised: () => neighbours !== null,
-        })
-        const warn = (message: string, error: unknown): void => logger.warn({ error }, message)
-        const stopAsking = watchForUpdates(updates, dialect.updateAvailable, warn)
-        closers.push(async () => {
-          stopAsking()
-          await listener.stop()
-          await workspace.stop()
-        })
-        const address = await listener.start()
-        if (wantsAdvertising(config.clawde.mdns, address.startsWith('wss:'))) {
-          const name = engine.name ?? hostname()
-          const advertiser = await advertise({ port: listener.port, version, daemonId, name }, warn)
-          neighbours = advertiser
-          closers.push(() => advertiser.stop())
-        }
-        return address
-      }),
-  ])
-  if (addresses['clawde']) addresses['native-ws'] = `${addresses['clawde']}/native`
-  if (addresses['codecast']) addresses['mcp'] = `${addresses['codecast']}${MCP_PATH}`
-  if (Object.keys(addresses).length === 0) {
-    throw new CorralError('internal', 'Nothing could be listened on; see the warnings above')
-  }
-  return async () => {
-    await Promise.all(closers.map((close) => close()))
-    await app.close()
-  }
 }
 
 const INTERRUPT_MS = 2000

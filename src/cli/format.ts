@@ -50,7 +50,13 @@ export function duration(ms: number): string {
 
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`
-  return count < 1024 ** 2 ? `${(count / 1024).toFixed(1)} KiB` : `${(count / 1024 ** 2).toFixed(1)} MiB`
+  const units = [
+    [1024, 'KiB'],
+    [1024 ** 2, 'MiB'],
+    [1024 ** 3, 'GiB'],
+  ] as const
+  const [unit, name] = units.findLast(([size]) => count >= size) ?? units[0]
+  return `${(count / unit).toFixed(1)} ${name}`
 }
 
 const BEFORE = new Set(['old_string', 'oldText', 'before'])

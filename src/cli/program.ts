@@ -1,7 +1,9 @@
 import type { Command as Action } from './cli.ts'
+import { HOUSE } from './program-house.ts'
 
 /** One subcommand, as data: help, completion and documentation come from here, its code is loaded when it runs. */
 export interface CommandSpec {
+  /** `devices revoke` is a command of the command `devices`, which stands before it. */
   name: string
   /** In commander's notation: `<session> [message...]`. */
   args: string
@@ -88,6 +90,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     options: [
       ['--agent <agent>', 'claude if it is installed, else demo'],
       ['--cwd <directory>', 'where the agent works; here, if not given'],
+      ['--worktree', 'in a git worktree of its own; see `corral worktree`'],
+      ['--carry', 'with --worktree: uncommitted work comes along'],
       ...SETUP,
       ...NO_WAIT,
     ],
@@ -251,6 +255,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     ],
     load: async () => (await import('./commands/queue.ts')).queue,
   },
+  ...HOUSE,
   {
     name: 'mcp',
     args: '<server>',

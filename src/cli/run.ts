@@ -58,8 +58,10 @@ function build(outcome: { code: number }): Command {
 }
 
 function addCommand(program: Command, spec: CommandSpec, outcome: { code: number }): void {
-  const command = program
-    .command(`${spec.name} ${spec.args}`.trim(), { isDefault: spec.name === 'start' })
+  const [own = '', outer] = spec.name.split(' ').toReversed()
+  const parent = program.commands.find((command) => command.name() === outer) ?? program
+  const command = parent
+    .command(`${own} ${spec.args}`.trim(), { isDefault: spec.name === 'start' })
     .description(spec.summary)
     .allowExcessArguments(false)
     .exitOverride()
@@ -72,7 +74,8 @@ function addCommand(program: Command, spec: CommandSpec, outcome: { code: number
     process.stdout.on('error', () => spec.name !== 'start' && process.exit(EXIT.ok))
     const action = await spec.load()
     outcome.code =
-      (await action(createCli(command.opts<Options>()), command.processedArgs as unknown[])) ?? EXIT.ok
+      (await action(createCli(command.optsWithGlobals<Options>()), command.processedArgs as unknown[])) ??
+      EXIT.ok
   })
 }
 
@@ -83,7 +86,7 @@ function collect(value: string, before: string[] = []): string[] {
 /** With a default command, commander would take a misspelt one for its argument. */
 function refuseUnknownCommand([first]: string[]): void {
   if (first === undefined || first.startsWith('-') || first === 'help') return
-  const names = COMMANDS.map((spec) => spec.name)
+  const names = COMMANDS.map((spec) => spec.name).filter((name) => !name.includes(' '))
   if (names.includes(first)) return
   const near = names.filter((name) => name.startsWith(first.slice(0, 2)))
   const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''

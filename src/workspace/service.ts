@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { asCorralError } from '../core/error.ts'
 import { createGit } from './git.ts'
@@ -30,6 +31,9 @@ export interface Workspace {
   files(path: string): Promise<{ root: string; files: readonly string[]; truncated: boolean }>
   readFile(path: string, file: string): Promise<{ root: string; content: string; sizeBytes: number }>
   structured(diff: string): FileDiff[]
+  /** Worktrees in the folder that is ours, by the id of their session. */
+  ownWorktree(id: string): Promise<WorktreeEntry | null>
+  ownWorktrees(): Promise<WorktreeEntry[]>
   addWorktree(path: string, id: string, carry: boolean): Promise<Worktree>
   worktree(path: string, id: string): Promise<WorktreeEntry | null>
   worktreeDiff(path: string, id: string): Promise<DiffText>
@@ -51,15 +55,22 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
     return at(basename(commonDir) === '.git' ? dirname(commonDir) : path)
   }
 
+  async function entryIn(path: string, id: string): Promise<WorktreeEntry | null> {
+    const found = await worktrees.list(await main(path))
+    return found.find((entry) => entry.id === id) ?? null
+  }
+
+  async function own(id: string): Promise<WorktreeEntry | null> {
+    if (basename(id) !== id) return null
+    return entryIn(join(folder, id), id).catch(noneIfNoRepository)
+  }
+
   return {
     open: async (path) => watcher.open(await at(path)),
     async close(path) {
       if (watcher.close(path)) return true
       // One that is gone may still be watched, by the name that it had.
-      const found = await at(path).catch((thrown: unknown) => {
-        if (asCorralError(thrown).code === 'repo_not_found') return null
-        throw thrown
-      })
+      const found = await at(path).catch(noneIfNoRepository)
       return found !== null && watcher.close(found.root)
     },
     watched: () => watcher.list(),
@@ -79,10 +90,14 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
     structured: parseUnifiedDiff,
     addWorktree: async (path, id, carry) =>
       worktrees.create(await at(path), { id, path: join(folder, id), carry }),
-    async worktree(path, id) {
-      const found = await worktrees.list(await main(path))
-      return found.find((entry) => entry.id === id) ?? null
+    ownWorktree: own,
+    async ownWorktrees() {
+      const ids = await readdir(folder).catch(() => [])
+      const found: (WorktreeEntry | null)[] = []
+      for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) found.push(await own(id))
+      return found.filter((entry) => entry !== null)
     },
+    worktree: entryIn,
     worktreeDiff: async (path, id) => worktrees.diff(await main(path), id),
     mergeWorktree: async (path, id, message) => worktrees.merge(await main(path), id, message),
     discardWorktree: async (path, id, force) => worktrees.discard(await main(path), id, { force }),
@@ -91,4 +106,9 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
       git.close()
     },
   }
+}
+
+function noneIfNoRepository(thrown: unknown): null {
+  if (asCorralError(thrown).code === 'repo_not_found') return null
+  throw thrown
 }

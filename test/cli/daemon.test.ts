@@ -189,6 +189,11 @@ test('bash completes commands, options and their values', async (t) => {
   assert.ok(offered(script, 'approve').includes('--answer'))
   assert.deepEqual(offered(script, 'new', '--mode'), ['auto', 'code', 'plan', 'ask'])
   assert.deepEqual(offered(script, 'completion').slice(-3), ['bash', 'zsh', 'fish'])
+  assert.ok(!offered(script).includes('revoke'))
+  assert.ok(offered(script, 'devices').includes('revoke'))
+  assert.ok(offered(script, 'worktree', 'discard').includes('--force'))
+  const asking = `corral() { echo "asked:$1"; }\n${script}`
+  assert.ok(offered(asking, 'devices', 'revoke').includes('asked:devices'))
 })
 
 test('the command in bin runs', async (t) => {

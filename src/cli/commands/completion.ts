@@ -16,12 +16,15 @@ const VALUES: Readonly<Record<string, string>> = {
   '--agent': 'corral agents --quiet 2>/dev/null',
 }
 
-const DIRECTORIES = ['--home', '--cwd']
+const DIRECTORIES = ['--home', '--cwd', '--repo', '--root']
 
 /** Shell commands that print what the first argument may be; by its name in `CommandSpec.args`. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   session: 'corral ls --quiet --limit 500 2>/dev/null',
   approval: 'corral approvals --quiet 2>/dev/null',
+  device: 'corral devices --quiet 2>/dev/null',
+  project: 'corral projects --quiet 2>/dev/null',
+  worktree: 'corral worktree --quiet 2>/dev/null',
   server: printing(['approvals']),
   shell: printing(['bash', 'zsh', 'fish']),
 }
@@ -46,29 +49,49 @@ function argumentsOf(several: boolean): Argument[] {
 
 const one = argumentsOf(false)
 const many = argumentsOf(true)
-const names = COMMANDS.map((spec) => spec.name).join(' ')
+/** Commands of a command, `devices revoke`. */
+const inner = COMMANDS.filter((spec) => spec.name.includes(' '))
+const outer = COMMANDS.filter((spec) => !spec.name.includes(' '))
+
+/** The commands that a command has. */
+function innerNames({ name }: CommandSpec): string[] {
+  return inner.flatMap((spec) => (spec.name.startsWith(`${name} `) ? spec.name.split(' ').slice(1) : []))
+}
+
+/** As a pattern of `case`. */
+function anyOf(names: readonly string[]): string {
+  return names.map((name) => (name.includes(' ') ? `"${name}"` : name)).join('|')
+}
+
+const innerPattern = anyOf(inner.map((spec) => spec.name))
 
 function longOptions(spec: CommandSpec): string[] {
   return [...spec.options, ...COMMON].flatMap(([flags]) => /--[a-z-]+/.exec(flags) ?? [])
 }
 
 function bash(): string {
-  const options = COMMANDS.map((spec) => `    ${spec.name}) words="${longOptions(spec).join(' ')}" ;;`)
+  const options = COMMANDS.map(
+    (spec) =>
+      `    ${anyOf([spec.name])}) words="${[...innerNames(spec), ...longOptions(spec)].join(' ')}" ;;`,
+  )
   const values = Object.entries(VALUES).map(
     ([option, print]) => `    ${option}) COMPREPLY=($(compgen -W "$(${print})" -- "$current")); return ;;`,
   )
   const first = one.map(
     ({ commands, print }) =>
-      `    ${commands.join('|')}) [ "$COMP_CWORD" -eq 2 ] && words="$words $(${print})" ;;`,
+      `    ${anyOf(commands)}) [ "$COMP_CWORD" -eq "$first" ] && words="$words $(${print})" ;;`,
   )
-  const each = many.map(({ commands, print }) => `    ${commands.join('|')}) words="$words $(${print})" ;;`)
+  const each = many.map(({ commands, print }) => `    ${anyOf(commands)}) words="$words $(${print})" ;;`)
   return `# corral completion for bash: source <(corral completion bash)
 _corral() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words=""
+  local current="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words="" first=2
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${names}" -- "$current"))
+    COMPREPLY=($(compgen -W "${outer.map((spec) => spec.name).join(' ')}" -- "$current"))
     return
   fi
+  case "$command \${COMP_WORDS[2]}" in
+    ${innerPattern}) [ "$COMP_CWORD" -gt 2 ] && { command="$command \${COMP_WORDS[2]}"; first=3; } ;;
+  esac
   case "\${COMP_WORDS[COMP_CWORD-1]}" in
     ${DIRECTORIES.join('|')}) COMPREPLY=($(compgen -d -- "$current")); return ;;
 ${values.join('\n')}
@@ -86,17 +109,21 @@ complete -F _corral corral
 }
 
 function zsh(): string {
-  const described = COMMANDS.map((spec) => `    '${spec.name}:${quoted(spec.summary)}'`)
-  const options = COMMANDS.map((spec) => `    ${spec.name}) compadd -- ${longOptions(spec).join(' ')} ;;`)
+  const described = outer.map((spec) => `    '${spec.name}:${quoted(spec.summary)}'`)
+  const options = COMMANDS.map(
+    (spec) =>
+      `    ${anyOf([spec.name])}) compadd -- ${[...innerNames(spec), ...longOptions(spec)].join(' ')} ;;`,
+  )
   const lines = (print: string): string => `compadd -- \${(f)"$(${print})"}`
   const values = Object.entries(VALUES).map(([option, print]) => `    ${option}) ${lines(print)}; return ;;`)
   const first = one.map(
-    ({ commands, print }) => `    ${commands.join('|')}) (( CURRENT == 3 )) && ${lines(print)} ;;`,
+    ({ commands, print }) => `    ${anyOf(commands)}) (( CURRENT == first )) && ${lines(print)} ;;`,
   )
-  const each = many.map(({ commands, print }) => `    ${commands.join('|')}) ${lines(print)} ;;`)
+  const each = many.map(({ commands, print }) => `    ${anyOf(commands)}) ${lines(print)} ;;`)
   return `#compdef corral
 # corral completion for zsh: source <(corral completion zsh)
 _corral() {
+  local command="$words[2]" first=3
   local -a commands
   commands=(
 ${described.join('\n')}
@@ -105,14 +132,17 @@ ${described.join('\n')}
     _describe command commands
     return
   fi
+  case "$command $words[3]" in
+    ${innerPattern}) (( CURRENT > 3 )) && { command="$command $words[3]"; first=4 } ;;
+  esac
   case "$words[CURRENT-1]" in
     ${DIRECTORIES.join('|')}) _directories; return ;;
 ${values.join('\n')}
   esac
-  case "$words[2]" in
+  case "$command" in
 ${[...first, ...each].join('\n')}
   esac
-  case "$words[2]" in
+  case "$command" in
 ${options.join('\n')}
   esac
 }
@@ -122,15 +152,14 @@ compdef _corral corral
 
 function fish(): string {
   const lines = COMMANDS.flatMap((spec) => [
-    `complete -c corral -n __fish_use_subcommand -a ${spec.name} -d '${quoted(spec.summary)}'`,
+    `complete -c corral -n '${before(spec)}' -a ${spec.name.split(' ').at(-1)} -d '${quoted(spec.summary)}'`,
     ...[...spec.options, ...COMMON].map(([flags, description]) => {
       const long = /--([a-z-]+)/.exec(flags)?.[1] ?? ''
-      return `complete -c corral -n '__fish_seen_subcommand_from ${spec.name}' -l ${long}${fishValue(flags, long)} -d '${quoted(description)}'`
+      return `complete -c corral -n '${seen(spec.name)}' -l ${long}${fishValue(flags, long)} -d '${quoted(description)}'`
     }),
   ])
-  const first = [...one, ...many].map(
-    ({ commands, print }) =>
-      `complete -c corral -n '__fish_seen_subcommand_from ${commands.join(' ')}' -a '(${print})'`,
+  const first = [...one, ...many].flatMap(({ commands, print }) =>
+    commands.map((name) => `complete -c corral -n '${seen(name)}' -a '(${print})'`),
   )
   return [
     '# corral completion for fish: corral completion fish | source',
@@ -139,6 +168,20 @@ function fish(): string {
     ...first,
     '',
   ].join('\n')
+}
+
+function seen(name: string): string {
+  return name
+    .split(' ')
+    .map((word) => `__fish_seen_subcommand_from ${word}`)
+    .join('; and ')
+}
+
+/** Where the name of a command goes. */
+function before({ name }: CommandSpec): string {
+  const spec = outer.find((one) => name.startsWith(`${one.name} `))
+  if (!spec) return '__fish_use_subcommand'
+  return `${seen(spec.name)}; and not __fish_seen_subcommand_from ${innerNames(spec).join(' ')}`
 }
 
 function fishValue(flags: string, long: string): string {

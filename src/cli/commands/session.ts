@@ -117,8 +117,12 @@ export const remove: Command = (cli, [fragments]) =>
   cli.withDaemon(async (client) => {
     for (const fragment of fragments as string[]) {
       const sessionId = await resolveSession(client, fragment)
-      await client.call('session.destroy', { sessionId })
-      if (cli.json) cli.printJson({ sessionId })
+      const { worktree } = await client.call('session.destroy', { sessionId })
+      if (cli.json) cli.printJson({ sessionId, worktree })
       else cli.print(`removed ${shortId(sessionId)}`)
+      if (cli.json || worktree === null || worktree.fate === 'removed') continue
+      const why =
+        worktree.fate === 'kept' ? 'there is work in it that is nowhere else' : 'git did not remove it'
+      cli.note(`its worktree stays (${why}): ${clean(worktree.path)}`)
     }
   })

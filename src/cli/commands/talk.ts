@@ -15,11 +15,15 @@ const RECONNECT = { reconnect: true }
 export const create: Command = (cli, [words]) =>
   cli.withDaemon(async (client) => {
     const wanted = setup(cli.options)
+    if (cli.options['carry'] === true && cli.options['worktree'] !== true)
+      throw new CliError('--carry goes with --worktree', EXIT.usage)
     const message = await messageFrom(cli, words)
     const agent = text(cli.options['agent']) ?? (await defaultAgent(cli, client))
     const session = await client.call('session.create', {
       agent,
       cwd: resolve(text(cli.options['cwd']) ?? '.'),
+      worktree: cli.options['worktree'] === true,
+      carry: cli.options['carry'] === true,
       ...wanted,
       key: uuid(),
       origin: 'cli',

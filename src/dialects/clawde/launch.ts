@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { z } from 'zod'
+import { createInWorktree } from '../../core/own-worktree.ts'
 import type { Session } from '../../core/session.ts'
 import { ClawdeError } from './errors.ts'
 import type { Context } from './method.ts'
@@ -41,7 +42,7 @@ export interface Launched {
 }
 
 export async function launch(params: CreateParams, context: Context): Promise<Launched> {
-  const { engine, workspace, settings } = context
+  const { engine, settings } = context
   const policy = policyFor(params)
   const path = await placeOf(params.repoPath, context)
   const agent = await agentFor(params, context)
@@ -55,14 +56,12 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   const given = { agent, ...policy, model, title, origin: 'clawde', ...(key && { key: `clawde ${key}` }) }
   const routing = params.provider === 'auto' ? { routedProvider: agent } : {}
   if (!params.worktree) return { session: await engine.create({ ...given, cwd: path }), ...routing }
-  const id = context.newId()
-  const { path: cwd, branch } = await workspace.addWorktree(path, id, params.carry)
-  try {
-    const session = await engine.create({ ...given, id, cwd })
-    return { session, worktree: { path: cwd, branch }, ...routing }
-  } catch (error) {
-    await workspace.discardWorktree(path, id, true)
-    throw error
+  const command = { ...given, id: context.newId(), cwd: path }
+  const { session, worktree } = await createInWorktree(context, command, params.carry)
+  return {
+    session,
+    ...(worktree && { worktree: { path: worktree.path, branch: worktree.branch } }),
+    ...routing,
   }
 }
 

@@ -82,7 +82,10 @@ export async function connect(address: string, options: ClientOptions = {}): Pro
 function mayRepeat(method: string, params: unknown, error: unknown): boolean {
   const lost = error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
   const keyed = typeof params === 'object' && params !== null && ('key' in params || 'id' in params)
-  return lost && (keyed || /\.(get|list|read|status|wait|withdraw|search|export)$/.test(method))
+  return (
+    lost &&
+    (keyed || /\.(get|list|read|status|wait|withdraw|search|export|diff|resources|history)$/.test(method))
+  )
 }
 
 /** Tries until somebody listens again. */

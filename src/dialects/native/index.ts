@@ -19,7 +19,9 @@ const MAX_PENDING = 256
 
 export interface NativeOptions {
   engine: Engine
+  workspace: Context['workspace']
   devices: DeviceAccess
+  invite: Context['invite']
   daemon: DaemonControl
   /** The agents of this machine; asked again each time. */
   agents(): Promise<AgentReport[]>
@@ -33,7 +35,7 @@ export interface NativeDialect {
 }
 
 /** The engine's whole API, as JSON-RPC. */
-export function nativeDialect({ engine, devices, daemon, agents, onFault }: NativeOptions): NativeDialect {
+export function nativeDialect({ onFault, ...parts }: NativeOptions): NativeDialect {
   const dispatcher = createDispatcher<Context>({
     methods: METHODS as unknown as Method<Context>[],
     mapError(thrown) {
@@ -46,8 +48,8 @@ export function nativeDialect({ engine, devices, daemon, agents, onFault }: Nati
 
   return {
     accept(connection, device = null) {
-      const feed = createFeed(engine, connection.send, connection.share)
-      const context: Context = { engine, devices, device, daemon, agents, feed }
+      const feed = createFeed(parts.engine, connection.send, connection.share)
+      const context: Context = { ...parts, device, feed }
       let pending = 0
       let held = false
       let ended = false

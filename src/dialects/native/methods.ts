@@ -6,7 +6,9 @@ import { deviceMethods } from './methods/device.ts'
 import { eventMethods } from './methods/events.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
+import { systemMethods } from './methods/system.ts'
 import { workspaceMethods } from './methods/workspace.ts'
+import { worktreeMethods } from './methods/worktree.ts'
 
 /** The whole API. */
 export const METHODS = [
@@ -18,7 +20,9 @@ export const METHODS = [
   ...eventMethods,
   ...searchMethods,
   ...workspaceMethods,
+  ...worktreeMethods,
   ...deviceMethods,
+  ...systemMethods,
 ]
 
 type AnyMethod = (typeof METHODS)[number]

@@ -7,6 +7,7 @@ import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
 export * from './wire-approval.ts'
 export * from './wire-base.ts'
 export * from './wire-house.ts'
+export * from './wire-system.ts'
 
 /** What goes over the wire, in both directions. Times are milliseconds since 1970. */
 
@@ -65,6 +66,11 @@ export const settings = z.strictObject({
 export const createParams = z.strictObject({
   agent: z.string().min(1).max(64),
   cwd: z.string().min(1).describe('directory that the agent works in'),
+  worktree: z
+    .boolean()
+    .default(false)
+    .describe('in a git worktree of its own instead, made from the repository that `cwd` is in'),
+  carry: z.boolean().default(false).describe('uncommitted work comes along into the worktree'),
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
   title: title.nullable().exactOptional(),

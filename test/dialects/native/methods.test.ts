@@ -334,6 +334,12 @@ const HOUSE = [
   ...['pin', 'pair', 'list', 'rename', 'revoke'].map((name) => `device.${name}`),
 ]
 
+/** In worktree.test.ts. */
+const WORKTREES = [
+  ...['list', 'diff', 'merge', 'discard'].map((name) => `worktree.${name}`),
+  ...['resources', 'history'].map((name) => `system.${name}`),
+]
+
 test('every method has been called above, but for those that have tests of their own', () => {
   const elsewhere = [
     'daemon.auth',
@@ -342,6 +348,7 @@ test('every method has been called above, but for those that have tests of their
     'events.subscribe',
     'events.unsubscribe',
     ...HOUSE,
+    ...WORKTREES,
   ]
   const missing = METHODS.map((method): string => method.name).filter((name) => !called.has(name))
   assert.deepEqual(missing.toSorted(), elsewhere.toSorted())

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { hostname, networkInterfaces } from 'node:os'
+import { hostname } from 'node:os'
 import type { Beforehand } from '../../../access/first-message.ts'
+import { invitationTo, NO_RELAY } from '../../../access/invitation.ts'
 import { isLoopbackHost } from '../../../access/loopback.ts'
 import { PLATFORMS, SCOPES, type Device } from '../../../core/devices.ts'
 import type { RpcError } from '../../../transports/jsonrpc.ts'
@@ -9,9 +10,6 @@ import { method, type Services } from '../method.ts'
 import { camelCased, bothWays, withAliases } from '../spelling.ts'
 import { iso } from '../views.ts'
 import * as wire from '../wire.ts'
-
-/** Corral has no relay: devices connect directly. */
-const NO_RELAY = ''
 
 const pairParams = z.object({
   pin: z.coerce.string().trim().min(1).max(20),
@@ -77,11 +75,10 @@ function deviceView({ id, name, platform, scopes, pairedAt, lastSeenAt }: Device
   })
 }
 
-/** Where others find this machine; a daemon that only listens on loopback is found there only. */
-function addressOf(host: string): string {
-  if (host !== '0.0.0.0' && host !== '::') return host === 'localhost' ? '127.0.0.1' : host
-  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1'
+function addressOf({ settings, port }: Pick<Services, 'settings' | 'port'>): string {
+  const host = settings.host === 'localhost' ? '127.0.0.1' : settings.host
+  const scheme = isLoopbackHost(host) ? 'ws' : 'wss'
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port()}`
 }
 
 const byId = z.object({ id: z.string().min(1).describe('of the device') })
@@ -121,19 +118,16 @@ export const deviceMethods = [
       hostName: z.string(),
     }),
     handler({ scopes }, context) {
-      const { devices, settings, daemonId, device } = context
+      const { devices, daemonId, device } = context
       const { pin, expiresAt } = devices.pin(device, scopes)
-      const host = addressOf(settings.host)
       const name = hostName(context)
-      const scheme = isLoopbackHost(settings.host) ? 'ws' : 'wss'
-      const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${context.port()}`
-      const query = new URLSearchParams({ host, port: String(context.port()), pin })
+      const { link, json } = invitationTo(addressOf(context), { pin, name, daemonId })
       return bothWays({
         pin,
         expiresAt: Math.floor(expiresAt / 1000),
         expiresInSeconds: Math.max(0, Math.round((expiresAt - Date.now()) / 1000)),
-        qrPayload: `clawd://connect?${query}`,
-        qrJson: JSON.stringify({ host: name, url, relay: NO_RELAY, daemonId, pin }),
+        qrPayload: link,
+        qrJson: json,
         daemonId,
         relayUrl: NO_RELAY,
         hostName: name,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
+import { leaveWorktree } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
-import { CorralError } from '../../../core/error.ts'
 import { ClawdeError } from '../errors.ts'
 import { createParams, createResult, launch } from '../launch.ts'
 import { method, type ClawdeMethod, type Context } from '../method.ts'
@@ -60,19 +60,6 @@ async function listed(context: Context, limit: number): Promise<object[]> {
   return views
 }
 
-/** What was not merged stays where it is, with its branch, for a human to look at. */
-async function discardWorktree({ workspace }: Context, { cwd, id }: Session): Promise<object> {
-  const worktree = await workspace.worktree(cwd, id).catch(() => null)
-  if (!worktree) return {}
-  try {
-    await workspace.discardWorktree(cwd, id, false)
-    return { worktree: 'removed' }
-  } catch (error) {
-    const kept = error instanceof CorralError && error.code === 'unsaved_work'
-    return { worktree: kept ? 'kept' : 'left', worktreePath: worktree.path }
-  }
-}
-
 export const sessionMethods = [
   method({
     name: 'session.create',
@@ -117,8 +104,12 @@ export const sessionMethods = [
     async handler({ sessionId }, context) {
       const session = context.engine.session(sessionId)
       await context.engine.destroy(sessionId)
-      const tree = await discardWorktree(context, session)
-      return bothWays({ deleted: true, ok: true, id: sessionId, sessionId, ...tree })
+      const tree = await leaveWorktree(context.workspace, session)
+      const told = tree && {
+        worktree: tree.fate,
+        ...(tree.fate !== 'removed' && { worktreePath: tree.path }),
+      }
+      return bothWays({ deleted: true, ok: true, id: sessionId, sessionId, ...told })
     },
   }),
   change(

@@ -5,6 +5,14 @@ import * as wire from '../wire.ts'
 
 const { deviceId } = wire
 
+/** So many modules around a QR code are left empty, as its standard has it. */
+const QUIET_ZONE = 4
+
+async function picture(text: string): Promise<string> {
+  const { renderSVG } = await import('uqr')
+  return renderSVG(text, { border: QUIET_ZONE })
+}
+
 export const deviceMethods = [
   method({
     name: 'device.pin',
@@ -12,9 +20,22 @@ export const deviceMethods = [
       'A PIN of six digits that lets one device in, once. Five wrong tries, whoever makes them, and every PIN is void.',
     params: z.strictObject({
       scopes: z.array(z.enum(SCOPES)).default(['use']).describe('what the device may do'),
+      svg: z.boolean().default(false).describe('draw the QR code'),
     }),
-    result: z.object({ pin: z.string(), expiresAt: wire.time }),
-    handler: ({ scopes }, { devices, device }) => devices.pin(device, scopes),
+    result: z.object({
+      pin: z.string(),
+      expiresAt: wire.time,
+      url: z.string().nullable().describe('where the device connects; null: nobody listens for devices'),
+      reachable: z.boolean().describe('from other machines'),
+      qr: z.string().nullable().describe('what a QR code says to ClawDE’s mobile application'),
+      svg: z.string().exactOptional().describe('that QR code as a picture'),
+    }),
+    async handler({ scopes, svg }, { devices, device, invite }) {
+      const { pin, expiresAt } = devices.pin(device, scopes)
+      const invitation = await invite(pin)
+      const { url = null, reachable = false, json: qr = null } = invitation ?? {}
+      return { pin, expiresAt, url, reachable, qr, ...(svg && qr !== null && { svg: await picture(qr) }) }
+    },
   }),
   method({
     name: 'device.pair',

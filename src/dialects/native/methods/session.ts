@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { Content } from '../../../core/content.ts'
 import { CorralError } from '../../../core/error.ts'
 import { EXPORT_FORMATS } from '../../../core/export/export.ts'
+import { uuid } from '../../../core/ids.ts'
+import { createInWorktree, leaveWorktree } from '../../../core/own-worktree.ts'
 import { decodePage, encodePage } from '../../../core/page.ts'
 import { method } from '../method.ts'
 import { viewSession, viewTurn } from '../views.ts'
@@ -21,7 +23,12 @@ export const sessionMethods = [
     summary: 'Makes a session. No process is started before the first message.',
     params: wire.createParams,
     result: wire.sessionView,
-    handler: async (params, { engine }) => viewSession(await engine.create({ origin: ORIGIN, ...params })),
+    async handler({ worktree, carry, ...params }, context) {
+      const command = { origin: ORIGIN, ...params }
+      if (!worktree) return viewSession(await context.engine.create(command))
+      const made = await createInWorktree(context, { ...command, id: uuid() }, carry)
+      return viewSession(made.session)
+    },
   }),
   method({
     name: 'session.get',
@@ -105,12 +112,20 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.destroy',
-    summary: 'Removes the session. Answers when its process is gone too.',
+    summary:
+      'Removes the session. Answers when its process is gone too. A worktree of its own goes, unless work in it would be lost.',
     params: one,
-    result: z.object({ sessionId }),
-    async handler(params, { engine }) {
-      await engine.destroy(params.sessionId)
-      return { sessionId: params.sessionId }
+    result: z.object({
+      sessionId,
+      worktree: z
+        .object({ fate: z.enum(['removed', 'kept', 'left']), path: z.string() })
+        .nullable()
+        .describe('`kept`: there is work in it that is nowhere else; `left`: it could not be removed'),
+    }),
+    async handler(params, { engine, workspace }) {
+      const session = engine.session(params.sessionId)
+      await engine.destroy(session.id)
+      return { sessionId: session.id, worktree: await leaveWorktree(workspace, session) }
     },
   }),
   method({

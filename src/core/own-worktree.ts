@@ -1,0 +1,55 @@
+import type { Engine } from './api.ts'
+import type { CreateSession } from './command.ts'
+import { CorralError } from './error.ts'
+import type { Session } from './session.ts'
+
+/** Checkouts of their own for sessions; a worktree has its session's id. `path` may be any place in the repository. */
+export interface WorktreeMaker {
+  addWorktree(path: string, id: string, carry: boolean): Promise<OwnWorktree>
+  worktree(path: string, id: string): Promise<OwnWorktree | null>
+  /** Throws `unsaved_work` unless told that it may be lost. */
+  discardWorktree(path: string, id: string, force: boolean): Promise<void>
+}
+
+export interface OwnWorktree {
+  readonly path: string
+  readonly branch: string | null
+}
+
+/** A session in a worktree of the repository that `cwd` is in, or neither of them. */
+export async function createInWorktree(
+  { engine, workspace }: { engine: Pick<Engine, 'create'>; workspace: WorktreeMaker },
+  command: CreateSession & { id: string },
+  carry: boolean,
+): Promise<{ session: Session; worktree: OwnWorktree | null }> {
+  const { id, cwd } = command
+  const worktree = await workspace.addWorktree(cwd, id, carry)
+  try {
+    const session = await engine.create({ ...command, cwd: worktree.path })
+    if (session.id === id) return { session, worktree }
+    // The key has made this session before, with its own worktree.
+    await workspace.discardWorktree(cwd, id, true)
+    return { session, worktree: await workspace.worktree(session.cwd, session.id).catch(() => null) }
+  } catch (error) {
+    await workspace.discardWorktree(cwd, id, true).catch(() => {})
+    throw error
+  }
+}
+
+/** When its session has gone, a worktree goes too. What was not merged stays, with its branch, for a human to look at. */
+export async function leaveWorktree(
+  workspace: WorktreeMaker,
+  { cwd, id }: Pick<Session, 'cwd' | 'id'>,
+): Promise<{ fate: 'removed' | 'kept' | 'left'; path: string } | null> {
+  if (!cwd.endsWith(`/${id}`)) return null
+  const worktree = await workspace.worktree(cwd, id).catch(() => null)
+  if (!worktree) return null
+  const { path } = worktree
+  try {
+    await workspace.discardWorktree(cwd, id, false)
+    return { fate: 'removed', path }
+  } catch (error) {
+    const hasWork = error instanceof CorralError && error.code === 'unsaved_work'
+    return { fate: hasWork ? 'kept' : 'left', path }
+  }
+}
