@@ -4,7 +4,9 @@ import type { Piece } from '../ask.ts'
 import { failureOf, GONE } from './failures.ts'
 
 /** Calls that a model makes at once arrive one after the other; after so long without another one, that was all. */
-const QUIET_MS = 100
+const QUIET_MS = 20
+/** As long as one that it has begun is not there yet. */
+const EXPECTING_MS = 200
 /** Events that wait for a client that reads slowly. */
 const MAX_WAITING = 1000
 
@@ -47,8 +49,8 @@ export async function* follow(
   const source = createSource(engine, sessionId, after, signal)
   try {
     for (;;) {
-      const complete = held.size > 0 && [...announced].every((callId) => held.has(callId))
-      const event = await source.next(complete ? 0 : held.size > 0 ? QUIET_MS : null)
+      const complete = [...announced].every((callId) => held.has(callId))
+      const event = await source.next(held.size === 0 ? null : complete ? QUIET_MS : EXPECTING_MS)
       if (event === null) {
         for (const { callId, tool, input } of held.values()) {
           yield { type: 'tool_use', id: callId, name: tool, input: input as Record<string, unknown> }
@@ -147,7 +149,7 @@ function createSource(
     async next(waitMs: number | null): Promise<Event | null> {
       signal.throwIfAborted()
       full ||= waiting.length >= MAX_WAITING
-      if (waiting.length === 0 && waitMs !== 0 && broken === null) {
+      if (waiting.length === 0 && broken === null) {
         if (full) {
           full = false
           subscription.resume()

@@ -82,7 +82,7 @@ export function createTalks(
       remove(talk.sessionId)
     },
     restore() {
-      for (const { id, notes, calls, turn } of [...sessions()]) {
+      for (const { id, notes, calls, turn } of Array.from(sessions())) {
         const note = notes?.[ORIGIN] as Note | undefined
         const waits = calls?.length > 0
         // A turn whose caller is gone with the last daemon answers nobody.
