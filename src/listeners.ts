@@ -108,6 +108,7 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
           log: logger,
           corralVersion: version,
           bodyLimit: config.http.bodyLimit,
+          otherUsers: config.http.otherUsers,
           startedAt: control.startedAt,
         })
         dialect.routes(app)

@@ -34,6 +34,10 @@ export const configSchema = z
         bodyLimit: whole(1024, 1024 ** 3)
           .default(32 * 1024 ** 2)
           .describe('largest HTTP request body, in bytes'),
+        otherUsers: z
+          .boolean()
+          .default(false)
+          .describe("let this machine's other users in where no token is asked for (Linux only)"),
       })
       .prefault({}),
     agents: z

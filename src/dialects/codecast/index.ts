@@ -22,6 +22,8 @@ export interface CodecastOptions {
   /** The version that Codecast's own side is told; it replaces daemons of another one. */
   codecastVersion?: string
   bodyLimit?: number
+  /** Let this machine's other users in, without a token. */
+  otherUsers?: boolean
   pingMs?: number
   /** When the daemon started; now, unless told. */
   startedAt?: number
@@ -65,7 +67,7 @@ export function codecastDialect(engine: Engine, options: CodecastOptions): Codec
     },
     async start(app) {
       for (const warning of settings.warnings) log.warn({}, `Codecast: ${warning}`)
-      listener = await openListener(app, settings, log)
+      listener = await openListener(app, settings, log, options.otherUsers ?? false)
       if (!(await writePortFile(portFile, listener.port))) {
         log.warn({ portFile }, 'Another Codecast daemon lives: the port file stays with it')
       }

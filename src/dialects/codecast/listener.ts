@@ -1,5 +1,6 @@
 import { exposureOf } from '../../access/exposure.ts'
-import { loopbackGuard, tokenGuard } from '../../access/guard.ts'
+import { tokenGuard } from '../../access/guard.ts'
+import { localGuard } from '../../access/same-user.ts'
 import { createTokenFile } from '../../access/tokens.ts'
 import type { HttpApp, HttpListener, ListenOptions } from '../../transports/http.ts'
 import type { DialectLog } from './log.ts'
@@ -12,10 +13,11 @@ export async function openListener(
   app: HttpApp,
   settings: CodecastSettings,
   log: DialectLog,
+  otherUsers: boolean,
 ): Promise<HttpListener> {
   const { bind, tokensFile, tlsCert: certPath, tlsKey: keyPath } = settings
   const { host, certificate } = await exposureOf(bind, { certPath, keyPath })
-  if (!certificate) return firstFree(app, { host, guard: loopbackGuard() }, settings.port)
+  if (!certificate) return firstFree(app, { host, guard: localGuard(otherUsers) }, settings.port)
   log.info({ fingerprint: certificate.fingerprint256, cert: certPath }, 'Codecast TLS certificate')
   const tokens = await createTokenFile({ path: tokensFile, onProblem: (problem) => log.warn({}, problem) })
   return firstFree(app, { host, tls: certificate, guard: tokenGuard(tokens) }, settings.port)

@@ -15,13 +15,10 @@ const KINDS: Record<number, FailureKind> = {
   529: 'overloaded_error',
 }
 
-const RETRY_MS = 5000
-
 /** A status of a model's answer as ours; those that no SDK expects become 500. */
 export function failureFor(status: number, message: string): RelayFailure {
   const known = KINDS[status] ? status : status >= 400 && status < 500 ? 400 : 500
-  const retryAfterMs = known === 429 || known === 529 ? RETRY_MS : null
-  return new RelayFailure(known, KINDS[known]!, message, { retryAfterMs })
+  return new RelayFailure(known, KINDS[known]!, message)
 }
 
 /** Why a turn failed, as the caller gets to hear it. */

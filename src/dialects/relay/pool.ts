@@ -1,0 +1,87 @@
+import type { SpareCounts } from '../../core/ports.ts'
+import type { Place } from './sessions/launch.ts'
+import type { Talks } from './sessions/talks.ts'
+
+/** Processes that wait for sessions, as the host keeps them. */
+export interface Spares {
+  keep(agent: string, kind: { cwd: string; ownTools: boolean }, size: number, refillMs?: number): void
+  count(agent: string, kind: { cwd: string; ownTools: boolean }): SpareCounts
+}
+
+interface PoolDeps {
+  spares: Spares
+  talks: Pick<Talks, 'list'>
+  place: () => Place
+  /** How many wait for the next calls. */
+  size: () => number
+  /** Whether they wait although nobody has called for long. */
+  prewarm: () => boolean
+  now: () => number
+  idleMs: number
+  changed: (counts: PoolCounts) => void
+}
+
+export interface PoolCounts {
+  idle: number
+  active: number
+  spawning: number
+}
+
+export interface Pool {
+  counts(): PoolCounts
+  /** A call needs a process: others will follow. */
+  wanted(): void
+  /** Starts up to so many; resolves when they wait, or after `timeoutMs`. */
+  warm(count: number, timeoutMs: number): Promise<PoolCounts>
+  /** Settings may have changed, or nobody may have called for long. */
+  tend(): void
+}
+
+/** The session that took one comes first; the next is started soon after. */
+const REFILL_MS = 250
+const LOOK_MS = 10
+
+/** Agents that wait, so that a call is answered at once. Empty until somebody calls, unless the settings want it filled. */
+export function createPool({ spares, talks, place, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
+  let wantedAt = -Infinity
+  let kept: { agent: string; cwd: string; ownTools: boolean; size: number } | null = null
+
+  const counts = (): PoolCounts => {
+    const { agent, cwd, ownTools } = place()
+    const { idle, starting } = spares.count(agent, { cwd, ownTools })
+    return { idle, active: talks.list().length, spawning: starting }
+  }
+
+  function keep(count: number): void {
+    const { agent, cwd, ownTools } = place()
+    const same = kept?.agent === agent && kept.cwd === cwd && kept.ownTools === ownTools
+    if (kept && !same) spares.keep(kept.agent, kept, 0)
+    if (same && kept!.size === count) return
+    kept = { agent, cwd, ownTools, size: count }
+    spares.keep(agent, { cwd, ownTools }, count, REFILL_MS)
+    changed(counts())
+  }
+
+  function tend(): void {
+    const needed = prewarm() || now() - wantedAt < idleMs
+    if (needed || kept) keep(needed ? Math.max(size(), 0) : 0)
+  }
+
+  return {
+    counts,
+    tend,
+    wanted() {
+      wantedAt = now()
+      tend()
+    },
+    async warm(count, timeoutMs) {
+      wantedAt = now()
+      keep(count)
+      const until = now() + timeoutMs
+      while (counts().idle < count && now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      }
+      return counts()
+    },
+  }
+}
