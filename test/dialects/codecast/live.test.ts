@@ -117,7 +117,7 @@ test('an address that others reach needs TLS and a token, and a revoked token is
   writeFileSync(tokens, 'tokens:\n  - token: ccast_good\n')
   // 0.0.0.0 is reached over loopback here; a header as of a proxy makes the caller a stranger.
   const settings = await readCodecastSettings({ CORRAL_CODECAST_PORT: '0', DAEMON_BIND: '0.0.0.0' }, home)
-  const listener = await openListener(app, settings, silent)
+  const listener = await openListener(app, settings, silent, false)
   assert.match(listener.url, /^https:/)
 
   function status(headers: Record<string, string>): Promise<string> {
