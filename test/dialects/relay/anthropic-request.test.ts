@@ -183,3 +183,28 @@ test('counting needs no max_tokens', () => {
   assert.equal(readForCounting({ model, messages }).messages.length, 1)
   refuses(readForCounting, { model }, 'messages')
 })
+
+test('a document that a tool has found comes after its result', () => {
+  const data = base64('%PDF-1.7')
+  const paper = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } }
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'read', input: {} }
+  const result = {
+    type: 'tool_result',
+    tool_use_id: 'toolu_1',
+    content: [{ type: 'text', text: 'Read:' }, paper],
+  }
+  const messages = [user, { role: 'assistant', content: [call] }, { role: 'user', content: [result] }]
+  const { content } = readAnthropic({ ...least, messages }).messages[2]!
+  assert.deepEqual(content, [
+    {
+      type: 'tool_result',
+      toolUseId: 'toolu_1',
+      content: [
+        { type: 'text', text: 'Read:' },
+        { type: 'text', text: '(a document, see below)' },
+      ],
+      isError: false,
+    },
+    { type: 'document', mediaType: 'application/pdf', data, title: null },
+  ])
+})

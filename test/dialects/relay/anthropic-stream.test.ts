@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { APIError } from '@anthropic-ai/sdk'
 import { messageOf } from '../../../src/dialects/relay/anthropic/message.ts'
 import { anthropicStream } from '../../../src/dialects/relay/anthropic/stream.ts'
-import type { ContentPiece, End } from '../../../src/dialects/relay/answer.ts'
+import { type ContentPiece, type End, slicesOf } from '../../../src/dialects/relay/answer.ts'
 import { RelayFailure } from '../../../src/dialects/relay/failure.ts'
 import { clientsOf, heading, json, served, streaming } from './sdk.ts'
 
@@ -140,4 +140,14 @@ test('an answer in one piece has the fields of the API and those of the relay', 
   const { anthropic } = await clientsOf(t, json(body))
   const message = await anthropic.messages.create(ask)
   assert.deepEqual(message.content, content)
+})
+
+test('the input of a tool is never cut inside a character, and not into too many parts', () => {
+  for (const length of [1, 24, 100, 100_000]) {
+    const text = `x${'𝄞'.repeat(length)}`
+    const slices = slicesOf(text)
+    assert.equal(slices.join(''), text)
+    assert.ok(slices.every((slice) => slice.isWellFormed()))
+    assert.ok(slices.length <= 16)
+  }
 })

@@ -5,13 +5,15 @@ import { toolName } from '../tools.ts'
 import { MAX_BLOCKS, type Placed } from '../turns.ts'
 
 type Blocks = Placed['blocks']
-type TextBlock = Extract<Block, { type: 'text' }>
+type Document = Extract<Block, { type: 'document' }>
+/** What can be put before a model. */
+type Shown = ResultBlock | Document
 
 /** What a user's message may have in it. */
 export function userBlocks(field: Field): Blocks {
   const type = field.at('type').oneOf('text', 'image', 'document', 'search_result', 'tool_result')
   if (type !== 'tool_result') return shownBlocks(field, type).map((block) => ({ block, path: field.path }))
-  return [{ block: toolResult(field), path: field.at('tool_use_id').path }]
+  return toolResult(field)
 }
 
 /** What an assistant's message may have in it. */
@@ -41,7 +43,7 @@ function assistantBlock(field: Field): Block {
   }
 }
 
-function shownBlocks(field: Field, type: 'text' | 'image' | 'document' | 'search_result'): Block[] {
+function shownBlocks(field: Field, type: 'text' | 'image' | 'document' | 'search_result'): Shown[] {
   switch (type) {
     case 'text':
       return [{ type, text: textOf(field) }]
@@ -54,13 +56,13 @@ function shownBlocks(field: Field, type: 'text' | 'image' | 'document' | 'search
   }
 }
 
-function image(field: Field): Extract<Block, { type: 'image' }> {
+function image(field: Field): Shown {
   const source = field.at('source')
   checkInline(source, ['base64'])
   return imageOf(source.at('media_type'), source.at('data'))
 }
 
-function documentBlocks(field: Field): Block[] {
+function documentBlocks(field: Field): Shown[] {
   const source = field.at('source')
   const title = field.at('title').maybe((given) => given.text()) ?? null
   switch (checkInline(source, ['base64', 'text', 'content'])) {
@@ -75,7 +77,7 @@ function documentBlocks(field: Field): Block[] {
 }
 
 /** A document that is given in blocks is those blocks. */
-function contentBlocks(content: Field, title: string | null): Block[] {
+function contentBlocks(content: Field, title: string | null): Shown[] {
   if (typeof content.value === 'string') return [textDocument(content.filled(), title)]
   return content
     .items(MAX_BLOCKS)
@@ -93,7 +95,7 @@ function checkInline<T extends string>(source: Field, types: readonly T[]): T {
   return type.oneOf(...types)
 }
 
-function searchResult(field: Field): TextBlock {
+function searchResult(field: Field): Shown {
   const texts = field
     .at('content')
     .items(MAX_BLOCKS)
@@ -104,28 +106,33 @@ function searchResult(field: Field): TextBlock {
   }
 }
 
-function toolResult(field: Field): Block {
-  return {
+/** Agents take texts and images from their tools. Another document comes right after the result that it belongs to. */
+function toolResult(field: Field): Blocks {
+  const id = field.at('tool_use_id')
+  const given = resultBlocks(field.at('content'))
+  const block: Block = {
     type: 'tool_result',
-    toolUseId: field.at('tool_use_id').filled(),
-    content: resultContent(field.at('content')),
+    toolUseId: id.filled(),
+    content: given.map((one) => (one.type === 'document' ? { type: 'text', text: FOLLOWS } : one)),
     isError: field.at('is_error').flag(),
   }
+  const documents = given.filter((one) => one.type === 'document')
+  return [{ block, path: id.path }, ...documents.map((one) => ({ block: one, path: field.path }))]
 }
 
-function resultContent(content: Field): ResultBlock[] {
+const FOLLOWS = '(a document, see below)'
+
+function resultBlocks(content: Field): Shown[] {
   if (!content.given) return []
   if (typeof content.value === 'string') return [{ type: 'text', text: content.value }]
-  return content.items(MAX_BLOCKS).flatMap(resultBlocks)
+  return content.items(MAX_BLOCKS).flatMap((field) => {
+    const type = field.at('type').oneOf('text', 'image', 'document', 'search_result')
+    return shownBlocks(field, type).map(asText)
+  })
 }
 
-function resultBlocks(field: Field): ResultBlock[] {
-  const type = field.at('type').oneOf('text', 'image', 'document', 'search_result')
-  return shownBlocks(field, type).map((block) => {
-    if (block.type === 'text' || block.type === 'image') return block
-    if (block.type !== 'document' || block.mediaType === 'application/pdf') {
-      throw field.wrong('must be text or an image: agents do not take other results of tools')
-    }
-    return { type: 'text', text: Buffer.from(block.data, 'base64').toString() }
-  })
+/** A document that is a text, as its text. */
+function asText(block: Shown): Shown {
+  if (block.type !== 'document' || block.mediaType === 'application/pdf') return block
+  return { type: 'text', text: Buffer.from(block.data, 'base64').toString() }
 }
