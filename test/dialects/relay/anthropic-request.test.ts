@@ -46,6 +46,7 @@ test('everything that a client of the SDK may say', () => {
     ],
     tool_choice: { type: 'tool', name: 'time', disable_parallel_tool_use: true },
     messages: [
+      { role: 'system', content: [{ type: 'text', text: 'It is early.' }] },
       {
         role: 'user',
         content: [
@@ -97,7 +98,7 @@ test('everything that a client of the SDK may say', () => {
     ],
   }
   const ask = readAnthropic(body)
-  assert.equal(ask.system, 'Be kind.\n\nBe brief.\n\nIt is late.')
+  assert.equal(ask.system, 'Be kind.\n\nBe brief.\n\nIt is early.')
   assert.deepEqual(ask.stopSequences, ['\n\nHuman:'])
   assert.equal(ask.stream, true)
   assert.equal(ask.thinking, true)
@@ -120,6 +121,7 @@ test('everything that a client of the SDK may say', () => {
         { type: 'document', mediaType: 'text/plain', data: base64('Zürich'), title: null },
         { type: 'text', text: 'a chunk' },
         { type: 'text', text: 'Found\nhttps://example.com\nwords' },
+        { type: 'text', text: '<system-reminder>\nIt is late.\n</system-reminder>' },
       ],
     },
     {

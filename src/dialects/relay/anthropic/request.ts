@@ -1,4 +1,4 @@
-import type { Ask, ToolChoice, ToolDefinition } from '../ask.ts'
+import type { Ask, Block, ToolChoice, ToolDefinition } from '../ask.ts'
 import { type Body, bodyOf, type Field } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
 import { joined, jsonWish } from '../structured.ts'
@@ -20,17 +20,17 @@ export function readForCounting(body: unknown): Ask {
 function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
   checkKnobs(fields)
   const model = fields.at('model').filled()
-  const list = fields.at('messages').items(MAX_MESSAGES)
+  const [first, talk] = opening(fields.at('messages').items(MAX_MESSAGES))
   const tools = toolsOf(fields.at('tools'), readTool)
   return {
     model,
     stopSequences: stopSequencesOf(fields.at('stop_sequences')),
     system: joined([
       ...(fields.at('system').maybe(textsOf) ?? []),
-      ...list.filter(isSystem).flatMap((message) => textsOf(message.at('content'))),
+      ...first.flatMap((message) => textsOf(message.at('content'))),
       ...wishesOf(fields.at('output_config').at('format')),
     ]),
-    messages: turnsOf(list.filter((message) => !isSystem(message)).map(readMessage)),
+    messages: turnsOf(talk.map(readMessage)),
     tools,
     toolChoice: choiceOf(fields.at('tool_choice'), tools),
     stream: fields.at('stream').flag(),
@@ -60,22 +60,32 @@ function wishesOf(format: Field): string[] {
   return [jsonWish(format.at('schema').object())]
 }
 
-/** Said in the middle of a conversation, but to the model like the system prompt: that is where it goes. */
-function isSystem(message: Field): boolean {
-  return message.at('role').value === 'system'
+/** What is said to the model before anybody speaks belongs to the system prompt. */
+function opening(list: readonly Field[]): [first: readonly Field[], talk: readonly Field[]] {
+  const spoken = list.findIndex((message) => message.at('role').value !== 'system')
+  return spoken === -1 ? [list, []] : [list.slice(0, spoken), list.slice(spoken)]
 }
 
 function readMessage(message: Field): Placed {
   message.object()
-  const role = message.at('role').oneOf('user', 'assistant')
+  const role = message.at('role').oneOf('user', 'assistant', 'system')
   const content = message.at('content')
-  const blocks =
-    typeof content.value === 'string'
-      ? [{ block: { type: 'text' as const, text: content.value }, path: content.path }]
-      : content.items(MAX_BLOCKS).flatMap(role === 'user' ? userBlocks : assistantBlocks)
-  const filled = blocks.filter(({ block }) => block.type !== 'text' || block.text !== '')
+  const filled = blocksOf(content, role).filter(({ block }) => block.type !== 'text' || block.text !== '')
   if (filled.length === 0) throw content.wrong('must not be empty')
-  return { role, path: message.path, blocks: filled }
+  return { role: role === 'assistant' ? role : 'user', path: message.path, blocks: filled }
+}
+
+function blocksOf(content: Field, role: 'user' | 'assistant' | 'system'): Placed['blocks'] {
+  if (role === 'system') return [{ block: reminder(textsOf(content)), path: content.path }]
+  if (typeof content.value === 'string') {
+    return [{ block: { type: 'text', text: content.value }, path: content.path }]
+  }
+  return content.items(MAX_BLOCKS).flatMap(role === 'user' ? userBlocks : assistantBlocks)
+}
+
+/** Later it stays where it was said, so that a conversation begins today as it began yesterday. */
+function reminder(texts: readonly string[]): Block {
+  return { type: 'text', text: `<system-reminder>\n${texts.join('\n')}\n</system-reminder>` }
 }
 
 function readTool(tool: Field): ToolDefinition {
