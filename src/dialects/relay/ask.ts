@@ -31,6 +31,7 @@ export interface Message {
 
 export type Block =
   | { type: 'text'; text: string }
+  /** The data of images and documents is base64, also that of texts. */
   | { type: 'image'; mediaType: string; data: string }
   | { type: 'document'; mediaType: string; data: string; title: string | null }
   | { type: 'tool_use'; id: string; name: string; input: JsonObject }

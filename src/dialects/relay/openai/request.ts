@@ -1,0 +1,126 @@
+import type { Ask, JsonObject, ToolChoice, ToolDefinition } from '../ask.ts'
+import { bodyOf, type Field, isObject } from '../fields.ts'
+import { stopSequencesOf } from '../stops.ts'
+import { joined, jsonWish } from '../structured.ts'
+import { checkChoice, toolName, toolsOf } from '../tools.ts'
+import { MAX_MESSAGES, turnsOf } from '../turns.ts'
+import { placedOf, textsOf } from './messages.ts'
+
+/** As much as the models behind both APIs write at once; programs of this shape seldom say. */
+const DEFAULT_MAX_TOKENS = 32_000
+
+/** Asked for and not given, these would change what a program gets; the rest passes. */
+const UNSUPPORTED = ['functions', 'function_call', 'audio', 'top_logprobs'] as const
+
+/** The body of `POST /v1/chat/completions`. */
+export function readOpenAi(body: unknown): Ask {
+  const fields = bodyOf(body)
+  refuseUnsupported(fields)
+  const model = fields.at('model').filled()
+  const list = fields.at('messages').items(MAX_MESSAGES)
+  const tools = toolsOf(fields.at('tools'), readTool)
+  return {
+    model,
+    maxTokens: maxTokensOf(fields),
+    stopSequences: stopsOf(fields.at('stop')),
+    system: joined([
+      ...list.filter(isSystem).flatMap((message) => textsOf(message.at('content'))),
+      ...wishesOf(fields.at('response_format')),
+    ]),
+    messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf)),
+    tools,
+    toolChoice: choiceOf(fields.at('tool_choice'), tools),
+    stream: fields.at('stream').flag(),
+    // This shape has no place for it.
+    thinking: false,
+    body: { shape: 'openai', json: fields.value },
+  }
+}
+
+/** Whether the stream ends with a chunk about usage. */
+export function wantsUsage({ body }: Pick<Ask, 'body'>): boolean {
+  const options = body.json['stream_options']
+  return isObject(options) && options['include_usage'] === true
+}
+
+function refuseUnsupported(fields: Field): void {
+  for (const name of UNSUPPORTED) {
+    const field = fields.at(name)
+    if (field.given) throw field.wrong('is not supported')
+  }
+  const n = fields.at('n')
+  if ((n.maybe((field) => field.integer(1)) ?? 1) > 1)
+    throw n.wrong('must be 1: there is one answer to a request')
+  const logprobs = fields.at('logprobs')
+  if (logprobs.flag()) throw logprobs.wrong('is not supported')
+  fields.at('modalities').maybe((list) => list.items(10).map((modality) => modality.oneOf('text')))
+  fields.at('temperature').maybe((field) => field.number(0, 2))
+  fields.at('top_p').maybe((field) => field.number(0, 1))
+  fields.at('stream_options').maybe((field) => field.object())
+}
+
+function isSystem(message: Field): boolean {
+  const role = message.at('role').value
+  return role === 'system' || role === 'developer'
+}
+
+function maxTokensOf(fields: Field): number {
+  const given = [fields.at('max_completion_tokens'), fields.at('max_tokens')].find((field) => field.given)
+  return given?.integer(1) ?? DEFAULT_MAX_TOKENS
+}
+
+function stopsOf(stop: Field): string[] {
+  return typeof stop.value === 'string' ? [stop.filled()] : stopSequencesOf(stop)
+}
+
+function wishesOf(format: Field): string[] {
+  if (!format.given) return []
+  format.object()
+  switch (format.at('type').oneOf('text', 'json_object', 'json_schema')) {
+    case 'text':
+      return []
+    case 'json_object':
+      return [jsonWish(null)]
+    case 'json_schema': {
+      const described = format.at('json_schema')
+      described.object()
+      return [jsonWish(described.at('schema').maybe((schema) => schema.object()) ?? null)]
+    }
+  }
+}
+
+function readTool(tool: Field): ToolDefinition {
+  tool.object()
+  tool.at('type').oneOf('function')
+  const described = tool.at('function')
+  described.object()
+  return {
+    name: toolName(described.at('name')),
+    description: described.at('description').maybe((field) => field.text()) ?? '',
+    inputSchema: schemaOf(described.at('parameters')),
+  }
+}
+
+/** A function without parameters takes none. */
+function schemaOf(parameters: Field): JsonObject {
+  if (!parameters.given) return { type: 'object', properties: {} }
+  const schema = parameters.object()
+  const type = parameters.at('type')
+  if (!type.given) return { ...schema, type: 'object' }
+  type.oneOf('object')
+  return schema
+}
+
+const CHOICES = { auto: 'auto', none: 'none', required: 'any' } as const
+
+function choiceOf(choice: Field, tools: readonly ToolDefinition[]): ToolChoice {
+  if (!choice.given) return { type: 'auto' }
+  if (typeof choice.value === 'string') {
+    const type = CHOICES[choice.oneOf('auto', 'none', 'required')]
+    return checkChoice(choice, { type }, tools)
+  }
+  choice.object()
+  choice.at('type').oneOf('function')
+  const name = choice.at('function').at('name').text()
+  return checkChoice(choice, { type: 'tool', name }, tools)
+}
