@@ -8,20 +8,23 @@ export function redacted(key: string): string {
   return key.length < SHORT ? BULLETS : `${BULLETS}${key.slice(-4)}`
 }
 
-/** What keys and tokens of well-known services look like, wherever they stand. */
+/**
+ * What keys and tokens of well-known services look like, wherever they stand. Each pattern takes time in proportion to the
+ * text, whatever the text is.
+ */
 const LOOKS_SECRET = [
   /\b(?:sk|pk|rk|ir|xai|gsk|hf|glpat|npm)[-_][A-Za-z0-9_-]{12,}/g,
   /\bgh[opsur]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{16,}/g,
   /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
   /\bA(?:KIA|SIA)[A-Z0-9]{16}\b/g,
   /\bAIza[A-Za-z0-9_-]{30,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g,
+  /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ]
 const AUTHORIZATION = /\b(bearer|basic)\s+[A-Za-z0-9+/_.~=-]{6,}/gi
-const CREDENTIALS_IN_URL = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]+@/gi
+const CREDENTIALS_IN_URL = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]*:[^\s/@]+@/gi
 const NAMED =
-  /(["']?(?:[A-Za-z0-9]+[_-])*(?:api[_-]?key|license[_-]?key|secret|password|passwd|token|access[_-]?key)["']?\s*[=:]\s*["']?)[^\s"',;&}]{4,}/gi
+  /((?:api[_-]?key|license[_-]?key|secret|password|passwd|token|access[_-]?key)["']?\s*[=:]\s*["']?)[^\s"',;&}]{4,}/gi
 
 /** The text without the given secrets, and without anything that looks like one. */
 export function scrub(text: string, secrets: readonly string[] = []): string {

@@ -62,7 +62,7 @@ export function unreachable(upstream: Upstream, reason: string, cause?: unknown)
 }
 
 function worded({ name, secrets }: Upstream, said: string): string {
-  return scrub(`${name}: ${said.slice(0, MAX_MESSAGE)}`, secrets)
+  return scrub(`${name}: ${said}`, secrets).slice(0, MAX_MESSAGE)
 }
 
 function nearest(status: number): number {
