@@ -6,8 +6,8 @@ import { NEXT_REQUEST } from './http-message.ts'
 export interface SseOptions {
   /** Unsent bytes beyond which `send` says stop. */
   maxBacklog?: number
-  /** Sent every `pingMs` while the reader keeps up. */
-  ping?: { data: string; everyMs: number }
+  /** Sent every `everyMs` while the reader keeps up: an event, or a frame of any kind. */
+  ping?: { everyMs: number } & ({ data: string } | { frame: string })
   /** The reader has caught up after `send` said stop. */
   onDrain?(): void
   /** The response is over, in whatever way. Called once. */
@@ -22,6 +22,8 @@ export interface SseOptions {
 export interface SseWriter {
   /** Adds one event. False: the backlog is full; send nothing more until `onDrain` (what was given is kept). */
   send(data: string, id?: string | number): boolean
+  /** The same for what is framed already: an event with a name, a comment, a text that many readers get. */
+  write(frame: string): boolean
   /** No more events after this one. */
   end(data?: string): void
   /** Cuts the connection. */
@@ -80,8 +82,11 @@ export function createSseWriter(res: ServerResponse, options: SseOptions = {}): 
   }
 
   function send(data: string, id?: string | number): boolean {
+    return write(id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`)
+  }
+
+  function write(frame: string): boolean {
     if (!open) return false
-    const frame = id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`
     pending.push(frame)
     pendingBytes += Buffer.byteLength(frame)
     schedule()
@@ -90,7 +95,8 @@ export function createSseWriter(res: ServerResponse, options: SseOptions = {}): 
   }
 
   const { ping } = options
-  const timer = ping ? setInterval(() => res.writableNeedDrain || send(ping.data), ping.everyMs) : undefined
+  const sayPing = (): boolean => ('frame' in ping! ? write(ping.frame) : send(ping!.data))
+  const timer = ping ? setInterval(() => res.writableNeedDrain || sayPing(), ping.everyMs) : undefined
   timer?.unref()
 
   res.on('drain', drained)
@@ -126,6 +132,7 @@ export function createSseWriter(res: ServerResponse, options: SseOptions = {}): 
 
   return {
     send,
+    write,
     end(data) {
       if (!open) return
       if (data !== undefined) send(data)

@@ -64,6 +64,17 @@ test('pings come by themselves until the end', { timeout: 10_000 }, async () => 
   assert.ok((await text(res)).endsWith('data: bye\n\n'))
 })
 
+test('frames of any kind go out as they are, as pings too', { timeout: 10_000 }, async () => {
+  const { writer, res } = await open({ ping: { frame: ': alive\n\n', everyMs: 5 } })
+  writer.write('event: named\nid: 1\ndata: one\n\n')
+  let seen = ''
+  while (!seen.includes(': alive\n\n')) seen += String((await once(res, 'data'))[0])
+  assert.ok(seen.startsWith('event: named\nid: 1\ndata: one\n\n'))
+  writer.end()
+  assert.equal(writer.write('late'), false)
+  await text(res)
+})
+
 test('a client that leaves is noticed and is not complete', { timeout: 10_000 }, async () => {
   const closed = Promise.withResolvers<boolean>()
   const { writer, res } = await open({ onSettled: closed.resolve })

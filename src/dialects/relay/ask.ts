@@ -53,7 +53,8 @@ export type ToolChoice = { type: 'auto' | 'any' | 'none' } | { type: 'tool'; nam
 /** A part of an answer, in the order in which the client gets to see them. */
 export type Piece =
   | { type: 'text'; text: string }
-  | { type: 'thinking'; text: string }
+  /** `signature` ends a block of it: an API wants it back with the text, or refuses the text. */
+  | { type: 'thinking'; text: string; signature?: string }
   | { type: 'tool_use'; id: string; name: string; input: JsonObject }
   /** Exactly one, and the last. */
   | { type: 'end'; stopReason: StopReason; stopSequence: string | null; usage: TokenUsage | null }

@@ -1,0 +1,212 @@
+import type { Piece } from '../ask.ts'
+import { RelayFailure } from '../failure.ts'
+import { afterFailure, afterSuccess, type Health, isFinal, WELL } from './health.ts'
+import type { Call, Provider } from './provider.ts'
+
+/** Who was passed over, and why. */
+export interface PassedOver {
+  provider: string
+  error: string
+}
+
+/** Somebody answers. */
+export interface Answered {
+  provider: string
+  fallbackChain: PassedOver[]
+  /** From the first one to `end`. */
+  pieces: AsyncIterable<Piece>
+}
+
+export interface ProviderStatus {
+  provider: string
+  status: 'ok' | 'degraded' | 'unavailable'
+  reason: string | null
+  /** When it is asked again, in milliseconds since 1970. */
+  retryAt: number | null
+}
+
+export interface Cascade {
+  /** Resolves with the first piece there. Rejects with a `RelayFailure`: nothing has been answered then. */
+  answer(call: Call): Promise<Answered>
+  status(): Promise<ProviderStatus[]>
+}
+
+export interface CascadeOptions {
+  /** In the order in which they are asked; read for each call. */
+  providers(): readonly Provider[]
+  now?: () => number
+}
+
+interface Candidate {
+  provider: Provider
+  health: Health
+}
+
+interface Attempt {
+  provider: string
+  failure: RelayFailure
+}
+
+/**
+ * Asks one provider after the other until one answers. Whoever has failed rests for a while. If there is only one that could
+ * be asked, resting helps nobody: it is asked all the same, unless it has said itself when to come back.
+ */
+export function createCascade({ providers, now = Date.now }: CascadeOptions): Cascade {
+  const health = new WeakMap<Provider, Health>()
+  const healthOf = (provider: Provider): Health => health.get(provider) ?? WELL
+
+  function failed(provider: Provider, failure: RelayFailure, startedAt: number): void {
+    health.set(provider, afterFailure(healthOf(provider), failure, { startedAt, now: now() }))
+  }
+
+  async function split(): Promise<{ present: Candidate[]; absent: PassedOver[] }> {
+    const present: Candidate[] = []
+    const absent: PassedOver[] = []
+    for (const provider of providers()) {
+      const error = await provider.unavailable()
+      if (error === null) present.push({ provider, health: healthOf(provider) })
+      else absent.push({ provider: provider.name, error })
+    }
+    return { present, absent }
+  }
+
+  /** Null: it failed, and the attempts have it. */
+  async function tried(
+    provider: Provider,
+    call: Call,
+    attempts: Attempt[],
+  ): Promise<AsyncIterable<Piece> | null> {
+    const startedAt = now()
+    try {
+      const pieces = provider.answer(call)[Symbol.asyncIterator]()
+      const first = await pieces.next()
+      if (first.done === true) throw new RelayFailure(500, 'api_error', `${provider.name}: it said nothing`)
+      health.set(provider, afterSuccess(healthOf(provider), startedAt))
+      return rest(first.value, pieces, (failure) => failed(provider, failure, startedAt))
+    } catch (error) {
+      if (call.signal.aborted) throw gone()
+      const failure = asFailure(error)
+      failed(provider, failure, startedAt)
+      attempts.push({ provider: provider.name, failure })
+      return null
+    }
+  }
+
+  return {
+    async answer(call) {
+      const { present, absent } = await split()
+      if (call.signal.aborted) throw gone()
+      if (present.length === 0) throw nobody(absent)
+      const [ready, resting] = partition(present, now())
+      if (ready.length === 0) throw allRest(resting, now())
+      const passed = [...absent, ...resting.map(restingWords)]
+      const attempts: Attempt[] = []
+      for (const { provider } of ready) {
+        const pieces = await tried(provider, call, attempts)
+        const fallbackChain = inOrder(providers(), [...passed, ...attempts.map(attemptWords)])
+        if (pieces) return { provider: provider.name, fallbackChain, pieces }
+        if (isFinal(attempts.at(-1)!.failure)) break
+      }
+      throw reported(attempts, inOrder(providers(), [...passed, ...attempts.map(attemptWords)]))
+    },
+    status: () =>
+      Promise.all(
+        providers().map(async (provider) => {
+          const absent = await provider.unavailable()
+          return statusOf(provider.name, absent, healthOf(provider), now())
+        }),
+      ),
+  }
+}
+
+function partition(present: Candidate[], now: number): [ready: Candidate[], resting: Candidate[]] {
+  const alone = present.length === 1
+  const rests = ({ health }: Candidate): boolean => health.until > now && (!alone || health.named)
+  return [present.filter((candidate) => !rests(candidate)), present.filter(rests)]
+}
+
+async function* rest(
+  first: Piece,
+  pieces: AsyncIterator<Piece>,
+  onFailure: (failure: RelayFailure) => void,
+): AsyncGenerator<Piece> {
+  let over = false
+  try {
+    yield first
+    for (;;) {
+      const next = await pieces.next()
+      over = next.done === true
+      if (next.done) return
+      yield next.value
+    }
+  } catch (error) {
+    over = true
+    const failure = asFailure(error)
+    onFailure(failure)
+    throw failure
+  } finally {
+    // Who stops reading stops the provider.
+    if (!over) await pieces.return?.()
+  }
+}
+
+function asFailure(error: unknown): RelayFailure {
+  if (error instanceof RelayFailure) return error
+  return new RelayFailure(500, 'api_error', 'The provider failed', { cause: error })
+}
+
+function gone(): RelayFailure {
+  return new RelayFailure(499, 'api_error', 'The client is gone')
+}
+
+function nobody(absent: PassedOver[]): RelayFailure {
+  const why = absent.map(({ provider, error }) => `${provider}: ${error}`).join('; ')
+  const message = 'Nobody can answer: install an agent, or configure an upstream in the relay settings'
+  const extra = { fallbackChain: absent }
+  return new RelayFailure(503, 'api_error', why === '' ? message : `${message} (${why})`, { extra })
+}
+
+function allRest(resting: Candidate[], now: number): RelayFailure {
+  const wait = Math.max(0, Math.min(...resting.map(({ health }) => health.until)) - now)
+  const seconds = Math.ceil(wait / 1000)
+  const busy = resting.every(({ health }) => [429, 529].includes(health.reason!.status))
+  const fallbackChain = resting.map(restingWords)
+  const why = fallbackChain.map(({ error }) => error).join('; ')
+  const message = `Nobody can answer just now, try again in ${seconds} s (${why})`
+  const more = { retryAfterMs: wait, extra: { fallbackChain } }
+  return busy
+    ? new RelayFailure(529, 'overloaded_error', message, more)
+    : new RelayFailure(503, 'api_error', message, more)
+}
+
+/** What heals by itself. Where nobody has said how long that takes, SDKs may try again soon. */
+const HEALING = [429, 500, 503, 529]
+const SOON_MS = 1000
+
+/** The last failure tells most. That the body was too large only matters if it was so for everybody. */
+function reported(attempts: Attempt[], fallbackChain: PassedOver[]): RelayFailure {
+  const { failure } = attempts.findLast(({ failure }) => failure.status !== 413) ?? attempts.at(-1)!
+  const { status, kind, message, field, cause } = failure
+  const retryAfterMs = failure.retryAfterMs ?? (HEALING.includes(status) ? SOON_MS : null)
+  const extra = fallbackChain.length > 1 ? { ...failure.extra, fallbackChain } : failure.extra
+  return new RelayFailure(status, kind, message, { extra, retryAfterMs, field, cause })
+}
+
+function restingWords({ provider, health }: Candidate): PassedOver {
+  return { provider: provider.name, error: `it rests after: ${health.reason!.message}` }
+}
+
+function attemptWords({ provider, failure }: Attempt): PassedOver {
+  return { provider, error: failure.message }
+}
+
+function inOrder(providers: readonly Provider[], passed: PassedOver[]): PassedOver[] {
+  const place = ({ provider }: PassedOver): number => providers.findIndex(({ name }) => name === provider)
+  return passed.toSorted((a, b) => place(a) - place(b))
+}
+
+function statusOf(provider: string, absent: string | null, health: Health, now: number): ProviderStatus {
+  if (absent !== null) return { provider, status: 'unavailable', reason: absent, retryAt: null }
+  if (health.until <= now) return { provider, status: 'ok', reason: null, retryAt: null }
+  return { provider, status: 'degraded', reason: health.reason!.message, retryAt: health.until }
+}
