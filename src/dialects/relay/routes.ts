@@ -1,0 +1,172 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { HttpError, isJsonType, readBody, type HttpApp, type HttpRequest } from '../../transports/http.ts'
+import { readForCounting } from './anthropic/request.ts'
+import { debugBundle } from './bundle.ts'
+import { recentCall } from './calls.ts'
+import { failureOf } from './errors.ts'
+import { invalid, RelayFailure } from './failure.ts'
+import { modelList, modelView } from './models.ts'
+import type { RelayParts } from './parts.ts'
+import { checkedId, sendFailure, sendJson } from './serve.ts'
+import { ANTHROPIC, OPENAI } from './shapes.ts'
+import { inputTokens } from './tokens.ts'
+
+type Handler = (request: HttpRequest, body: unknown) => object | Promise<object>
+
+const MAX_LIMIT = 1000
+const MAX_WARM = 64
+const WARM_MS = 60_000
+
+/** Every route of the relay. */
+export function addRoutes(app: HttpApp, parts: RelayParts): void {
+  const { calls, activity, events, license, settings, pool, sessions, serve, cascade, newId } = parts
+
+  /** Answers with what the handler returns, or with the failure that it throws. */
+  function route(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, handler: Handler): void {
+    app.route(method, path, async (request) => {
+      const { req, res } = request
+      try {
+        const body = method === 'GET' ? null : await read(req)
+        const answer = await handler(request, body)
+        const { status = 200, ...rest } = answer as { status?: unknown }
+        if (typeof status === 'number') sendJson(res, status, rest)
+        else sendJson(res, 200, answer)
+      } catch (error) {
+        if (res.headersSent || res.destroyed) return
+        const failure = asFailure(error)
+        if (failure.status === 500) parts.onFault(error)
+        sendFailure(req, res, failure, newId())
+      }
+    })
+  }
+
+  async function read(req: IncomingMessage): Promise<unknown> {
+    const bytes = await readBody(req, parts.bodyLimit).catch((error: unknown) => {
+      throw asFailure(error)
+    })
+    if (bytes.length === 0 && req.headers['content-type'] === undefined) return {}
+    if (!isJsonType(req.headers['content-type'])) {
+      const message = 'content-type must be application/json'
+      throw new RelayFailure(415, 'invalid_request_error', message, { field: 'content-type' })
+    }
+    try {
+      return JSON.parse(bytes.toString('utf8'))
+    } catch {
+      throw invalid('', 'it is not JSON')
+    }
+  }
+
+  app.route('POST', '/v1/messages', (request) => serve(request, ANTHROPIC, read))
+  app.route('POST', '/v1/chat/completions', (request) => serve(request, OPENAI, read))
+  route('POST', '/v1/messages/count_tokens', (_, body) => ({
+    input_tokens: inputTokens(readForCounting(body)),
+  }))
+  route('GET', '/v1/models', () => modelList(parts.models()))
+  route('GET', '/v1/models/:id', ({ params }) => {
+    const id = params['id']!
+    if (parts.models().includes(id)) return modelView(id)
+    throw new RelayFailure(404, 'not_found_error', `No model ${id}`)
+  })
+
+  route('GET', '/v1/health', () => parts.health())
+  route('GET', '/v1/version', () => parts.version())
+  route('GET', '/v1/availability', () => parts.availability())
+
+  route('GET', '/v1/license', () => license.view())
+  route('POST', '/v1/license/refresh', () => license.refresh())
+
+  route('GET', '/v1/sessions', () => ({ sessions: [], pool: pool.counts() }))
+  route('POST', '/v1/warmup', async (_, body) => {
+    const { count, wait } = warmupOf(body, settings.current().poolSize)
+    const startedAt = parts.now()
+    const { idle, spawning } = await pool.warm(count, wait ? WARM_MS : 0)
+    const warm = { ok: idle >= count || !wait, idle, spawning, latency_ms: parts.now() - startedAt }
+    return { status: wait ? 200 : 202, ...warm }
+  })
+  route('POST', '/v1/sessions/:id/clear-prompt', ({ params }) => sessions.clearPrompt(idOf(params)))
+  route('POST', '/v1/sessions/:id/reset', ({ params }) => sessions.reset(idOf(params)))
+  route('POST', '/v1/conversations/:id/clear', ({ params }) => sessions.reset(idOf(params)))
+  route('DELETE', '/v1/sessions/:id', ({ params }) => {
+    const id = idOf(params)
+    const ok = sessions.forget(id)
+    return { status: ok ? 200 : 404, ok, session_id: id }
+  })
+
+  route('GET', '/v1/recent-calls', ({ query }) => {
+    const after = query.get('after')
+    const limit = numberIn(query, 'limit', MAX_LIMIT)
+    const list = calls.list({ ...(limit !== null && { limit }), ...(after !== null && { after }) })
+    return { calls: list.map(recentCall) }
+  })
+  route('POST', '/v1/recent-calls/clear', async () => {
+    await calls.clear()
+    return { ok: true }
+  })
+  app.route('GET', '/v1/activity/stream', ({ req, res }) => activity.open(res, lastEventId(req)))
+  app.route('GET', '/v1/events', ({ req, res, query }) => {
+    if (req.headers.accept?.includes('text/event-stream')) return events.stream(res, lastEventId(req))
+    return answerEvents(req, res, query)
+  })
+  route('POST', '/v1/events/clear', () => {
+    events.clear()
+    return { ok: true }
+  })
+
+  function answerEvents(req: IncomingMessage, res: ServerResponse, query: URLSearchParams): void {
+    try {
+      const [after, limit] = [numberIn(query, 'after'), numberIn(query, 'limit', MAX_LIMIT)]
+      const list = events.list({ ...(after !== null && { after }), ...(limit !== null && { limit }) })
+      sendJson(res, 200, { events: list })
+    } catch (error) {
+      sendFailure(req, res, failureOf(error), newId())
+    }
+  }
+
+  route('GET', '/v1/settings', () => settings.view())
+  route('PATCH', '/v1/settings', async (_, body) => {
+    await parts.changeSettings(body)
+    return settings.view()
+  })
+  route('GET', '/v1/debug-bundle', async () => {
+    const bundle = {
+      version: await parts.version(),
+      settings: settings.view(),
+      license: license.view(),
+      pool: pool.counts(),
+      providers: await cascade.status(),
+      calls: calls.list(),
+    }
+    return debugBundle(bundle, settings.secrets()) as object
+  })
+}
+
+function asFailure(error: unknown): RelayFailure {
+  if (!(error instanceof HttpError)) return failureOf(error)
+  const kind = error.status === 413 ? 'request_too_large' : 'invalid_request_error'
+  return new RelayFailure(error.status, kind, error.message)
+}
+
+function idOf(params: Record<string, string>): string {
+  return checkedId(params['id']!)
+}
+
+function lastEventId(req: IncomingMessage): string | undefined {
+  const given = req.headers['last-event-id']
+  return typeof given === 'string' ? given : undefined
+}
+
+function warmupOf(body: unknown, size: number): { count: number; wait: boolean } {
+  const { count = Math.max(1, size), wait = false } = (body ?? {}) as { count?: unknown; wait?: unknown }
+  if (typeof count !== 'number' || !Number.isInteger(count) || count < 0 || count > MAX_WARM) {
+    throw invalid('count', `\`count\` must be a whole number up to ${MAX_WARM}`)
+  }
+  if (typeof wait !== 'boolean') throw invalid('wait', '`wait` must be true or false')
+  return { count, wait }
+}
+
+function numberIn(query: URLSearchParams, name: string, max = Number.MAX_SAFE_INTEGER): number | null {
+  const given = query.get(name)
+  if (given === null) return null
+  if (/^\d{1,16}$/.test(given)) return Math.min(Number(given), max)
+  throw new RelayFailure(400, 'invalid_request_error', `${name} must be a whole number`, { field: name })
+}

@@ -1,0 +1,209 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createSseWriter } from '../../transports/sse.ts'
+import { type ContentPiece, type End, type Heading, transcriptOf } from './answer.ts'
+import type { Ask } from './ask.ts'
+import type { CallRecord, Calls } from './calls.ts'
+import { clientKind, failureAnswer, failureOf } from './errors.ts'
+import type { RelayEvents } from './events.ts'
+import { RelayFailure } from './failure.ts'
+import type { LicensePolicy } from './license.ts'
+import { limited } from './limit.ts'
+import { costOf, withOwnPrices } from './prices.ts'
+import type { Answered, Cascade } from './providers/cascade.ts'
+import type { RelaySettings } from './settings-schema.ts'
+import type { Shape } from './shapes.ts'
+import { inputTokens } from './tokens.ts'
+
+interface ServeDeps {
+  cascade: Cascade
+  license: Pick<LicensePolicy, 'admit'>
+  calls: Pick<Calls, 'add'>
+  events: Pick<RelayEvents, 'add'>
+  settings: () => RelaySettings
+  now: () => number
+  newId: () => string
+  onFault: (error: unknown) => void
+  pingMs: number
+}
+
+/** One call, from its body to its record. */
+interface Running {
+  heading: Heading
+  ask: Ask
+  stickyId: string | null
+  /** Aborts when the client is gone. */
+  signal: AbortSignal
+}
+
+interface Outcome {
+  pieces: ContentPiece[]
+  end: End
+}
+
+export const SESSION_HEADER = 'x-ir-session-id'
+const MAX_SESSION_ID = 128
+
+/** Answers calls in either shape: admits, asks the providers, streams or gathers, and writes down what became of it. */
+export function createServe(deps: ServeDeps) {
+  const { cascade, license, events, settings, now } = deps
+
+  /** Nothing is sent before the first piece is there: until then a failure has its own status. */
+  async function answered(running: Running): Promise<Answered> {
+    const { ask, stickyId, signal, heading } = running
+    const place = await license.admit()
+    try {
+      const answer = await cascade.answer({ id: heading.id, ask, stickyId, signal })
+      await place.count()
+      return answer
+    } catch (error) {
+      place.free()
+      throw error
+    }
+  }
+
+  async function gather(pieces: AsyncIterable<ContentPiece | End>, each: (piece: ContentPiece) => Promise<void>) {
+    const heard: ContentPiece[] = []
+    for await (const piece of pieces) {
+      if (piece.type === 'end') return { pieces: heard, end: piece }
+      heard.push(piece)
+      await each(piece)
+    }
+    throw new RelayFailure(500, 'api_error', 'The answer broke off')
+  }
+
+  async function whole(running: Running, shape: Shape, answer: Answered, res: ServerResponse): Promise<Outcome> {
+    const outcome = await gather(limitedBy(running, answer), () => Promise.resolve())
+    const served = servedBy(running, answer)
+    const body = shape.whole(running.heading, outcome.pieces, outcome.end, served)
+    sendJson(res, 200, body, requestIds(running.heading.id))
+    return outcome
+  }
+
+  async function stream(running: Running, shape: Shape, answer: Answered, res: ServerResponse): Promise<Outcome> {
+    const encoder = shape.stream(running.heading, running.ask)
+    let drained = Promise.withResolvers<void>()
+    for (const [name, value] of Object.entries(requestIds(running.heading.id))) res.setHeader(name, value)
+    const writer = createSseWriter(res, {
+      ping: { frame: encoder.ping(), everyMs: deps.pingMs },
+      onDrain: () => drained.resolve(),
+      onClose: () => drained.resolve(),
+    })
+    try {
+      const outcome = await gather(limitedBy(running, answer), async (piece) => {
+        if (writer.write(encoder.piece(piece)) || !writer.open) return
+        drained = Promise.withResolvers<void>()
+        await drained.promise
+      })
+      writer.write(encoder.end(outcome.end, servedBy(running, answer)))
+      return outcome
+    } catch (error) {
+      writer.write(encoder.fail(failureOf(error)))
+      throw error
+    } finally {
+      writer.end()
+    }
+  }
+
+  function limitedBy({ ask }: Running, { pieces, countsItself }: Answered): AsyncIterable<ContentPiece | End> {
+    return limited(pieces, ask, { countsItself })
+  }
+
+  function servedBy({ heading }: Running, { provider, fallbackChain }: Answered) {
+    return { provider, durationMs: now() - heading.startedAt, fallbackChain }
+  }
+
+  function record(running: Running, answer: Answered | null, outcome: Outcome | null, failure: RelayFailure | null): void {
+    const { heading, ask, stickyId } = running
+    const usage = outcome?.end.usage ?? { inputTokens: 0, outputTokens: 0 }
+    const status: CallRecord['status'] = failure ? 'error' : 'success'
+    deps.calls.add({
+      id: heading.id,
+      sessionId: stickyId ?? heading.id,
+      startedAt: heading.startedAt,
+      completedAt: now(),
+      model: heading.model,
+      provider: answer?.provider ?? null,
+      ...usage,
+      costAvoidedUsd: outcome ? costOf(heading.model, usage, withOwnPrices(settings().prices)) : 0,
+      status,
+      error: failure?.message ?? null,
+      stopReason: outcome?.end.stopReason ?? null,
+      fallbackChain: answer?.fallbackChain ?? [],
+      promptPreview: lastWords(ask),
+      rawTranscript: outcome && transcriptOf(outcome.pieces),
+    })
+    events.add({ type: 'turn.finished', callId: heading.id, sessionId: stickyId, status })
+  }
+
+  async function run(running: Running, shape: Shape, res: ServerResponse): Promise<void> {
+    let answer: Answered | null = null
+    try {
+      answer = await answered(running)
+      const outcome = await (running.ask.stream ? stream : whole)(running, shape, answer, res)
+      record(running, answer, outcome, null)
+    } catch (error) {
+      const failure = failureOf(error)
+      record(running, answer, null, failure)
+      if (!(error instanceof RelayFailure) && !running.signal.aborted) deps.onFault(error)
+      throw failure
+    }
+  }
+
+  return async function serve(
+    { req, res }: { req: IncomingMessage; res: ServerResponse },
+    shape: Shape,
+    read: (req: IncomingMessage) => Promise<unknown>,
+  ): Promise<void> {
+    const id = deps.newId()
+    const startedAt = now()
+    const gone = new AbortController()
+    res.once('close', () => gone.abort())
+    try {
+      const stickyId = stickyIdOf(req)
+      const ask = shape.read(await read(req))
+      const heading: Heading = { id, model: ask.model, startedAt, inputTokens: inputTokens(ask) }
+      events.add({ type: 'turn.started', callId: id, sessionId: stickyId, model: ask.model })
+      await run({ heading, ask, stickyId, signal: gone.signal }, shape, res)
+    } catch (error) {
+      if (res.headersSent || res.destroyed) return
+      sendFailure(req, res, failureOf(error), id)
+    }
+  }
+}
+
+/** What a client calls its conversation; null: it wants none. */
+function stickyIdOf(req: IncomingMessage): string | null {
+  const given = req.headers[SESSION_HEADER]
+  return checkedId(typeof given === 'string' ? given.trim() : '') || null
+}
+
+export function checkedId(id: string): string {
+  if (id.length <= MAX_SESSION_ID) return id
+  const message = `X-IR-Session-ID has ${id.length} characters, ${MAX_SESSION_ID} are allowed`
+  throw new RelayFailure(400, 'invalid_request_error', message, { field: 'X-IR-Session-ID' })
+}
+
+export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: RelayFailure, id: string): void {
+  const path = (req.url ?? '/').split('?', 1)[0]!
+  const { status, headers, body } = failureAnswer(failure, clientKind(req.headers, path), id)
+  sendJson(res, status, body, headers)
+}
+
+export function sendJson(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  const text = JSON.stringify(body)
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  })
+  res.end(text)
+}
+
+function requestIds(id: string): Record<string, string> {
+  return { 'request-id': id, 'x-request-id': id }
+}
+
+function lastWords({ messages }: Ask): string {
+  const blocks = messages.at(-1)?.content ?? []
+  return blocks.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join(' ')
+}

@@ -1,0 +1,23 @@
+import type { ContentPiece, End, Heading, Served, StreamEncoder } from './answer.ts'
+import { messageOf } from './anthropic/message.ts'
+import { readAnthropic } from './anthropic/request.ts'
+import { anthropicStream } from './anthropic/stream.ts'
+import type { Ask } from './ask.ts'
+import { completionOf } from './openai/completion.ts'
+import { readOpenAi, wantsUsage } from './openai/request.ts'
+import { openAiStream } from './openai/stream.ts'
+
+/** One of the two ways to ask and to be answered. */
+export interface Shape {
+  read(body: unknown): Ask
+  stream(heading: Heading, ask: Ask): StreamEncoder
+  whole(heading: Heading, pieces: readonly ContentPiece[], end: End, served: Served): object
+}
+
+export const ANTHROPIC: Shape = { read: readAnthropic, stream: anthropicStream, whole: messageOf }
+
+export const OPENAI: Shape = {
+  read: readOpenAi,
+  stream: (heading, ask) => openAiStream(heading, { includeUsage: wantsUsage(ask) }),
+  whole: completionOf,
+}
