@@ -116,6 +116,8 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       const own = Object.keys(config.customAgents)
       return examineFromInside(around, { addresses, troubles, agents: await reports(), own })
     },
+    spares: host.spares,
+    detect: async (name: string) => (catalog.names().includes(name) ? catalog.detect(name) : null),
     stop: (how: StopOptions) => void setImmediate(() => void stop(how)),
     reports,
     resources: { now: look, history: (limit: number) => history.newest(limit) },

@@ -10,6 +10,7 @@ import { clawdeDialect, clawdeSettings, createClawdeListener } from './dialects/
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
 import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
 import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
+import { relayDialect, relayPort, type RelayOptions } from './dialects/relay/index.ts'
 import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
 import { readDaemonId } from './system/daemon-id.ts'
 import type { Logger } from './system/logger.ts'
@@ -38,6 +39,8 @@ type Control = Parameters<typeof nativeDialect>[0]['daemon'] & {
   reports: () => Promise<AgentReport[]>
   resources: Parameters<typeof clawdeDialect>[0]['resources']
   metrics: () => string
+  spares: RelayOptions['spares']
+  detect: RelayOptions['agent']
 }
 
 /** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
@@ -185,6 +188,27 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
           closers.push(() => advertiser.stop())
         }
         return address
+      }),
+    config.relay.enabled &&
+      open('relay', async () => {
+        const { port, enabled: _, ...bounds } = config.relay
+        const dialect = await relayDialect({
+          ...bounds,
+          ...config.http,
+          engine,
+          spares: control.spares,
+          agent: control.detect,
+          directory: join(config.home, 'relay'),
+          env,
+          version,
+          startedAt: control.startedAt,
+          newId: uuid,
+          warn: (message, error) => logger.warn({ error }, message),
+          onFault,
+        })
+        const listener = await dialect.listen(port ?? relayPort(env))
+        closers.push(() => dialect.stop())
+        return listener.url
       }),
   ])
   if (addresses['clawde']) addresses['native-ws'] = `${addresses['clawde']}/native`

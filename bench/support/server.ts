@@ -53,6 +53,7 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
+    CORRAL_RELAY_PORT: '0',
     ...options.env,
   })
   const { listeners } = JSON.parse(line) as {

@@ -128,6 +128,25 @@ export const configSchema = z
           .describe('sessions beyond which ClawDE clients create no more; null is any number'),
       })
       .prefault({}),
+    relay: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(true)
+          .describe('listen for programs that speak to the Anthropic or OpenAI API'),
+        port: whole(0, 65_535)
+          .nullable()
+          .default(null)
+          .describe('instead of SR_DAEMON_PORT, or 7421; 0 takes any free one'),
+        maxActive: whole(1, 1000)
+          .default(8)
+          .describe('calls that agents answer at the same time; others wait'),
+        maxWaiting: whole(0, 100_000).default(1000).describe('calls that wait; more are refused'),
+        idleMs: whole(1000, DAY)
+          .default(30 * 60 * 1000)
+          .describe('sessions, tool calls and waiting agents that nobody uses end after this long'),
+      })
+      .prefault({}),
     system: z
       .strictObject({
         maxMemoryPercent: whole(1, 100)

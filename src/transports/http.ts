@@ -56,6 +56,8 @@ export interface HttpAppOptions {
   /** Requests that announce a body above this are refused before they send it. */
   bodyLimit?: number
   onError?(error: unknown): void
+  /** Answers what no handler does: a refusal of the guard, an unknown path. Text unless told. */
+  refuse?(req: IncomingMessage, res: ServerResponse, error: HttpError): void
 }
 
 export const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024
@@ -67,18 +69,17 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const upgrades = new Map<string, UpgradeHandler>()
   const listeners = new Set<HttpListener>()
   const bodyLimit = options.bodyLimit ?? DEFAULT_BODY_LIMIT
+  const refuse = options.refuse ?? ((_, res, error) => sendError(res, error))
 
   async function serve(req: IncomingMessage, res: ServerResponse, guard: Guard | undefined): Promise<void> {
     const refusal = guard?.(req)
-    if (refusal) return sendError(res, refusal)
+    if (refusal) return refuse(req, res, refusal)
     const [path, query] = split(req.url ?? '/')
     const found = router.find(req.method ?? 'GET', path)
     if (found) return found.target({ req, res, params: found.params, query: new URLSearchParams(query) })
     const allow = router.methods(path)
-    sendError(
-      res,
-      allow.length > 0 ? new HttpError(405, '', { allow: allow.join(', ') }) : new HttpError(404),
-    )
+    const methods = allow.join(', ')
+    refuse(req, res, methods ? new HttpError(405, '', { allow: methods }) : new HttpError(404))
   }
 
   function handler(guard: Guard | undefined): RequestListener {

@@ -18,6 +18,7 @@ function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; proje
     CORRAL_HOME: home,
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
+    CORRAL_RELAY_PORT: '0',
     CORRAL_DEMO_STATE: join(user, 'demo'),
   }
   t.after(async () => {

@@ -53,6 +53,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     CORRAL_HOME: corralHome,
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
+    CORRAL_RELAY_PORT: '0',
     CORRAL_DEMO_STATE: join(home, 'demo'),
     ...options.env,
   }

@@ -77,9 +77,10 @@ export function callResult({ requestId, ref: id, result }: HeldCall): string[] {
 }
 
 function contentOf({ content }: CallResult): JsonObject[] {
-  return content.map((part) =>
-    part.type === 'text'
-      ? { type: 'text', text: part.text }
-      : { type: 'image', mimeType: part.mediaType, data: part.data },
-  )
+  return content.map((part) => {
+    if (part.type === 'text') return part
+    if (part.type === 'image') return { type: 'image', mimeType: part.mediaType, data: part.data }
+    const resource = { uri: 'file:///document.pdf', mimeType: part.mediaType, blob: part.data }
+    return { type: 'resource', resource }
+  })
 }

@@ -33,6 +33,8 @@ export interface Pool {
   wanted(): void
   /** Starts up to so many; resolves when they wait, or after `timeoutMs`. */
   warm(count: number, timeoutMs: number): Promise<PoolCounts>
+  /** Resolves when one waits, or after `timeoutMs`; at once where none can. */
+  ready(timeoutMs: number): Promise<void>
   /** Settings may have changed, or nobody may have called for long. */
   tend(): void
 }
@@ -67,6 +69,11 @@ export function createPool({ spares, talks, place, size, prewarm, now, idleMs, c
     if (needed || kept) keep(needed ? Math.max(size(), 0) : 0)
   }
 
+  async function until(done: () => boolean, timeoutMs: number): Promise<void> {
+    const end = now() + timeoutMs
+    while (!done() && now() < end) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+
   return {
     counts,
     tend,
@@ -74,13 +81,18 @@ export function createPool({ spares, talks, place, size, prewarm, now, idleMs, c
       wantedAt = now()
       tend()
     },
+    async ready(timeoutMs) {
+      wantedAt = now()
+      tend()
+      await until(() => {
+        const { idle, spawning } = counts()
+        return idle > 0 || spawning === 0
+      }, timeoutMs)
+    },
     async warm(count, timeoutMs) {
       wantedAt = now()
       keep(count)
-      const until = now() + timeoutMs
-      while (counts().idle < count && now() < until) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-      }
+      await until(() => counts().idle >= count, timeoutMs)
       return counts()
     },
   }

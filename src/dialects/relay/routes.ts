@@ -11,7 +11,9 @@ import { checkedId, sendFailure, sendJson } from './serve.ts'
 import { ANTHROPIC, OPENAI } from './shapes.ts'
 import { inputTokens } from './tokens.ts'
 
-type Handler = (request: HttpRequest, body: unknown) => object | Promise<object>
+/** Returns what is answered, with its status where that is not 200. */
+type Handler = (request: HttpRequest, body: unknown) => Answer | Promise<Answer>
+type Answer = object | readonly [status: number, body: object]
 
 const MAX_LIMIT = 1000
 const MAX_WARM = 64
@@ -28,8 +30,7 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
       try {
         const body = method === 'GET' ? null : await read(req)
         const answer = await handler(request, body)
-        const { status = 200, ...rest } = answer as { status?: unknown }
-        if (typeof status === 'number') sendJson(res, status, rest)
+        if (Array.isArray(answer)) sendJson(res, ...(answer as [number, object]))
         else sendJson(res, 200, answer)
       } catch (error) {
         if (res.headersSent || res.destroyed) return
@@ -81,7 +82,7 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
     const startedAt = parts.now()
     const { idle, spawning } = await pool.warm(count, wait ? WARM_MS : 0)
     const warm = { ok: idle >= count || !wait, idle, spawning, latency_ms: parts.now() - startedAt }
-    return { status: wait ? 200 : 202, ...warm }
+    return [wait ? 200 : 202, warm]
   })
   route('POST', '/v1/sessions/:id/clear-prompt', ({ params }) => sessions.clearPrompt(idOf(params)))
   route('POST', '/v1/sessions/:id/reset', ({ params }) => sessions.reset(idOf(params)))
@@ -89,7 +90,7 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
   route('DELETE', '/v1/sessions/:id', ({ params }) => {
     const id = idOf(params)
     const ok = sessions.forget(id)
-    return { status: ok ? 200 : 404, ok, session_id: id }
+    return [ok ? 200 : 404, { ok, session_id: id }]
   })
 
   route('GET', '/v1/recent-calls', ({ query }) => {

@@ -61,7 +61,10 @@ export function createServe(deps: ServeDeps) {
     }
   }
 
-  async function gather(pieces: AsyncIterable<ContentPiece | End>, each: (piece: ContentPiece) => Promise<void>) {
+  async function gather(
+    pieces: AsyncIterable<ContentPiece | End>,
+    each: (piece: ContentPiece) => Promise<void>,
+  ) {
     const heard: ContentPiece[] = []
     for await (const piece of pieces) {
       if (piece.type === 'end') return { pieces: heard, end: piece }
@@ -71,7 +74,12 @@ export function createServe(deps: ServeDeps) {
     throw new RelayFailure(500, 'api_error', 'The answer broke off')
   }
 
-  async function whole(running: Running, shape: Shape, answer: Answered, res: ServerResponse): Promise<Outcome> {
+  async function whole(
+    running: Running,
+    shape: Shape,
+    answer: Answered,
+    res: ServerResponse,
+  ): Promise<Outcome> {
     const outcome = await gather(limitedBy(running, answer), () => Promise.resolve())
     const served = servedBy(running, answer)
     const body = shape.whole(running.heading, outcome.pieces, outcome.end, served)
@@ -79,7 +87,12 @@ export function createServe(deps: ServeDeps) {
     return outcome
   }
 
-  async function stream(running: Running, shape: Shape, answer: Answered, res: ServerResponse): Promise<Outcome> {
+  async function stream(
+    running: Running,
+    shape: Shape,
+    answer: Answered,
+    res: ServerResponse,
+  ): Promise<Outcome> {
     const encoder = shape.stream(running.heading, running.ask)
     let drained = Promise.withResolvers<void>()
     for (const [name, value] of Object.entries(requestIds(running.heading.id))) res.setHeader(name, value)
@@ -104,7 +117,10 @@ export function createServe(deps: ServeDeps) {
     }
   }
 
-  function limitedBy({ ask }: Running, { pieces, countsItself }: Answered): AsyncIterable<ContentPiece | End> {
+  function limitedBy(
+    { ask }: Running,
+    { pieces, countsItself }: Answered,
+  ): AsyncIterable<ContentPiece | End> {
     return limited(pieces, ask, { countsItself })
   }
 
@@ -112,7 +128,12 @@ export function createServe(deps: ServeDeps) {
     return { provider, durationMs: now() - heading.startedAt, fallbackChain }
   }
 
-  function record(running: Running, answer: Answered | null, outcome: Outcome | null, failure: RelayFailure | null): void {
+  function record(
+    running: Running,
+    answer: Answered | null,
+    outcome: Outcome | null,
+    failure: RelayFailure | null,
+  ): void {
     const { heading, ask, stickyId } = running
     const usage = outcome?.end.usage ?? { inputTokens: 0, outputTokens: 0 }
     const status: CallRecord['status'] = failure ? 'error' : 'success'
@@ -183,13 +204,23 @@ export function checkedId(id: string): string {
   throw new RelayFailure(400, 'invalid_request_error', message, { field: 'X-IR-Session-ID' })
 }
 
-export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: RelayFailure, id: string): void {
+export function sendFailure(
+  req: IncomingMessage,
+  res: ServerResponse,
+  failure: RelayFailure,
+  id: string,
+): void {
   const path = (req.url ?? '/').split('?', 1)[0]!
   const { status, headers, body } = failureAnswer(failure, clientKind(req.headers, path), id)
   sendJson(res, status, body, headers)
 }
 
-export function sendJson(res: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): void {
   const text = JSON.stringify(body)
   res.writeHead(status, {
     'content-type': 'application/json',

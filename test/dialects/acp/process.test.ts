@@ -24,6 +24,7 @@ function emptyHome(t: TestContext) {
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
+    CORRAL_RELAY_PORT: '0',
     CORRAL_DEMO_STATE: join(home, 'demo'),
   }
   return { env, project }

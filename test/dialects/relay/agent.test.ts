@@ -19,6 +19,7 @@ function start(): void {
     talks,
     place: () => ({ agent: 'demo', cwd: t.cwd, ownTools: false, mode: 'ask' }),
     wanted: () => {},
+    created: () => {},
     missing: async () => null,
     now: Date.now,
     maxActive: 4,

@@ -16,6 +16,8 @@ interface AgentProviderDeps {
   place: () => Place
   /** A call is about to need a process. */
   wanted: () => void
+  /** A session has been made; by the name that its caller has for it. */
+  created: (sessionId: string) => void
   /** Why the agent cannot be asked; null when it can. */
   missing: () => Promise<string | null>
   now: () => number
@@ -56,6 +58,7 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
       usedAt: now(),
     }
     talks.add(fresh)
+    deps.created(stickyId ?? id)
     return send(fresh, NOTHING, ask.messages, ask)
   }
 

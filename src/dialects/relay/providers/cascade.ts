@@ -12,6 +12,7 @@ export interface PassedOver {
 /** Somebody answers. */
 export interface Answered {
   provider: string
+  countsItself: boolean
   fallbackChain: PassedOver[]
   /** From the first one to `end`. */
   pieces: AsyncIterable<Piece>
@@ -104,7 +105,8 @@ export function createCascade({ providers, now = Date.now }: CascadeOptions): Ca
       for (const { provider } of ready) {
         const pieces = await tried(provider, call, attempts)
         const fallbackChain = inOrder(providers(), [...passed, ...attempts.map(attemptWords)])
-        if (pieces) return { provider: provider.name, fallbackChain, pieces }
+        const { name, countsItself = false } = provider
+        if (pieces) return { provider: name, countsItself, fallbackChain, pieces }
         if (isFinal(attempts.at(-1)!.failure)) break
       }
       throw reported(attempts, inOrder(providers(), [...passed, ...attempts.map(attemptWords)]))

@@ -15,6 +15,8 @@ export interface Call {
 export interface Provider {
   /** As in the answer's `provider`, and in the settings. */
   readonly name: string
+  /** It keeps to `max_tokens` itself, and counts better than an estimate could. */
+  readonly countsItself?: boolean
   /** Null: it may be asked. Else why not, in a few words. */
   unavailable(): Promise<string | null>
   /**

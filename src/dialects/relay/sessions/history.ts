@@ -28,23 +28,10 @@ export function groundsOf({ system, tools, toolChoice }: Ask): string {
   return digest([system, tools, toolChoice])
 }
 
-/** The same whether a client keeps an answer as one text or as several, with what was thought or without. */
+/** The same whether a client keeps an answer as one text or as several, in one shape or the other, with thoughts or without. */
 function canonical(content: readonly Block[]): unknown[] {
-  const parts: unknown[] = []
-  let text = ''
-  const flush = (): void => {
-    if (text !== '') parts.push(text)
-    text = ''
-  }
-  for (const block of content) {
-    if (block.type === 'text') text += block.text
-    else if (block.type !== 'thinking') {
-      flush()
-      parts.push(block)
-    }
-  }
-  flush()
-  return parts
+  const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+  return [text, ...content.filter(({ type }) => type !== 'text' && type !== 'thinking')]
 }
 
 function digest(value: unknown): string {

@@ -1,0 +1,239 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { localGuard } from '../../access/same-user.ts'
+import type { Engine } from '../../core/api.ts'
+import { createHttpApp, type HttpListener } from '../../transports/http.ts'
+import { createActivity } from './activity.ts'
+import { openCalls } from './calls.ts'
+import { createRelayEvents } from './events.ts'
+import { RelayFailure } from './failure.ts'
+import { licenseBySettings, noLicense } from './license.ts'
+import { remoteLicense } from './license-remote.ts'
+import { createPool, type Spares } from './pool.ts'
+import { PRICES } from './prices.ts'
+import { createAgentProvider } from './providers/agent.ts'
+import { createCascade } from './providers/cascade.ts'
+import { createUpstreams } from './providers/upstreams.ts'
+import { addRoutes } from './routes.ts'
+import { createServe, sendFailure } from './serve.ts'
+import type { Place } from './sessions/launch.ts'
+import { createSessionRoutes } from './sessions/routes.ts'
+import { createTalks } from './sessions/talks.ts'
+import { openSettings } from './settings.ts'
+import { openUsageCount } from './usage-count.ts'
+
+export interface RelayOptions {
+  engine: Engine
+  spares: Spares
+  /** What the machine has of an agent. */
+  agent(name: string): Promise<{ installed: boolean; version: string | null; problem: string | null } | null>
+  /** Where the relay keeps what is its own. */
+  directory: string
+  env: NodeJS.ProcessEnv
+  version: string
+  startedAt: number
+  bodyLimit: number
+  otherUsers: boolean
+  /** Turns that run at the same time; as many as `maxWaiting` wait. */
+  maxActive: number
+  maxWaiting: number
+  /** Sticky sessions, held calls and waiting processes end when nobody has used them for so long. */
+  idleMs: number
+  newId: () => string
+  warn: (message: string, error?: unknown) => void
+  onFault: (error: unknown) => void
+}
+
+export interface RelayDialect {
+  listen(port: number): Promise<HttpListener>
+  stop(): Promise<void>
+}
+
+const DEFAULT_PORT = 7421
+
+/** Where clients look, unless they have been told otherwise the same way. */
+export function relayPort(env: NodeJS.ProcessEnv): number {
+  const given = env['SR_DAEMON_PORT'] ?? ''
+  return /^\d{1,5}$/.test(given) && Number(given) <= 65_535 ? Number(given) : DEFAULT_PORT
+}
+
+const PING_MS = 15_000
+const TEND_MS = 30_000
+
+/** Anthropic- and OpenAI-shaped HTTP on top of sessions and of other APIs. */
+export async function relayDialect(options: RelayOptions): Promise<RelayDialect> {
+  const { engine, directory, env, warn, newId, onFault, idleMs } = options
+  const now = Date.now
+  const onProblem = (problem: string): void => warn(`relay: ${problem}`)
+  const file = (name: string): string => join(directory, name)
+  const ownPlace = file('work')
+  mkdirSync(ownPlace, { recursive: true, mode: 0o700 })
+
+  const settings = openSettings({ path: file('settings.json'), env, onProblem })
+  const place = (): Place => {
+    const { agent, workingDir, builtinToolsEnabled, mode } = settings.current()
+    return { agent, cwd: workingDir ?? ownPlace, ownTools: builtinToolsEnabled, mode }
+  }
+  const events = createRelayEvents({ now, keepAliveMs: PING_MS })
+  const calls = await openCalls({
+    path: file('recent-calls.jsonl'),
+    now,
+    storePrompts: () => settings.current().storePrompts,
+    secrets: settings.secrets,
+    onProblem,
+  })
+  const activity = createActivity(calls.ring)
+  const license = licenseBySettings(() => settings.current().licenseUrl !== null, {
+    off: noLicense(options.startedAt),
+    remote: remoteLicense({
+      wishes: settings.current,
+      usage: openUsageCount({ path: file('usage.json'), now, onProblem }),
+      path: file('license.json'),
+      now,
+      onRefreshed: ({ license: { valid, tier } }) => events.add({ type: 'license.refreshed', valid, tier }),
+      onProblem,
+    }),
+  })
+
+  const talks = createTalks(engine, { now, warn })
+  const pool = createPool({
+    spares: options.spares,
+    talks,
+    place,
+    size: () => settings.current().poolSize,
+    prewarm: () => settings.current().prewarm,
+    now,
+    idleMs,
+    changed: (counts) => events.add({ type: 'pool.changed', ...counts }),
+  })
+  const sessions = createSessionRoutes({ talks, pool, events, now })
+  const missing = async (): Promise<string | null> => {
+    const name = place().agent
+    const found = await options.agent(name)
+    if (!found) return `there is no agent ${name}`
+    return found.installed ? null : (found.problem ?? `${name} is not installed`)
+  }
+  const agent = createAgentProvider({
+    engine,
+    talks,
+    place,
+    wanted: pool.wanted,
+    created: (sessionId) => events.add({ type: 'session.created', sessionId }),
+    missing,
+    now,
+    maxActive: options.maxActive,
+    maxWaiting: options.maxWaiting,
+  })
+  const upstreams = createUpstreams(() => settings.current().upstreams)
+  const cascade = createCascade({ providers: () => [agent, ...upstreams.providers()] })
+
+  const app = createHttpApp({
+    bodyLimit: options.bodyLimit,
+    onError: onFault,
+    refuse(req, res, { status, message }) {
+      const kind =
+        status === 404 ? 'not_found_error' : status === 403 ? 'permission_error' : 'invalid_request_error'
+      const path = (req.url ?? '/').split('?', 1)[0]
+      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${req.method} ${path}`
+      sendFailure(req, res, new RelayFailure(status, kind, text), newId())
+    },
+  })
+  let listener: HttpListener | null = null
+
+  addRoutes(app, {
+    cascade,
+    license,
+    settings,
+    calls,
+    activity,
+    events,
+    pool,
+    sessions,
+    bodyLimit: options.bodyLimit,
+    now,
+    newId,
+    onFault,
+    async changeSettings(body) {
+      const before = settings.current()
+      const { licenseKey, licenseUrl } = settings.patch(body)
+      pool.tend()
+      if (licenseKey !== before.licenseKey || licenseUrl !== before.licenseUrl) await license.refresh()
+    },
+    serve: createServe({
+      cascade,
+      license,
+      calls,
+      events,
+      settings: settings.current,
+      now,
+      newId,
+      onFault,
+      pingMs: PING_MS,
+    }),
+    health: () => ({
+      port: listener?.port ?? 0,
+      sessions: talks.list().length,
+      status: 'healthy',
+      uptime: now() - options.startedAt,
+    }),
+    async version() {
+      const name = place().agent
+      const found = await options.agent(name)
+      const claude = name === 'claude' ? found : await options.agent('claude')
+      return {
+        ir: options.version,
+        platform: PLATFORMS[process.platform] ?? process.platform,
+        arch: ARCHITECTURES[process.arch] ?? process.arch,
+        claudeAvailable: claude?.installed ?? false,
+        claudeMissing: claude?.installed ? [] : ['claude'],
+        claudeVersion: claude?.version ?? null,
+        substrate: 'corral',
+        builtinToolsEnabled: settings.current().builtinToolsEnabled,
+        agent: name,
+        agentVersion: found?.version ?? null,
+      }
+    },
+    async availability() {
+      const lacks = (await missing()) === null ? [] : [place().agent]
+      const answered = lacks.length === 0 || upstreams.providers().length > 0
+      return { ok: answered, missing: lacks }
+    },
+    models() {
+      const { upstreams: elsewhere, prices } = settings.current()
+      const mapped = elsewhere.flatMap(({ model, models = {} }) => [
+        ...(model ? [model] : []),
+        ...Object.keys(models),
+      ])
+      return [...new Set([...Object.keys(PRICES), ...Object.keys(prices), ...mapped])]
+    },
+  })
+
+  const tending = setInterval(
+    () => {
+      sessions.expire(idleMs)
+      pool.tend()
+    },
+    Math.min(TEND_MS, idleMs),
+  ).unref()
+
+  return {
+    async listen(port) {
+      talks.restore()
+      pool.tend()
+      listener = await app.listen({ host: '127.0.0.1', port, guard: localGuard(options.otherUsers) })
+      return listener
+    },
+    async stop() {
+      clearInterval(tending)
+      activity.close()
+      events.close()
+      license.close()
+      await app.close()
+      upstreams.close()
+      await calls.flushed()
+    },
+  }
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', win32: 'windows' }
+const ARCHITECTURES: Readonly<Record<string, string>> = { arm64: 'aarch64', x64: 'x86_64' }
