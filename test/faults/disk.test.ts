@@ -87,7 +87,7 @@ test('a data directory that cannot be written is said so at start', { skip }, as
       CORRAL_HOME: join(home, '.corral'),
       CORRAL_CODECAST_PORT: '0',
       CORRAL_CLAWDE_PORT: '0',
-    CORRAL_RELAY_PORT: '0',
+      CORRAL_RELAY_PORT: '0',
     }
     const { status, stderr } = spawnSync(process.execPath, [main, 'start'], {
       env,

@@ -43,7 +43,7 @@ function announce(cli: Cli, config: Config, daemon: Daemon): void {
   if (cli.json) return cli.printJson({ pid: process.pid, version, home: config.home, listeners })
   cli.print(`${cli.paint('bold', `corral ${version}`)} is ready (pid ${process.pid}, data in ${config.home})`)
   for (const [name, address] of Object.entries(listeners)) cli.print(`  ${name.padEnd(10)} ${address}`)
-  const web = Object.values(listeners).find((address) => /^https?:/.test(address))
+  const web = daemon.listeners['codecast']
   if (web) cli.print(`  dashboard: will be at ${web}`)
   void daemon.agents().then(
     (agents) => {

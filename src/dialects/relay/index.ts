@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { localGuard } from '../../access/same-user.ts'
 import type { Engine } from '../../core/api.ts'
@@ -6,7 +6,7 @@ import { createHttpApp, type HttpListener } from '../../transports/http.ts'
 import { createActivity } from './activity.ts'
 import { openCalls } from './calls.ts'
 import { createRelayEvents } from './events.ts'
-import { RelayFailure } from './failure.ts'
+import { invalid, RelayFailure } from './failure.ts'
 import { licenseBySettings, noLicense } from './license.ts'
 import { remoteLicense } from './license-remote.ts'
 import { createPool, type Spares } from './pool.ts'
@@ -27,6 +27,8 @@ export interface RelayOptions {
   spares: Spares
   /** What the machine has of an agent. */
   agent(name: string): Promise<{ installed: boolean; version: string | null; problem: string | null } | null>
+  /** Whether an agent calls tools of its caller's. */
+  takesTools(name: string): boolean
   /** Where the relay keeps what is its own. */
   directory: string
   env: NodeJS.ProcessEnv
@@ -72,7 +74,8 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
   const settings = openSettings({ path: file('settings.json'), env, onProblem })
   const place = (): Place => {
     const { agent, workingDir, builtinToolsEnabled, mode } = settings.current()
-    return { agent, cwd: workingDir ?? ownPlace, ownTools: builtinToolsEnabled, mode }
+    const takesTools = options.takesTools(agent)
+    return { agent, cwd: workingDir ?? ownPlace, ownTools: builtinToolsEnabled, takesTools, mode }
   }
   const events = createRelayEvents({ now, keepAliveMs: PING_MS })
   const calls = await openCalls({
@@ -155,6 +158,7 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
     onFault,
     async changeSettings(body) {
       const before = settings.current()
+      await checkPlace(body, options.agent)
       const { licenseKey, licenseUrl } = settings.patch(body)
       pool.tend()
       if (licenseKey !== before.licenseKey || licenseUrl !== before.licenseUrl) await license.refresh()
@@ -232,6 +236,17 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
       upstreams.close()
       await calls.flushed()
     },
+  }
+}
+
+/** What cannot be used is refused here and not at the next call. */
+async function checkPlace(body: unknown, agentOf: RelayOptions['agent']): Promise<void> {
+  const { agent, workingDir } = (body ?? {}) as Record<string, unknown>
+  if (typeof agent === 'string' && !(await agentOf(agent))) {
+    throw invalid('agent', `there is no agent ${agent}`)
+  }
+  if (typeof workingDir === 'string' && !statSync(workingDir, { throwIfNoEntry: false })?.isDirectory()) {
+    throw invalid('workingDir', `${workingDir} is not a directory`)
   }
 }
 

@@ -41,11 +41,14 @@ export interface Pool {
 
 /** The session that took one comes first; the next is started soon after. */
 const REFILL_MS = 250
+/** So long the first call has the machine to itself. */
+const START_MS = 1000
 const LOOK_MS = 10
 
 /** Agents that wait, so that a call is answered at once. Empty until somebody calls, unless the settings want it filled. */
 export function createPool({ spares, talks, place, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
   let wantedAt = -Infinity
+  let soon: NodeJS.Timeout | undefined
   let kept: { agent: string; cwd: string; ownTools: boolean; size: number } | null = null
 
   const counts = (): PoolCounts => {
@@ -79,7 +82,9 @@ export function createPool({ spares, talks, place, size, prewarm, now, idleMs, c
     tend,
     wanted() {
       wantedAt = now()
-      tend()
+      if (kept && kept.size > 0) return
+      clearTimeout(soon)
+      soon = setTimeout(tend, START_MS).unref()
     },
     async ready(timeoutMs) {
       wantedAt = now()

@@ -96,11 +96,13 @@ export function createServe(deps: ServeDeps) {
     const encoder = shape.stream(running.heading, running.ask)
     let drained = Promise.withResolvers<void>()
     for (const [name, value] of Object.entries(requestIds(running.heading.id))) res.setHeader(name, value)
+    const beginning = encoder.begin()
     const writer = createSseWriter(res, {
       ping: { frame: encoder.ping(), everyMs: deps.pingMs },
       onDrain: () => drained.resolve(),
       onClose: () => drained.resolve(),
     })
+    writer.write(beginning)
     try {
       const outcome = await gather(limitedBy(running, answer), async (piece) => {
         if (writer.write(encoder.piece(piece)) || !writer.open) return

@@ -17,7 +17,7 @@ function start(): void {
   provider = createAgentProvider({
     engine: t.engine,
     talks,
-    place: () => ({ agent: 'demo', cwd: t.cwd, ownTools: false, mode: 'ask' }),
+    place: () => ({ agent: 'demo', cwd: t.cwd, ownTools: false, takesTools: true, mode: 'ask' }),
     wanted: () => {},
     created: () => {},
     missing: async () => null,

@@ -1,6 +1,7 @@
 import type { CreateSession } from '../../../core/command.ts'
 import type { Mode } from '../../../core/mode.ts'
 import type { Ask, ToolDefinition } from '../ask.ts'
+import { RelayFailure } from '../failure.ts'
 
 /** How the relay's settings want its sessions to be. */
 export interface Place {
@@ -8,6 +9,8 @@ export interface Place {
   cwd: string
   /** False: the agent has no tools but the caller's. */
   ownTools: boolean
+  /** Whether the agent can call the caller's tools, and be without its own. */
+  takesTools: boolean
   mode: Mode
 }
 
@@ -22,18 +25,29 @@ export function offered({ tools, toolChoice }: Ask): ToolDefinition[] {
 }
 
 export function sessionFor(ask: Ask, place: Place, stickyId: string | null): CreateSession {
-  const { agent, cwd, ownTools, mode } = place
+  const { agent, cwd, ownTools, takesTools } = place
+  const tools = offered(ask)
+  if (tools.length > 0 && !takesTools) {
+    throw new RelayFailure(
+      400,
+      'invalid_request_error',
+      `${agent} cannot call tools that its caller carries out`,
+      {
+        field: 'tools',
+      },
+    )
+  }
   return {
     agent,
     cwd,
-    mode,
+    // What cannot be taken from it is at least not let loose.
+    mode: takesTools || ownTools ? place.mode : 'plan',
     model: modelFor(agent, ask.model),
     title: stickyId === null ? 'relay' : `relay: ${stickyId}`,
     origin: ORIGIN,
     settings: {
       systemPrompt: [ask.system ?? PLAIN, urging(ask)].filter(Boolean).join('\n\n'),
-      clientTools: offered(ask),
-      ownTools,
+      ...(takesTools && { clientTools: tools, ownTools }),
     },
   }
 }
