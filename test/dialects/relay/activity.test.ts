@@ -149,6 +149,8 @@ test('who reads too slowly is told how much it has missed, and goes on', { timeo
   const marks = slow.events.filter(({ name }) => name === 'lagged')
   const dropped = marks.reduce((sum, { data }) => sum + (JSON.parse(data) as { dropped: number }).dropped, 0)
   assert.ok(dropped > 256, `${dropped} dropped`)
+  const sinceMark = slow.events.length - 1 - slow.events.findLastIndex(({ name }) => name === 'lagged')
+  assert.equal(sinceMark, 256)
   assert.equal(dropped + seqs(slow).length, 3000)
   assert.deepEqual(
     seqs(slow),

@@ -135,6 +135,31 @@ test('a body of the same shape goes on as it came, streamed and with the model o
   assert.equal(seen.body['model'], 'constructor')
 })
 
+test('thinking that nobody has signed stays out of it', async () => {
+  const thought = (signature: string) => ({ type: 'thinking', thinking: 'hm', signature })
+  const said = { type: 'text', text: 'so' }
+  const question = { role: 'user', content: 'hi' }
+  const messages = [
+    question,
+    { role: 'assistant', content: [thought(''), said] },
+    question,
+    { role: 'assistant', content: [thought('c2ln'), said] },
+    question,
+    { role: 'assistant', content: [thought('')] },
+    question,
+  ]
+  const json = { model: 'm', max_tokens: 7, messages }
+  await answered(named(START, end('end_turn'), STOP), anAsk({ body: { shape: 'anthropic', json } }))
+  assert.deepEqual(seen.body['messages'], [
+    question,
+    { role: 'assistant', content: [said] },
+    question,
+    messages[3],
+    question,
+    question,
+  ])
+})
+
 test('a version in the address is not doubled, and no key is sent where there is none', async () => {
   handler = (_, res) => sendEvents(res, named(START, end('end_turn'), STOP))
   const provider = anthropicUpstream({ name: 'api', kind: 'anthropic', baseUrl: `${server.url}/v1/` })

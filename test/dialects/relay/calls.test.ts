@@ -112,21 +112,26 @@ test('a burst is written in a few pieces and is all there', async () => {
   assert.equal(calls.list().at(-1)?.id, '<4999>')
 })
 
-test('a torn last line, and any nonsense, costs only itself', async () => {
-  const path = join(scratch(), 'calls.jsonl')
-  const calls = await open(path)
-  for (const id of 'abc') calls.add(aCall(id))
-  await calls.flushed()
-  appendFileSync(path, '{"id":"nonsense"}\nnot json\n{"seq":9,"id":"to')
-  chmodSync(path, 0o644)
-  const again = await open(path)
-  assert.equal(ids(again.list()), 'abc')
-  again.add(aCall('d'))
-  await again.flushed()
-  assert.equal(ids((await open(path)).list()), 'abcd')
-  assert.equal(linesOf(path).length, 4)
-  assert.equal(statSync(path).mode & 0o777, 0o600)
-})
+for (const [what, rest] of [
+  ['a torn last line', '{"seq":9,"id":"to'],
+  ['nonsense', '{"id":"nonsense"}\nnot json\n'],
+] as const) {
+  test(`${what} costs only itself`, async () => {
+    const path = join(scratch(), 'calls.jsonl')
+    const calls = await open(path)
+    for (const id of 'abc') calls.add(aCall(id))
+    await calls.flushed()
+    appendFileSync(path, rest)
+    chmodSync(path, 0o644)
+    const again = await open(path)
+    assert.equal(ids(again.list()), 'abc')
+    again.add(aCall('d'))
+    await again.flushed()
+    assert.equal(ids((await open(path)).list()), 'abcd')
+    assert.equal(linesOf(path).length, 4)
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+  })
+}
 
 test('clearing empties memory and file, and numbers go on', async () => {
   const path = join(scratch(), 'calls.jsonl')

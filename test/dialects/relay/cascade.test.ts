@@ -92,6 +92,22 @@ test('after the first piece nobody else is asked', async () => {
   assert.deepEqual(t.asked, ['a'])
 })
 
+test('who dies in the middle again and again rests, too', async () => {
+  const t = await rig({
+    a: (_, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.write(GOOD.slice(0, GOOD.indexOf('\n\n') + 2), () => res.destroy())
+    },
+    b: good,
+  })
+  for (let i = 0; i < 2; i += 1) {
+    t.clock.now += 1
+    await assert.rejects(said(t), { status: 503 })
+  }
+  assert.equal((await t.status())[0]?.status, 'degraded')
+  assert.equal((await said(t)).by, 'b')
+})
+
 test('the fault of the caller is nobody else’s', async () => {
   const t = await rig({ a: refuse(400), b: good })
   await assert.rejects(t.answer(aCall()), { status: 400, retryAfterMs: null })

@@ -120,7 +120,7 @@ test('who dies in the middle fails after the pieces that came', async () => {
 
 test('who falls silent in the middle is not waited for without end', async () => {
   handler = (_, res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(FIRST)
-  assert.match((await failure(upstream(server.url, { silenceMs: 50 }))).message, /in time|cut/)
+  assert.match((await failure(upstream(server.url, { silenceMs: 50 }))).message, /in time/)
 })
 
 test('a call that is not wanted any more ends at once, before and in the answer', async () => {

@@ -23,9 +23,26 @@ const anthropic: Shape = {
   headers: (apiKey) => ({ 'anthropic-version': '2023-06-01', ...(apiKey && { 'x-api-key': apiKey }) }),
   body: (ask, model) =>
     ask.body.shape === 'anthropic'
-      ? { ...ask.body.json, model, stream: true }
+      ? { ...signed(ask.body.json), model, stream: true }
       : { ...bodyOf(ask), model, stream: true },
   reader,
+}
+
+/** An agent's thinking has no signature; a conversation that began with one could not go on here with it. */
+function signed(json: JsonObject): JsonObject {
+  const messages = json['messages'] as { content: unknown }[]
+  if (!messages.some(({ content }) => Array.isArray(content) && content.some(isUnsigned))) return json
+  const kept = messages.map((message) =>
+    Array.isArray(message.content)
+      ? { ...message, content: message.content.filter((block) => !isUnsigned(block)) }
+      : message,
+  )
+  return { ...json, messages: kept.filter(({ content }) => !Array.isArray(content) || content.length > 0) }
+}
+
+function isUnsigned(block: unknown): boolean {
+  const { type, signature } = block as { type?: unknown; signature?: unknown }
+  return type === 'thinking' && !signature
 }
 
 function bodyOf(ask: Ask): JsonObject {

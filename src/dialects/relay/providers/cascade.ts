@@ -60,6 +60,10 @@ export function createCascade({ providers, now = Date.now }: CascadeOptions): Ca
     health.set(provider, afterFailure(healthOf(provider), failure, { startedAt, now: now() }))
   }
 
+  function succeeded(provider: Provider, startedAt: number): void {
+    health.set(provider, afterSuccess(healthOf(provider), startedAt))
+  }
+
   async function split(): Promise<{ present: Candidate[]; absent: PassedOver[] }> {
     const present: Candidate[] = []
     const absent: PassedOver[] = []
@@ -82,8 +86,10 @@ export function createCascade({ providers, now = Date.now }: CascadeOptions): Ca
       const pieces = provider.answer(call)[Symbol.asyncIterator]()
       const first = await pieces.next()
       if (first.done === true) throw new RelayFailure(500, 'api_error', `${provider.name}: it said nothing`)
-      health.set(provider, afterSuccess(healthOf(provider), startedAt))
-      return rest(first.value, pieces, (failure) => failed(provider, failure, startedAt))
+      return rest(first.value, pieces, {
+        failed: (failure) => failed(provider, failure, startedAt),
+        left: () => call.signal.aborted || succeeded(provider, startedAt),
+      })
     } catch (error) {
       if (call.signal.aborted) throw gone()
       const failure = asFailure(error)
@@ -127,12 +133,14 @@ function partition(present: Candidate[], now: number): [ready: Candidate[], rest
   return [present.filter((candidate) => !rests(candidate)), present.filter(rests)]
 }
 
+/** Only what was read to its end, or as far as somebody wanted it, is a success. */
 async function* rest(
   first: Piece,
   pieces: AsyncIterator<Piece>,
-  onFailure: (failure: RelayFailure) => void,
+  how: { failed(failure: RelayFailure): void; left(): void },
 ): AsyncGenerator<Piece> {
   let over = false
+  let broken = false
   try {
     yield first
     for (;;) {
@@ -142,11 +150,12 @@ async function* rest(
       yield next.value
     }
   } catch (error) {
-    over = true
+    over = broken = true
     const failure = asFailure(error)
-    onFailure(failure)
+    how.failed(failure)
     throw failure
   } finally {
+    if (!broken) how.left()
     // Who stops reading stops the provider.
     if (!over) await pieces.return?.()
   }

@@ -46,8 +46,9 @@ export function createConnection(url: URL, patience: Partial<Patience> = {}): Co
       if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', connected)
       else connected()
     })
-    req.setTimeout(silenceMs, () => req.destroy(timedOut(silenceMs)))
-    req.once('response', resolve)
+    let answer: IncomingMessage | null = null
+    req.setTimeout(silenceMs, () => (answer ?? req).destroy(timedOut(silenceMs)))
+    req.once('response', (response: IncomingMessage) => resolve((answer = response)))
     req.on('error', reject)
     req.once('close', connected)
     req.end(body)
