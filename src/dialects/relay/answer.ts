@@ -49,16 +49,24 @@ export function merged(pieces: readonly ContentPiece[]): ContentPiece[] {
   const runs: ContentPiece[][] = []
   for (const piece of pieces) {
     const run = runs.at(-1)
-    if (run && piece.type !== 'tool_use' && run[0]?.type === piece.type) run.push(piece)
+    const goesOn = piece.type !== 'tool_use' && run?.[0]?.type === piece.type && !isSigned(run.at(-1)!)
+    if (goesOn) run!.push(piece)
     else runs.push([piece])
   }
-  return runs.map(oneOf).filter((piece) => piece.type === 'tool_use' || piece.text !== '')
+  return runs.map(oneOf).filter((piece) => piece.type === 'tool_use' || piece.text !== '' || isSigned(piece))
+}
+
+/** The end of a block of thinking, which its API wants back as it was. */
+export function isSigned(piece: ContentPiece): boolean {
+  return piece.type === 'thinking' && piece.signature !== undefined
 }
 
 function oneOf(run: readonly ContentPiece[]): ContentPiece {
   const first = run[0]!
   if (first.type === 'tool_use') return first
-  return { type: first.type, text: textIn(run, first.type) }
+  const last = run.at(-1)!
+  const text = textIn(run, first.type)
+  return last.type === 'thinking' ? { ...last, text } : { type: first.type, text }
 }
 
 export function textIn(pieces: readonly ContentPiece[], type: 'text' | 'thinking'): string {

@@ -1,4 +1,4 @@
-import { type ContentPiece, type End, isHighSurrogate } from './answer.ts'
+import { type ContentPiece, type End, isHighSurrogate, isSigned } from './answer.ts'
 import type { Ask, Piece, StopReason } from './ask.ts'
 import { RelayFailure } from './failure.ts'
 import { BYTES_PER_TOKEN, inputTokens, pieceBytes, tokens } from './tokens.ts'
@@ -30,7 +30,8 @@ export async function* limited(
     const left = budget - spent
     if (size <= left) {
       spent += size
-      return { piece: size > 0 || piece.type === 'tool_use' ? piece : null, short: false }
+      const says = size > 0 || piece.type === 'tool_use' || isSigned(piece)
+      return { piece: says ? piece : null, short: false }
     }
     // Half of a tool's input is of no use to anybody.
     const text = piece.type === 'tool_use' ? '' : upToBytes(piece.text, left)

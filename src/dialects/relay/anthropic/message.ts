@@ -44,7 +44,7 @@ function blockOf(piece: ContentPiece): object {
     case 'text':
       return { type: 'text', text: piece.text }
     case 'thinking':
-      return { type: 'thinking', thinking: piece.text, signature: '' }
+      return { type: 'thinking', thinking: piece.text, signature: piece.signature ?? '' }
     case 'tool_use':
       return { type: 'tool_use', id: piece.id, name: piece.name, input: piece.input }
   }

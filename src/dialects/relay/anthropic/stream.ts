@@ -31,11 +31,19 @@ export function anthropicStream(heading: Heading): StreamEncoder {
     return event('content_block_stop', { index: index++ })
   }
 
-  function written({ type, text }: Extract<ContentPiece, { text: string }>): string {
-    if (text === '') return ''
+  function written(piece: Extract<ContentPiece, { text: string }>): string {
+    const { type, text } = piece
+    const signature = piece.type === 'thinking' ? piece.signature : undefined
+    if (text === '' && signature === undefined) return ''
     const before = open === type ? '' : close() + start(EMPTY[type])
     open = type
-    return before + DELTA_HEAD + index + DELTA[type] + JSON.stringify(text) + DELTA_TAIL
+    const said = text === '' ? '' : DELTA_HEAD + index + DELTA[type] + JSON.stringify(text) + DELTA_TAIL
+    return before + said + (signature === undefined ? '' : signed(signature))
+  }
+
+  /** A signature is the last of its block. */
+  function signed(signature: string): string {
+    return event('content_block_delta', { index, delta: { type: 'signature_delta', signature } }) + close()
   }
 
   function called({ id, name, input }: Extract<ContentPiece, { type: 'tool_use' }>): string {
