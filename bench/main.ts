@@ -13,6 +13,7 @@ import { humanlayer } from './humanlayer.ts'
 import { latency } from './latency.ts'
 import { log } from './log.ts'
 import { memory } from './memory.ts'
+import { relay } from './relay.ts'
 import { rpc } from './rpc.ts'
 import { search } from './search.ts'
 import { sessions } from './sessions.ts'
@@ -39,6 +40,7 @@ const BENCHMARKS = {
   humanlayer,
   websocket,
   clawde,
+  relay,
 }
 type Name = keyof typeof BENCHMARKS
 

@@ -23,6 +23,8 @@ export interface BenchDaemon extends Server {
   readonly socket: string
   /** The socket for HumanLayer clients. */
   readonly humanlayer: string
+  /** The port for programs that speak to an API. */
+  readonly relay: number
   /** The native listener on WebSocket, and what opens it. */
   readonly webSocket: string
   readonly token: string
@@ -57,12 +59,13 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     ...options.env,
   })
   const { listeners } = JSON.parse(line) as {
-    listeners: Record<'native' | 'native-ws' | 'codecast' | 'humanlayer', string>
+    listeners: Record<'native' | 'native-ws' | 'codecast' | 'humanlayer' | 'relay', string>
   }
   return Object.assign(server, {
     port: Number(new URL(listeners.codecast).port),
     socket: listeners.native,
     humanlayer: listeners.humanlayer,
+    relay: Number(new URL(listeners.relay).port),
     webSocket: listeners['native-ws'],
     token: readFileSync(join(home, 'clawd', 'auth_token'), 'utf8'),
     project,

@@ -33,8 +33,8 @@ test('thinking keeps its signatures, block by block', async () => {
   async function* source(): AsyncGenerator<Piece> {
     yield* [...PIECES, END]
   }
-  const through = await Array.fromAsync(limited(source(), limits))
-  const pieces = through.filter((piece) => piece.type !== 'end')
+  const pieces: ContentPiece[] = []
+  for await (const piece of limited(source(), limits)) if (piece.type !== 'end') pieces.push(piece)
   assert.deepEqual(merged(pieces).length, 3)
   const { content } = messageOf(HEADING, pieces, END, SERVED) as { content: unknown }
   assert.deepEqual(content, BLOCKS)

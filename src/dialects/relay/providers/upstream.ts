@@ -77,7 +77,13 @@ export function createUpstream(
     }
   }
 
-  return { name, unavailable: () => Promise.resolve(null), answer, close: connection.close }
+  return {
+    name,
+    countsItself: true,
+    unavailable: () => Promise.resolve(null),
+    answer,
+    close: connection.close,
+  }
 }
 
 function modelOf({ model, models }: UpstreamConfig, ask: Ask): string {
