@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { z } from 'zod'
+import type { CreateSession } from '../../core/command.ts'
 import type { Session } from '../../core/session.ts'
 import { ClawdeError } from './errors.ts'
 import type { Context } from './method.ts'
@@ -53,12 +54,17 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   }
   const { model = null, title = null, key } = params
   const given = { agent, ...policy, model, title, origin: 'clawde', ...(key && { key: `clawde ${key}` }) }
+  const create = async (command: CreateSession): Promise<Session> => {
+    const session = await engine.create(command)
+    if (!params.mode || session.modeName !== null) return session
+    return engine.configure({ sessionId: session.id, modeName: params.mode })
+  }
   const routing = params.provider === 'auto' ? { routedProvider: agent } : {}
-  if (!params.worktree) return { session: await engine.create({ ...given, cwd: path }), ...routing }
+  if (!params.worktree) return { session: await create({ ...given, cwd: path }), ...routing }
   const id = context.newId()
   const { path: cwd, branch } = await workspace.addWorktree(path, id, params.carry)
   try {
-    const session = await engine.create({ ...given, id, cwd })
+    const session = await create({ ...given, id, cwd })
     return { session, worktree: { path: cwd, branch }, ...routing }
   } catch (error) {
     await workspace.discardWorktree(path, id, true)
