@@ -87,6 +87,8 @@ export function clawdeDialect({ listener, onFault = () => {}, ...parts }: Clawde
 
   return {
     repoChanged: (status) => tell('repo.statusChanged', repoView(status), status.root),
-    updateAvailable: (update) => tell('daemon.updateAvailable', { ...update, policy: 'manual' }),
+    // Notes come with the release, not from an address.
+    updateAvailable: ({ current, latest, notes }) =>
+      tell('daemon.updateAvailable', { current, latest, notes, releaseNotesUrl: '', policy: 'manual' }),
   }
 }
