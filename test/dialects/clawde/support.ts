@@ -57,7 +57,7 @@ export interface Client {
 }
 
 export async function dial(
-  t: TestContext,
+  t: { after(work: () => void): void },
   url: string,
   headers: Record<string, string> = {},
 ): Promise<Client> {
