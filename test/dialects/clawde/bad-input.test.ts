@@ -243,6 +243,15 @@ test('a thousand wrong tokens in a row: each is refused, and the good client is 
   await (await dial(t, url)).call('daemon.auth', { token })
 })
 
+test('of many who say nothing the first ones make room with 1013, and whoever has a token comes in', async (t) => {
+  const silent = await Promise.all(Array.from({ length: 140 }, () => openRaw(t, port)))
+  const first = await Promise.race(silent.map(closeCode))
+  assert.equal(first, 1013)
+  await (await dial(t, url)).call('daemon.auth', { token })
+  await unharmed()
+  for (const { socket } of silent) socket.destroy()
+})
+
 test('foreign pages and foreign names are refused, by either way in', async (t) => {
   const foreign = [
     { origin: 'https://evil.example' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { join } from 'node:path'
+import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import { routed } from '../../../src/dialects/clawde/route.ts'
 import { rigFor, type Json } from './support.ts'
 
@@ -278,6 +279,39 @@ test('every mode is kept, told once, and survives; another dialect’s change of
   await reader.call('events.subscribe', { after: 0, types: ['session.modeChanged'] })
   await reader.until(() => reader.pushes.length === told.length)
   assert.deepEqual(reader.pushes, told)
+})
+
+test('auto takes the agent that fits what is asked for, and another one where it is not installed', async (t) => {
+  const drivers = ['claude', 'codex'].map((name) => ({ ...demoDriver, name }))
+  const installed = new Set(['claude', 'codex'])
+  const providers = async () =>
+    drivers.map(({ name, title }) => {
+      const there = installed.has(name)
+      return { name, title, installed: there, path: null, version: null, problem: null, signedIn: there }
+    })
+  const rig = await rigFor(t, { drivers, parts: { providers } })
+  const client = await rig.client()
+  const routes = async (initialMessage: string): Promise<unknown> => {
+    const params = { repoPath: rig.cwd, provider: 'auto', initialMessage }
+    const { provider, routedProvider } = await client.call('session.create', params)
+    assert.equal(provider, routedProvider)
+    return provider
+  }
+  assert.equal(await routes('explain the parser'), 'codex')
+  assert.equal(await routes('implement a cache'), 'claude')
+  installed.delete('codex')
+  assert.equal(await routes('explain the parser'), 'claude')
+})
+
+test('the user’s home directory is not in what is said about errors', async (t) => {
+  const rig = await rigFor(t)
+  const client = await rig.client()
+  const home = join(rig.home, 'user')
+  for (const repoPath of [join(home, 'nothing here'), '~/nothing here']) {
+    const { code, message } = await client.refusal('session.create', { repoPath, provider: 'demo' })
+    assert.equal(code, -32005)
+    assert.ok(message.includes('~/nothing here') && !message.includes(home), message)
+  }
 })
 
 test('auto is routed by what is asked for', () => {
