@@ -1,8 +1,8 @@
 /**
- * Broadcasts to whoever is connected when it is told to (`GET /go?messages=…`), through our transport (`ours`) or with `ws`
- * alone (`bare`), which also answers JSON-RPC with nothing. Prints its port, and its processor time after each broadcast.
+ * Broadcasts to whoever is connected when it is told to (`GET /go?messages=…`, or `POST /go` with a list of texts), through our
+ * transport (`ours`) or with `ws` alone (`bare`), which also answers JSON-RPC with nothing. Prints its port, and its processor time after each broadcast.
  */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { textFrame } from '../../src/transports/frames.ts'
@@ -20,20 +20,33 @@ interface Broadcaster {
 }
 
 const server = createServer((req, res) => {
-  const messages = Number(new URL(req.url!, 'http://x').searchParams.get('messages'))
-  void run(messages).then((cpuMs) => res.end(String(cpuMs)))
+  void textsOf(req)
+    .then(run)
+    .then((cpuMs) => res.end(String(cpuMs)))
 })
 const broadcaster = process.argv[2] === 'ours' ? ours() : bare()
 server.listen(0, '127.0.0.1', 4096, () => {
   console.log((server.address() as { port: number }).port)
 })
 
-async function run(messages: number): Promise<number> {
-  const before = process.cpuUsage()
+async function textsOf(req: IncomingMessage): Promise<Iterable<string>> {
+  if (req.method === 'POST') return JSON.parse(Buffer.concat(await req.toArray()).toString()) as string[]
+  return numbered(Number(new URL(req.url!, 'http://x').searchParams.get('messages')))
+}
+
+function* numbered(messages: number): Generator<string> {
   for (let index = 1; index <= messages; index++) {
     const text = { index, padding: PADDING, type: index === messages ? 'last' : 'event' }
-    broadcaster.broadcast(JSON.stringify({ jsonrpc: '2.0', method: 'event', params: text }))
-    if (index % PER_TICK === 0) await new Promise(setImmediate)
+    yield JSON.stringify({ jsonrpc: '2.0', method: 'event', params: text })
+  }
+}
+
+async function run(texts: Iterable<string>): Promise<number> {
+  const before = process.cpuUsage()
+  let sent = 0
+  for (const text of texts) {
+    broadcaster.broadcast(text)
+    if (++sent % PER_TICK === 0) await new Promise(setImmediate)
     while (broadcaster.isFull()) await new Promise(setImmediate)
   }
   const { user, system } = process.cpuUsage(before)

@@ -16,6 +16,8 @@ export interface Visitor {
   /** Null: the owner. */
   device: Device | null
   params: Readonly<Record<string, unknown>>
+  /** Whether the token that they have shown is still worth something. */
+  holds(): boolean
 }
 
 export interface TokenAccess {
@@ -45,9 +47,9 @@ export function tokenAccess(access: TokenAccess): Pick<WebSocketOptions, 'author
   /** Undefined: nobody. */
   function visitor(token: string | null, params = {}): Visitor | undefined {
     if (token === null) return undefined
-    if (secret.matches(token)) return { device: null, params }
+    if (secret.matches(token)) return { device: null, params, holds: () => secret.matches(token) }
     const device = access.authenticate?.(token)
-    return device ? { device, params } : undefined
+    return device ? { device, params, holds: () => true } : undefined
   }
 
   return {

@@ -1,11 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { bearer, digest, fileVersion, type TokenCheck } from './tokens.ts'
 
 /** One token in a file that only its owner reads. */
 export interface Secret extends TokenCheck {
   matches(token: string): boolean
+  /** Tells when something has been done to the file; returns how to stop. */
+  onTouched(tell: () => void): () => void
 }
 
 export interface SecretOptions {
@@ -13,6 +15,9 @@ export interface SecretOptions {
   /** The file cannot be used, or others could read it. */
   onProblem?(problem: string): void
 }
+
+/** A file that is being written may be empty for a moment: that is not yet another token. */
+const SETTLED_MS = 50
 
 /** Made when it is not there: 32 hexadecimal digits. Looked at on each check, so that a new one in the file holds at once. */
 export function openSecret({ path, onProblem }: SecretOptions): Secret {
@@ -45,6 +50,7 @@ export function openSecret({ path, onProblem }: SecretOptions): Secret {
 
   return {
     matches,
+    onTouched: (tell) => watchFile(path, tell, (problem) => onProblem?.(problem)),
     check(authorization) {
       const token = bearer(authorization)
       if (token === null) return 'missing'
@@ -65,5 +71,26 @@ function create(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(draft)
+  }
+}
+
+/** Its directory is watched: a new file in its place is another file. */
+function watchFile(path: string, tell: () => void, onProblem: (problem: string) => void): () => void {
+  const failed = (error: Error): void => onProblem(`${path} cannot be watched: ${error.message}`)
+  let settled: NodeJS.Timeout | undefined
+  try {
+    const watcher = watch(dirname(path), { persistent: false }, (_, name) => {
+      if (name !== null && name !== basename(path)) return
+      clearTimeout(settled)
+      settled = setTimeout(tell, SETTLED_MS).unref()
+    })
+    watcher.on('error', failed)
+    return () => {
+      clearTimeout(settled)
+      watcher.close()
+    }
+  } catch (error) {
+    failed(error as Error)
+    return () => {}
   }
 }

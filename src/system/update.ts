@@ -45,6 +45,8 @@ export interface Updates {
   stage(): Promise<StagedUpdate>
   /** The package that waits, verified again just now; null when there is none, or none that is newer. */
   staged(): Promise<StagedUpdate | null>
+  /** The version that this process has fetched and that waits to be installed. */
+  readonly pending: string | null
 }
 
 const FEED_BYTES = 64 * 1024
@@ -56,6 +58,7 @@ export function createUpdates(options: UpdateOptions): Updates {
   const { settings, current, directory, maxBytes = PACKAGE_BYTES, timeoutMs = PACKAGE_MS } = options
   const description = join(directory, 'release.json')
   let underWay: Promise<StagedUpdate> | null = null
+  let pending: string | null = null
 
   /** Throws unless both are there: an update that nobody vouches for is none. */
   function source(): { feed: URL; key: KeyObject } {
@@ -101,11 +104,15 @@ export function createUpdates(options: UpdateOptions): Updates {
     await writeFile(`${description}.part`, text, { mode: 0o600 })
     await rename(`${description}.part`, description)
     await removeOthers(directory, fileName(release))
+    pending = release.version
     return stagedUpdate(release, path)
   }
 
   return {
     check,
+    get pending() {
+      return pending
+    },
     stage: () => (underWay ??= fetchNewest().finally(() => (underWay = null))),
     async staged() {
       const text = await readFile(description, 'utf8').catch(() => null)

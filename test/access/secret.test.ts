@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -65,4 +74,36 @@ test('a file that was open to others is closed, and somebody is told', (t) => {
   openSecret({ path, onProblem: (problem) => problems.push(problem) })
   assert.equal(statSync(path).mode & 0o777, 0o600)
   assert.equal(problems.length, 1)
+})
+
+test('whoever wants to know is told when the file was touched, replaced or removed, and no more after leaving', async (t) => {
+  const path = place(t)
+  const secret = openSecret({ path })
+  const old = readFileSync(path, 'utf8')
+  let wake = (): void => {}
+  let told = 0
+  const leave = secret.onTouched(() => {
+    told += 1
+    wake()
+  })
+  t.after(leave)
+  const changes: (() => void)[] = [
+    () => writeFileSync(path, old),
+    () => {
+      writeFileSync(`${path}.new`, 'another')
+      renameSync(`${path}.new`, path)
+    },
+    () => rmSync(path),
+  ]
+  for (const [index, change] of changes.entries()) {
+    const next = new Promise<void>((resolve) => (wake = resolve))
+    change()
+    await next
+    assert.equal(secret.matches(old), index === 0)
+  }
+  const before = told
+  writeFileSync(path, old)
+  leave()
+  assert.ok(secret.matches(old))
+  assert.equal(told, before)
 })

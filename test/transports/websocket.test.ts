@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { textFrame } from '../../src/transports/frames.ts'
 import { HttpError } from '../../src/transports/http-message.ts'
 import { closeCode, masked, openRaw, PING, TEXT } from '../support/raw-websocket.ts'
-import { echo, eventually, knock, listen, open } from './websocket-support.ts'
+import { echo, eventually, knock, listen, open, type Client } from './websocket-support.ts'
 
 const KIB = 1024
 
@@ -16,6 +16,14 @@ function heldBytes(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
   return process.memoryUsage().arrayBuffers
+}
+
+/** Whatever was sent before on another connection has been seen by then, if it is looked at. */
+async function roundTrips({ ws }: Client): Promise<void> {
+  for (let n = 0; n < 10; n++) {
+    ws.ping()
+    await once(ws, 'pong')
+  }
 }
 
 test('answers come in the order of the requests, and what one chunk asks is answered in one write', async (t) => {
@@ -52,7 +60,7 @@ test('own and shared messages of one tick go out in order and in one write', asy
 
 test('a pause holds from the next message on, also within what has come already; then all come in order', async (t) => {
   const seen: string[] = []
-  const { port, connections } = await listen(t, {
+  const { port, url, connections } = await listen(t, {
     accept: (connection) => ({
       line(line) {
         seen.push(line.toString())
@@ -61,11 +69,12 @@ test('a pause holds from the next message on, also within what has come already;
     }),
   })
   const raw = await openRaw(t, port)
+  const other = await open(t, url)
   const sent = ['1', '2', '3', '4', '5', '6']
   raw.socket.write(Buffer.concat(sent.map((text) => masked(TEXT, text))))
   await eventually(() => seen.length === 3, 'three messages')
   raw.socket.write(masked(TEXT, '7'))
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  await roundTrips(other)
   assert.equal(seen.length, 3)
   connections[0]!.resume()
   await eventually(() => seen.length === 7, 'all messages')
@@ -97,7 +106,7 @@ test('a slow reader is told to stop, is not read from, costs no more than the bo
   assert.equal((await fast.got(2000)).length, 2000)
   await eventually(() => heldBytes() - before < 2 * KIB * KIB, 'little is held for who does not read')
   slow.socket.write(masked(TEXT, 'are you there?'))
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  await roundTrips(fast)
   assert.deepEqual([heard, drained], [0, 0])
   slow.socket.resume()
   for (let index = 0; index < toldToStop; index++) {
@@ -133,7 +142,9 @@ test('who does not answer a ping is given up; who does, or is not read from, sta
   assert.equal((await dead.next())?.opcode, 9)
   assert.equal(await closeCode(dead), null)
   await eventually(() => sockets.connections === 2, 'the dead one is gone')
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  let asked = 0
+  alive.ws.on('ping', () => (asked += 1))
+  await eventually(() => asked === 3, 'the live one is asked again and again')
   assert.equal(sockets.connections, 2)
   connections[1]!.resume()
   assert.equal(await closeCode(held), null)

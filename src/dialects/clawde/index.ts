@@ -7,6 +7,7 @@ import { METHODS } from './methods.ts'
 import { pairFirst } from './methods/device.ts'
 import type { RepoStatus } from './ports.ts'
 import { repoView } from './repos.ts'
+import type { WebSocketOptions } from '../../transports/websocket.ts'
 import type { Stream } from './stream.ts'
 import { createCounts } from './views.ts'
 
@@ -33,8 +34,17 @@ type Given =
 
 export interface ClawdeParts extends Pick<Services, Given> {
   listener: ClawdeListener
+  timing?: ClawdeTiming
   onFault?(error: unknown): void
 }
+
+export interface ClawdeTiming extends Pick<WebSocketOptions, 'admitMs' | 'pingMs'> {
+  /** Who is behind for no longer than this was not slow. */
+  lagMs?: number
+}
+
+/** A single large message fills what may be unsent, and is taken within a moment. */
+const LAG_MS = 1000
 
 export interface ClawdeDialect {
   /** The status of an open repository is another one now. */
@@ -43,7 +53,9 @@ export interface ClawdeDialect {
 }
 
 /** ClawDE's daemon protocol, on every path of its port that nobody else serves. */
-export function clawdeDialect({ listener, onFault = () => {}, ...parts }: ClawdeParts): ClawdeDialect {
+export function clawdeDialect(given: ClawdeParts): ClawdeDialect {
+  const { listener, onFault = () => {}, timing = {}, ...parts } = given
+  const { lagMs = LAG_MS, ...pace } = timing
   const { engine, home } = parts
   const streams = new Set<Stream>()
   const services: Services = {
@@ -52,6 +64,7 @@ export function clawdeDialect({ listener, onFault = () => {}, ...parts }: Clawde
     broadcast: createBroadcast(engine, onFault),
     counts: createCounts(engine),
     sending: new Set(),
+    lagMs,
     port: () => listener.port,
     tell,
   }
@@ -82,11 +95,13 @@ export function clawdeDialect({ listener, onFault = () => {}, ...parts }: Clawde
         }
       },
     },
-    { sendLimit: SEND_LIMIT },
+    { sendLimit: SEND_LIMIT, ...pace },
   )
 
   return {
     repoChanged: (status) => tell('repo.statusChanged', repoView(status), status.root),
-    updateAvailable: (update) => tell('daemon.updateAvailable', { ...update, policy: 'manual' }),
+    // Notes come with the release, not from an address.
+    updateAvailable: ({ current, latest, notes }) =>
+      tell('daemon.updateAvailable', { current, latest, notes, releaseNotesUrl: '', policy: 'manual' }),
   }
 }

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { z } from 'zod'
+import type { CreateSession } from '../../core/command.ts'
 import { createInWorktree } from '../../core/own-worktree.ts'
 import type { Session } from '../../core/session.ts'
 import { ClawdeError } from './errors.ts'
@@ -54,10 +55,16 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   }
   const { model = null, title = null, key } = params
   const given = { agent, ...policy, model, title, origin: 'clawde', ...(key && { key: `clawde ${key}` }) }
+  const create = async (command: CreateSession): Promise<Session> => {
+    const session = await engine.create(command)
+    if (!params.mode || session.modeName !== null) return session
+    return engine.configure({ sessionId: session.id, modeName: params.mode })
+  }
   const routing = params.provider === 'auto' ? { routedProvider: agent } : {}
-  if (!params.worktree) return { session: await engine.create({ ...given, cwd: path }), ...routing }
+  if (!params.worktree) return { session: await create({ ...given, cwd: path }), ...routing }
   const command = { ...given, id: context.newId(), cwd: path }
-  const { session, worktree } = await createInWorktree(context, command, params.carry)
+  const makers = { engine: { create }, workspace: context.workspace }
+  const { session, worktree } = await createInWorktree(makers, command, params.carry)
   return {
     session,
     ...(worktree && { worktree: { path: worktree.path, branch: worktree.branch } }),

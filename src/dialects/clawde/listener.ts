@@ -1,8 +1,8 @@
 import type { DeviceAccess } from '../../access/devices.ts'
 import { exposureOf } from '../../access/exposure.ts'
-import { tokenAccess, type TokenAccess } from '../../access/first-message.ts'
+import { tokenAccess, type TokenAccess, type Visitor } from '../../access/first-message.ts'
 import { loopbackGuard, originGuard } from '../../access/guard.ts'
-import { openSecret } from '../../access/secret.ts'
+import { openSecret, type Secret } from '../../access/secret.ts'
 import type { Engine } from '../../core/api.ts'
 import { createHttpApp, sendJson, type Guard } from '../../transports/http.ts'
 import {
@@ -52,7 +52,7 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
   const secret = openSecret({ path: settings.tokenFile, onProblem: (problem) => log.warn({}, problem) })
   const app = createHttpApp(onFault ? { onError: onFault } : {})
   const metrics = createMetrics()
-  const doors = createDoors(engine)
+  const doors = createDoors(engine, secret)
   const served: WebSockets[] = []
   let port = settings.port
 
@@ -138,24 +138,29 @@ function isPlain({
 }
 
 type Accept = TokenAccess['accept']
+/** What `connections` calls the owner; no device has this id. */
+const OWNER = ''
 
-/** Which connections are a device's: when it is put out, they close at once. */
-function createDoors(engine: Engine): { through(accept: Accept): Accept; close(): void } {
-  const connections = new Map<string, Set<WebSocketConnection>>()
+/** Who is connected with which token: when it is worth nothing any more, the connection closes at once. */
+function createDoors(engine: Engine, secret: Secret): { through(accept: Accept): Accept; close(): void } {
+  const connections = new Map<string, Map<WebSocketConnection, Visitor>>()
   const revoked = engine.subscribe({ after: engine.head, types: ['device.revoked'] }, (events) => {
     for (const { event } of events) {
       if (event.type !== 'device.revoked') continue
-      for (const connection of connections.get(event.deviceId) ?? [])
+      for (const connection of connections.get(event.deviceId)?.keys() ?? [])
         connection.close(POLICY, 'this device was put out')
     }
+  })
+  const unwatch = secret.onTouched(() => {
+    for (const [connection, visitor] of connections.get(OWNER) ?? [])
+      if (!visitor.holds()) connection.close(POLICY, 'there is another token now')
   })
   return {
     through: (accept) => (connection, visitor) => {
       const handler = accept(connection, visitor)
-      if (!visitor.device) return handler
-      const { id } = visitor.device
-      const own = connections.get(id) ?? new Set()
-      connections.set(id, own.add(connection))
+      const id = visitor.device?.id ?? OWNER
+      const own = connections.get(id) ?? new Map<WebSocketConnection, Visitor>()
+      connections.set(id, own.set(connection, visitor))
       return {
         ...handler,
         closed() {
@@ -165,6 +170,9 @@ function createDoors(engine: Engine): { through(accept: Accept): Accept; close()
         },
       }
     },
-    close: () => revoked.close(),
+    close() {
+      revoked.close()
+      unwatch()
+    },
   }
 }

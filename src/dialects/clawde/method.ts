@@ -32,6 +32,8 @@ export interface Services {
   readonly metrics: Metrics
   /** Sessions that a message is on its way to. */
   readonly sending: Set<string>
+  /** Who is behind for no longer than this was not slow, and is not told. */
+  readonly lagMs: number
   port(): number
   providers(): Promise<readonly ProviderReport[]>
   examine(): Promise<readonly Finding[]>

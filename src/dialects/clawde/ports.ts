@@ -110,4 +110,6 @@ export interface Updates {
   check(): Promise<UpdateCheck>
   /** Fetches and verifies the newest package. */
   stage(): Promise<{ readonly version: string; readonly path: string; readonly command: string }>
+  /** The version that was fetched and waits to be installed. */
+  readonly pending: string | null
 }

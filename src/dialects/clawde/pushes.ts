@@ -1,5 +1,7 @@
 import type { Event, EventType } from '../../core/event.ts'
 import type { Engine } from '../../core/api.ts'
+import type { Mode } from '../../core/mode.ts'
+import type { Session } from '../../core/session.ts'
 import type { Change, Message } from './conversation.ts'
 import { modeName, statusChange } from './status.ts'
 import { messageView, toolCallView } from './views.ts'
@@ -33,7 +35,7 @@ export const PUSHES: Readonly<Record<string, string>> = {
     'The whole `content` so far, which replaces what was there; `status` is `streaming`, at the end `done`.',
   'session.toolCallCreated': 'A tool call begins, or waits for a human (`pending`): `toolCall`.',
   'session.toolCallUpdated': '`toolCallId`, `status`: pending, running, done, error, rejected.',
-  'session.modeChanged': 'A session may change files again, or no longer: `mode`, `previousMode`.',
+  'session.modeChanged': 'A session has another mode: `mode`, `previousMode`.',
   'session.deleted': 'A session is gone.',
   'repo.statusChanged': 'The status of a repository that was opened, as `repo.status` answers it.',
   'project.created': 'A new project: `project`.',
@@ -109,7 +111,7 @@ export function pushesOf(engine: Engine, event: Event): Push[] {
       return push('session.statusChanged', { status, ...(status === 'error' && whyOf(engine, sessionId)) })
     }
     case 'session.changed':
-      return event.mode === undefined ? [] : modeChanged(engine, event, push)
+      return event.mode === undefined && event.modeName === undefined ? [] : modeChanged(engine, event, push)
     case 'session.destroyed':
       return push('session.deleted', {})
     default:
@@ -134,8 +136,9 @@ function modeChanged(
   event: Event & { type: 'session.changed' },
   push: (method: string, params: Record<string, unknown>) => Push[],
 ): Push[] {
-  const mode = modeName(event.mode!)
-  const previousMode = modeName(modeBefore(engine, event.sessionId, event.seq))
+  const before = modeBefore(engine, event.sessionId, event.seq)
+  const { mode: after = before.mode, modeName: given = before.modeName } = event
+  const [mode, previousMode] = [modeName({ mode: after, modeName: given }), modeName(before)]
   if (mode === previousMode) return []
   return push('session.modeChanged', { mode, previousMode, timestamp: new Date(event.at).toISOString() })
 }
@@ -145,15 +148,15 @@ export function modeBefore(
   engine: Engine,
   sessionId: string,
   seq: number,
-  fits: (mode: string) => boolean = () => true,
-) {
+  fits: (mode: Mode) => boolean = () => true,
+): Pick<Session, 'mode' | 'modeName'> {
   const types: EventType[] = ['session.created', 'session.changed']
-  const found = engine.events({ sessionId, before: seq, types, limit: 200 })
-  for (const { event } of found.reverse()) {
-    const mode = event.type === 'session.created' || event.type === 'session.changed' ? event.mode : undefined
-    if (mode !== undefined && fits(mode)) return mode
-  }
-  return 'ask' as const
+  const found = engine.events({ sessionId, before: seq, types, limit: 200 }).map(({ event }) => event)
+  const modes = found.flatMap((event) => ('mode' in event && event.mode !== undefined ? [event.mode] : []))
+  const names = found.flatMap((event) =>
+    event.type === 'session.changed' && event.modeName !== undefined ? [event.modeName] : [],
+  )
+  return { mode: modes.findLast(fits) ?? 'ask', modeName: names.at(-1) ?? null }
 }
 
 export function sessionOrNull(engine: Engine, sessionId: string) {

@@ -1,5 +1,4 @@
 import type { Event } from '../../core/event.ts'
-import type { Mode } from '../../core/mode.ts'
 import { statusOf as coreStatusOf, type Session, type SessionStatus } from '../../core/session.ts'
 import type { Outcome } from '../../core/turn.ts'
 
@@ -30,7 +29,7 @@ function named(status: SessionStatus, outcome: Outcome | null): ClawdeStatus {
   }
 }
 
-/** Two of them forbid changes; what tells the others apart is nothing that Corral does. */
+/** Two of them forbid changes; what else tells them apart is up to clients. */
 export const MODES = ['NORMAL', 'LEARN', 'STORM', 'FORGE', 'CRUNCH'] as const
 export type ClawdeMode = (typeof MODES)[number]
 
@@ -38,6 +37,9 @@ export function isReadOnly(mode: ClawdeMode): boolean {
   return mode === 'FORGE' || mode === 'STORM'
 }
 
-export function modeName(mode: Mode): ClawdeMode {
+/** The name that a client gave it, unless the mode has been changed to something else meanwhile. */
+export function modeName({ mode, modeName: given }: Pick<Session, 'mode' | 'modeName'>): ClawdeMode {
+  const name = MODES.find((one) => one === given)
+  if (name && isReadOnly(name) === (mode === 'plan')) return name
   return mode === 'plan' ? 'FORGE' : 'NORMAL'
 }

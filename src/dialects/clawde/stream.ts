@@ -4,9 +4,6 @@ import { bundleOf, EVERYTHING, type Broadcast, type Bundle, type Taste, type Wan
 import type { Push } from './pushes.ts'
 import { createTeller, type Teller } from './teller.ts'
 
-/** Who has taken everything after a moment was not slow: a single large message fills what may be unsent. */
-const LAG_MS = 1000
-
 export interface StreamOptions {
   engine: Engine
   broadcast: Broadcast
@@ -14,6 +11,8 @@ export interface StreamOptions {
   send(frame: Buffer): boolean
   /** Bytes that may wait for an answer to go first. */
   heldLimit: number
+  /** Who is behind for no longer than this is not told. */
+  lagMs: number
   failed(): void
 }
 
@@ -31,7 +30,8 @@ export interface Stream {
   close(): void
 }
 
-export function createStream({ engine, broadcast, send, heldLimit, failed }: StreamOptions): Stream {
+export function createStream(options: StreamOptions): Stream {
+  const { engine, broadcast, send, heldLimit, lagMs, failed } = options
   const leave = broadcast.join()
   let wanted = EVERYTHING
   /** What this client alone has been told, while it reads from the log. */
@@ -78,7 +78,7 @@ export function createStream({ engine, broadcast, send, heldLimit, failed }: Str
     behind = false
     const { cursor } = subscription
     const { head, oldest } = engine
-    if (head > cursor && performance.now() - behindSince >= LAG_MS) {
+    if (head > cursor && performance.now() - behindSince >= lagMs) {
       const params = { after: cursor, head, missed: head - cursor, gap: cursor + 1 < oldest }
       const lagged: Push = { method: 'events.lagged', sessionId: null, seq: cursor, params }
       say(bundleOf([lagged]).frames(stream.taste, EVERYTHING))

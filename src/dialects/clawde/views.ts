@@ -28,7 +28,7 @@ export function sessionView(session: Session, messageCount: number) {
     ...moments(createdAt),
     updatedAt: iso(activeAt),
     messageCount,
-    mode: modeName(session.mode),
+    mode: modeName(session),
     tier: tierOf(session),
     queued: session.queue.length,
     pendingToolCalls: session.approvals.flatMap((one) => (one.decision === null ? [callIdOf(one)] : [])),

@@ -21,6 +21,7 @@ test('every method answers what it says, in either spelling, and every push is t
     stage: async () => {
       throw new Error('the package is not the one that was signed')
     },
+    pending: null,
   }
   const rig = await rigFor(t, { parts: { updates } })
   const client = await rig.client()

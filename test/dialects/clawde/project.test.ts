@@ -67,3 +67,17 @@ test('what is wrong with a project is said, and nothing is made', async (t) => {
     assert.equal((await client.refusal(`project.${method}`, params)).code, -32023, method)
   }
 })
+
+test('a project with a root takes repositories below it only', async (t) => {
+  const rig = await rigFor(t)
+  const client = await rig.client()
+  const root = join(rig.home, 'work')
+  const [inside, outside] = [makeRepository(join(root, 'in')), makeRepository(join(rig.home, 'out'))]
+  const { id } = await client.call('project.create', { name: 'x', root_path: root, repoPaths: [inside] })
+  assert.equal((await client.refusal('project.addRepo', { id, repo_path: outside })).code, -32602)
+  assert.equal(
+    (await client.refusal('project.update', { id, rootPath: join(rig.home, 'other') })).code,
+    -32602,
+  )
+  assert.deepEqual((await client.call('project.get', { id }))['repo_paths'], [inside])
+})

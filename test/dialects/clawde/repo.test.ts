@@ -2,15 +2,22 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { aPlace, type Checkout } from '../../workspace/support.ts'
+import { aPlace, type Checkout, type Place } from '../../workspace/support.ts'
 import { rigFor, type Client, type Json, type Rig } from './support.ts'
 
-async function rigWithRepo(t: TestContext): Promise<{ rig: Rig; client: Client; repo: Checkout }> {
+interface RigWithRepo {
+  rig: Rig
+  client: Client
+  repo: Checkout
+  place: Place
+}
+
+async function rigWithRepo(t: TestContext): Promise<RigWithRepo> {
   const place = aPlace()
   t.after(() => place.close())
   const rig = await rigFor(t)
   const repo = place.repo('project', { 'a.txt': 'one\n', 'b.txt': 'two\n' })
-  return { rig, client: await rig.client(), repo }
+  return { rig, client: await rig.client(), repo, place }
 }
 
 const statusOf = (repo: Json): string[] =>
@@ -98,7 +105,7 @@ for (const [method, params, code] of wrong) {
 }
 
 test('what changes is told to everybody, until it is closed', async (t) => {
-  const { rig, client, repo } = await rigWithRepo(t)
+  const { rig, client, repo, place } = await rigWithRepo(t)
   const other = await rig.client()
   await client.call('repo.open', { path: repo.path })
   repo.write('a.txt', 'changed\n')
@@ -111,8 +118,15 @@ test('what changes is told to everybody, until it is closed', async (t) => {
   await client.call('repo.close', { path: repo.path })
   repo.write('a.txt', 'changed again\n')
   repo.write('c.txt', 'more\n')
-  await new Promise((resolve) => setTimeout(resolve, 800))
-  assert.equal(other.pushes.length, 1)
+  // Twice a change of another one is told: that of the first would have been by then.
+  const second = place.repo('second')
+  await client.call('repo.open', { path: second.path })
+  for (const text of ['one', 'two']) {
+    second.write(`${text}.txt`, text)
+    const isTold = ({ files }: Json): boolean => (files as Json[]).some(({ path }) => path === `${text}.txt`)
+    await other.push('repo.statusChanged', isTold)
+  }
+  assert.equal(other.pushes.filter(({ params }) => params['repoPath'] === repo.path).length, 1)
 })
 
 test('a session in its own worktree: its diff, merged back, and gone', async (t) => {

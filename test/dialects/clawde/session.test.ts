@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { join } from 'node:path'
+import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import { routed } from '../../../src/dialects/clawde/route.ts'
 import { rigFor, type Json } from './support.ts'
 
@@ -174,7 +175,8 @@ test('pause and resume of an idle session leave it idle, and it is not active', 
 test('nothing is told while a session is paused, and the same message goes on', async (t) => {
   const rig = await rigFor(t)
   const client = await rig.client()
-  const sessionId = await rig.session(client)
+  const [sessionId, other] = [await rig.session(client), await rig.session(client)]
+  const told = (): number => client.pushes.filter(({ params }) => params['sessionId'] === sessionId).length
   await client.call('session.sendMessage', { sessionId, content: '[[drip 40 50]]' })
   const { message } = await client.push(
     'session.messageCreated',
@@ -182,13 +184,16 @@ test('nothing is told while a session is paused, and the same message goes on', 
   )
   await client.call('session.pause', { sessionId })
   await client.push('session.statusChanged', ({ status }) => status === 'paused')
-  // What was on its way when the process was stopped may still arrive.
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  const before = client.pushes.length
-  await new Promise((resolve) => setTimeout(resolve, 400))
-  assert.equal(client.pushes.length, before)
+  // What was on its way when the process was stopped may still arrive, while another session talks as fast.
+  await client.turn(other, '[[drip 5 50]]')
+  const before = told()
+  await client.turn(other, '[[drip 10 50]]')
+  assert.equal(told(), before)
   await client.call('session.resume', { sessionId })
-  const done = await client.push('session.messageUpdated', ({ status }) => status === 'done')
+  const done = await client.push(
+    'session.messageUpdated',
+    ({ status, sessionId: of }) => status === 'done' && of === sessionId,
+  )
   assert.equal(done['messageId'], (message as Json)['id'])
   assert.match(done['content'] as string, /^w1 .* w40$/)
 })
@@ -220,19 +225,37 @@ test('an agent that fails puts the session into error, with the reason; the next
   assert.equal((await client.turn(sessionId, '[[say fine]]')).at(-1)!.params['status'], 'idle')
 })
 
-test('modes: FORGE forbids changes and NORMAL allows what was allowed before', async (t) => {
+test('auto takes the agent that fits what is asked for, and another one where it is not installed', async (t) => {
+  const drivers = ['claude', 'codex'].map((name) => ({ ...demoDriver, name }))
+  const installed = new Set(['claude', 'codex'])
+  const providers = async () =>
+    drivers.map(({ name, title }) => {
+      const there = installed.has(name)
+      return { name, title, installed: there, path: null, version: null, problem: null, signedIn: there }
+    })
+  const rig = await rigFor(t, { drivers, parts: { providers } })
+  const client = await rig.client()
+  const routes = async (initialMessage: string): Promise<unknown> => {
+    const params = { repoPath: rig.cwd, provider: 'auto', initialMessage }
+    const { provider, routedProvider } = await client.call('session.create', params)
+    assert.equal(provider, routedProvider)
+    return provider
+  }
+  assert.equal(await routes('explain the parser'), 'codex')
+  assert.equal(await routes('implement a cache'), 'claude')
+  installed.delete('codex')
+  assert.equal(await routes('explain the parser'), 'claude')
+})
+
+test('the user’s home directory is not in what is said about errors', async (t) => {
   const rig = await rigFor(t)
   const client = await rig.client()
-  const sessionId = await rig.session(client, { permissions: [] })
-  assert.deepEqual((await client.call('session.get', { sessionId }))['permissions'], [])
-  assert.equal(
-    (await client.call('session.setMode', { session_id: sessionId, mode: 'FORGE' }))['mode'],
-    'FORGE',
-  )
-  const { mode, previousMode } = await client.push('session.modeChanged')
-  assert.deepEqual([mode, previousMode], ['FORGE', 'NORMAL'])
-  await client.call('session.setMode', { sessionId, mode: 'CRUNCH' })
-  assert.equal(rig.engine.session(sessionId).mode, 'ask')
+  const home = join(rig.home, 'user')
+  for (const repoPath of [join(home, 'nothing here'), '~/nothing here']) {
+    const { code, message } = await client.refusal('session.create', { repoPath, provider: 'demo' })
+    assert.equal(code, -32005)
+    assert.ok(message.includes('~/nothing here') && !message.includes(home), message)
+  }
 })
 
 test('auto is routed by what is asked for', () => {

@@ -10,6 +10,7 @@ import {
   clawdeDialect,
   clawdeSettings,
   createClawdeListener,
+  type ClawdeDialect,
   type ClawdeParts,
 } from '../../../src/dialects/clawde/index.ts'
 import type { ClawdeLimits } from '../../../src/dialects/clawde/settings.ts'
@@ -56,7 +57,7 @@ export interface Client {
 }
 
 export async function dial(
-  t: TestContext,
+  t: { after(work: () => void): void },
   url: string,
   headers: Record<string, string> = {},
 ): Promise<Client> {
@@ -157,6 +158,7 @@ export interface Rig extends TestEngine {
   readonly token: string
   readonly tokenFile: string
   readonly port: number
+  readonly dialect: ClawdeDialect
   /** A connection that has shown the token. */
   client(params?: Json): Promise<Client>
   /** One that has not. */
@@ -242,6 +244,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     updates: {
       check: async () => ({ state: 'unconfigured', current: '9.9.9', message: 'no feed' }),
       stage: async () => assert.fail('nothing to fetch'),
+      pending: null,
     },
     ...options.parts,
   })
@@ -259,6 +262,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     token,
     tokenFile: settings.tokenFile,
     port: listener.port,
+    dialect,
     async client(params = {}) {
       const client = await dial(t, url)
       await client.call('daemon.auth', { token, ...params })

@@ -39,7 +39,7 @@ export const daemonMethods = [
     params: wire.nothing,
     result: wire.daemonStatus,
     handler(_, context) {
-      const { engine, version, startedAt, workspace, daemonId } = context
+      const { engine, version, startedAt, workspace, daemonId, updates } = context
       const uptime = Math.floor((Date.now() - startedAt) / 1000)
       const { idle, running, waiting, paused } = engine.countSessions()
       return bothWays({
@@ -51,7 +51,7 @@ export const daemonMethods = [
         watchedRepos: workspace.watched().length,
         port: context.port(),
         daemonId,
-        pendingUpdate: null,
+        pendingUpdate: updates.pending,
         recoveryMode: false,
         log: { id: engine.logId, head: engine.head, oldest: engine.oldest },
       })

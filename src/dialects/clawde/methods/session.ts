@@ -128,17 +128,18 @@ export const sessionMethods = [
   ),
   method({
     name: 'session.setMode',
-    summary: '`FORGE` and `STORM` forbid changes; all others allow what was allowed before.',
+    summary:
+      '`FORGE` and `STORM` forbid changes; all others allow what was allowed before, and are told apart by clients only.',
     changes: true,
     params: byId.extend({ mode: z.enum(MODES) }),
     aliases,
     result: z.object({ sessionId: z.string(), mode: z.enum(MODES), previousMode: z.enum(MODES) }),
     async handler({ sessionId, mode }, { engine }) {
       const before = engine.session(sessionId)
-      const free = modeBefore(engine, sessionId, engine.head + 1, (one) => one !== 'plan')
+      const free = modeBefore(engine, sessionId, engine.head + 1, (one) => one !== 'plan').mode
       const wanted = isReadOnly(mode) ? 'plan' : before.mode === 'plan' ? free : before.mode
-      if (wanted !== before.mode) await engine.configure({ sessionId, mode: wanted })
-      return bothWays({ sessionId, mode: modeName(wanted), previousMode: modeName(before.mode) })
+      await engine.configure({ sessionId, mode: wanted, modeName: mode })
+      return bothWays({ sessionId, mode, previousMode: modeName(before) })
     },
   }),
   method({

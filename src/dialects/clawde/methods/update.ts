@@ -1,8 +1,15 @@
 import { z } from 'zod'
 import { ClawdeError } from '../errors.ts'
 import { method } from '../method.ts'
+import type { UpdateCheck, Updates } from '../ports.ts'
 import { bothWays } from '../spelling.ts'
 import * as wire from '../wire.ts'
+
+async function look(updates: Updates): Promise<UpdateCheck> {
+  const found = await updates.check()
+  if (found.state !== 'failed') return found
+  throw new ClawdeError('internal', found.message, { reason: 'update_failed' })
+}
 
 export const updateMethods = [
   method({
@@ -11,9 +18,7 @@ export const updateMethods = [
     params: wire.nothing,
     result: wire.update,
     async handler(_, { updates }) {
-      const found = await updates.check()
-      if (found.state === 'failed')
-        throw new ClawdeError('internal', found.message, { reason: 'update_failed' })
+      const found = await look(updates)
       const { current, state } = found
       const available = state === 'available'
       const latest = 'latest' in found ? found.latest : null
@@ -43,7 +48,7 @@ export const updateMethods = [
       command: z.string().exactOptional(),
     }),
     async handler(_, { updates, tell }) {
-      const found = await updates.check()
+      const found = await look(updates)
       const refused =
         'message' in found
           ? found.message
