@@ -42,6 +42,8 @@ export interface SpareKind {
   cwd: string | null
   /** False: it has no tools of its own. */
   ownTools: boolean
+  /** It has been told this already, and can be told nothing else; only where `cwd` is known. */
+  systemPrompt?: string
 }
 
 /** A spare that any new session may become. */

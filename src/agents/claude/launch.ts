@@ -1,5 +1,5 @@
 import type { Session, SessionSettings } from '../../core/session.ts'
-import type { Detection, LaunchPlan } from '../agent.ts'
+import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { CLIENT_SERVER } from './client-tools.ts'
 import { request } from './control.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -74,12 +74,16 @@ export function parked(detection: Detection, cwd: string, ids: () => string): La
     args: [...BASE_ARGS, `--permission-prompt-tool=${OURSELVES}`, '--await-claim', `--session-id=${ids()}`],
     cwd,
     env: { ...BASE_ENV },
-    greeting: [request('initialize', ids(), { subtype: 'initialize' })],
+    greeting: [initialization(ids(), {})],
   }
 }
 
 /** A process that knows its directory and its tools, and waits to be told the rest. */
-export function waiting(detection: Detection, cwd: string, ownTools: boolean, ids: () => string): LaunchPlan {
+export function waiting(
+  detection: Detection,
+  { cwd, ownTools, systemPrompt }: SpareKind & { cwd: string },
+  ids: () => string,
+): LaunchPlan {
   const settings: SessionSettings = { clientTools: [], ownTools }
   return {
     command: detection.path ?? 'claude',
@@ -93,7 +97,10 @@ export function waiting(detection: Detection, cwd: string, ownTools: boolean, id
     cwd,
     env: { ...BASE_ENV, ...PATIENT_ENV, ...OFFERING_ENV },
     // Answered when it is up: until then it is not warm.
-    greeting: [request('barrier', ids(), { subtype: 'get_session_cost' })],
+    greeting: [
+      ...(systemPrompt === undefined ? [] : [initialization(ids(), { systemPrompt: [systemPrompt] })]),
+      request('barrier', ids(), { subtype: 'get_session_cost' }),
+    ],
   }
 }
 
@@ -143,13 +150,16 @@ export function initialize(session: Session, ids: () => string): string[] {
   const tools = (clientTools ?? []).length > 0
   if (systemPrompt === undefined && appendSystemPrompt === undefined && !tools) return []
   const body = {
-    subtype: 'initialize',
     ...(systemPrompt !== undefined && { systemPrompt: [systemPrompt] }),
     ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
     ...(tools && { sdkMcpServers: [CLIENT_SERVER] }),
     ...((session.nativeId ?? session.forkFrom) !== null && { systemPromptSnapshot: false }),
   }
-  return [request('initialize', ids(), body)]
+  return [initialization(ids(), body)]
+}
+
+function initialization(id: string, body: JsonObject): string {
+  return request('initialize', id, { subtype: 'initialize', ...body })
 }
 
 /** As in a `.mcp.json` file, with or without its outer `mcpServers`. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Session } from '../../core/session.ts'
+import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { request } from './control.ts'
 import { appendedPrompt, asksOurselves, initialize, parked, waiting } from './launch.ts'
@@ -19,7 +19,7 @@ export function sparePlan(
 ): LaunchPlan {
   return kind.cwd === null
     ? parked(detection, parkingDir, ids)
-    : waiting(detection, kind.cwd, kind.ownTools, ids)
+    : waiting(detection, { ...kind, cwd: kind.cwd }, ids)
 }
 
 /** Whether a spare can become this session: a new conversation, and nothing that only argv can say. */
@@ -29,7 +29,8 @@ export function claimable({ nativeId, forkFrom, cwd, settings }: Session, kind: 
   if ([allowedTools, disallowedTools, maxTurns, mcpConfig].some((it) => it !== undefined)) return false
   const { systemPrompt, clientTools, ownTools = true, additionalDirectories } = rest
   if (kind.cwd !== null) {
-    return cwd === kind.cwd && ownTools === kind.ownTools && additionalDirectories === undefined
+    const fits = cwd === kind.cwd && ownTools === kind.ownTools && additionalDirectories === undefined
+    return fits && (kind.systemPrompt === undefined || wasTold(settings, kind.systemPrompt))
   }
   return ownTools && systemPrompt === undefined && clientTools === undefined
 }
@@ -40,13 +41,21 @@ export function claimable({ nativeId, forkFrom, cwd, settings }: Session, kind: 
  */
 export function claim(session: Session, kind: SpareKind): string[] {
   const { mode, model } = session
-  const lines = kind.cwd === null ? [claimSession(session)] : initialize(session, randomUUID)
+  const told = kind.systemPrompt !== undefined
+  const lines = kind.cwd === null ? [claimSession(session)] : told ? [] : initialize(session, randomUUID)
   const permission = PERMISSION_MODES[mode]
   if (kind.cwd !== null && permission !== 'default') {
     lines.push(request('mode', session.id, { subtype: 'set_permission_mode', mode: permission }))
   }
   if (model) lines.push(request('model', session.id, { subtype: 'set_model', model }))
   return lines
+}
+
+/** All that `initialize` would say has been said. */
+function wasTold(settings: SessionSettings, systemPrompt: string): boolean {
+  const { clientTools = [] } = settings
+  const appended = appendedPrompt(settings)
+  return settings.systemPrompt === systemPrompt && appended === undefined && clientTools.length === 0
 }
 
 function claimSession(session: Session): string {

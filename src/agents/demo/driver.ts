@@ -60,18 +60,13 @@ export const demoDriver = {
   barrier: (id) => [line({ type: 'barrier', id })],
   farewell: () => [line({ type: 'end' })],
   spare: {
-    plan: (detection, kind) =>
-      kind.cwd === null
-        ? null
-        : {
-            command: detection.path ?? process.execPath,
-            args: [demoProgram()],
-            cwd: kind.cwd,
-            env: {},
-            greeting: [],
-          },
-    claimable: (session, kind) =>
-      session.cwd === kind.cwd && session.nativeId === null && session.forkFrom === null,
+    plan(detection, { cwd }) {
+      if (cwd === null) return null
+      const command = detection.path ?? process.execPath
+      return { command, args: [demoProgram()], cwd, env: {}, greeting: [] }
+    },
+    claimable: ({ cwd, nativeId, forkFrom }, kind) =>
+      cwd === kind.cwd && nativeId === null && forkFrom === null,
     claim: (session) => [line(settingsOf(session)), line({ type: 'mode', mode: session.mode })],
   },
 } satisfies AgentDriver

@@ -95,7 +95,8 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
       const key = keyOf(agent, kind)
       const pool = pools.get(key) ?? { agent, kind, size, refillMs, waiting: [], starting: 0 }
       pool.size = size
-      pools.set(key, pool)
+      if (size > 0) pools.set(key, pool)
+      else pools.delete(key)
       for (const launched of pool.waiting.splice(size)) void drop(launched)
       if (filling) fillUp(pool)
     },
@@ -104,14 +105,16 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
       return { idle: pool?.waiting.length ?? 0, starting: pool?.starting ?? 0 }
     },
     take(session, driver) {
-      for (const pool of pools.values()) {
-        if (pool.agent !== driver.name || !driver.spare?.claimable(session, pool.kind)) continue
-        const launched = pool.waiting.shift()
-        if (!launched) continue
-        setTimeout(fillUp, pool.refillMs, pool).unref()
-        return { ...launched, kind: pool.kind }
-      }
-      return null
+      const fitting = [...pools.values()].filter(
+        ({ agent, kind }) => agent === driver.name && driver.spare?.claimable(session, kind),
+      )
+      // One that has been told more has less to do.
+      fitting.sort((a, b) => Number(isTold(b.kind)) - Number(isTold(a.kind)))
+      const pool = fitting.find(({ waiting }) => waiting.length > 0)
+      const launched = pool?.waiting.shift()
+      if (!pool || !launched) return null
+      setTimeout(fillUp, pool.refillMs, pool).unref()
+      return { ...launched, kind: pool.kind }
     },
     fill() {
       filling = true
@@ -124,8 +127,12 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
   }
 }
 
-function keyOf(agent: string, { cwd, ownTools }: SpareKind): string {
-  return JSON.stringify([agent, cwd, ownTools])
+function keyOf(agent: string, { cwd, ownTools, systemPrompt }: SpareKind): string {
+  return JSON.stringify([agent, cwd, ownTools, systemPrompt])
+}
+
+function isTold({ systemPrompt }: SpareKind): boolean {
+  return systemPrompt !== undefined
 }
 
 function isGone({ child }: Launched): boolean {

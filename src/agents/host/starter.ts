@@ -119,7 +119,10 @@ export function createStarter(deps: StarterDeps): Starter {
     const spare = spares.take(session, driver)
     if (!spare) return null
     await tell(spare, driver.spare!.claim(session, spare.kind))
-    const run = await enlist(session, driver, spare, true)
+    // Where it can only be told what any process is told, there is nothing to wait for.
+    const certain = spare.kind.cwd !== null
+    const run = await enlist(session, driver, spare, !certain)
+    if (certain) return run
     if ((await run.barrier(newId(), session)) && !run.refused) {
       run.ending = false
       return run

@@ -2,10 +2,18 @@ import type { SpareCounts } from '../../core/ports.ts'
 import type { Place } from './sessions/launch.ts'
 import type { Talks } from './sessions/talks.ts'
 
+/** What waiting processes have been started with. */
+interface Kind {
+  cwd: string
+  ownTools: boolean
+  /** What they have been told already. */
+  systemPrompt?: string
+}
+
 /** Processes that wait for sessions, as the host keeps them. */
 export interface Spares {
-  keep(agent: string, kind: { cwd: string; ownTools: boolean }, size: number, refillMs?: number): void
-  count(agent: string, kind: { cwd: string; ownTools: boolean }): SpareCounts
+  keep(agent: string, kind: Kind, size: number, refillMs?: number): void
+  count(agent: string, kind: Kind): SpareCounts
 }
 
 interface PoolDeps {
@@ -29,8 +37,8 @@ export interface PoolCounts {
 
 export interface Pool {
   counts(): PoolCounts
-  /** A call needs a process: others will follow. */
-  wanted(): void
+  /** A call needs a process, and others will follow. `prompt`: all that its agent is told beforehand; null: it is more. */
+  wanted(prompt: string | null): void
   /** Starts up to so many; resolves when they wait, or after `timeoutMs`. */
   warm(count: number, timeoutMs: number): Promise<PoolCounts>
   /** Resolves when one waits, or after `timeoutMs`; at once where none can. */
@@ -39,65 +47,92 @@ export interface Pool {
   tend(): void
 }
 
+/** Those of one kind that are kept at the moment. */
+interface Kept {
+  agent: string
+  kind: Kind
+  size: number
+}
+
 /** The session that took one comes first; the next is started soon after. */
 const REFILL_MS = 250
 /** So long the first call has the machine to itself. */
 const START_MS = 1000
 const LOOK_MS = 10
 
-/** Agents that wait, so that a call is answered at once. Empty until somebody calls, unless the settings want it filled. */
+/**
+ * Agents that wait, so that a call is answered at once. Empty until somebody calls, unless the settings want it filled.
+ * Programs say the same thing first in every call: when it was the same twice, most of those that wait have been told it.
+ */
 export function createPool({ spares, talks, place, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
   let wantedAt = -Infinity
   let soon: NodeJS.Timeout | undefined
-  let kept: { agent: string; cwd: string; ownTools: boolean; size: number } | null = null
+  let last: string | null = null
+  let expected: string | null = null
+  let kept: Kept[] = []
 
   const counts = (): PoolCounts => {
+    const all = kept.map(({ agent, kind }) => spares.count(agent, kind))
+    const sum = (part: keyof SpareCounts): number => all.reduce((total, one) => total + one[part], 0)
+    return { idle: sum('idle'), active: talks.list().length, spawning: sum('starting') }
+  }
+
+  function kinds(count: number): Kept[] {
     const { agent, cwd, ownTools } = place()
-    const { idle, starting } = spares.count(agent, { cwd, ownTools })
-    return { idle, active: talks.list().length, spawning: starting }
+    const kind = { cwd, ownTools }
+    const told = expected === null ? 0 : Math.min(count, Math.max(1, count - 1))
+    return [
+      { agent, kind, size: count - told },
+      ...(expected === null ? [] : [{ agent, kind: { ...kind, systemPrompt: expected }, size: told }]),
+    ].filter((one) => one.size > 0)
   }
 
   function keep(count: number): void {
-    const { agent, cwd, ownTools } = place()
-    const same = kept?.agent === agent && kept.cwd === cwd && kept.ownTools === ownTools
-    if (kept && !same) spares.keep(kept.agent, kept, 0)
-    if (same && kept!.size === count) return
-    kept = { agent, cwd, ownTools, size: count }
-    spares.keep(agent, { cwd, ownTools }, count, REFILL_MS)
-    changed(counts())
+    const before = JSON.stringify(kept)
+    const next = kinds(count)
+    const isKept = ({ agent, kind }: Kept): boolean =>
+      next.some((one) => one.agent === agent && JSON.stringify(one.kind) === JSON.stringify(kind))
+    for (const one of kept) if (!isKept(one)) spares.keep(one.agent, one.kind, 0)
+    kept = next
+    for (const one of next) spares.keep(one.agent, one.kind, one.size, REFILL_MS)
+    if (JSON.stringify(next) !== before) changed(counts())
   }
 
   function tend(): void {
     const needed = prewarm() || now() - wantedAt < idleMs
-    if (needed || kept) keep(needed ? Math.max(size(), 0) : 0)
+    if (needed || kept.length > 0) keep(needed ? size() : 0)
   }
 
-  async function until(done: () => boolean, timeoutMs: number): Promise<void> {
+  /** Until so many wait, or no more are to come. */
+  async function until(count: number, timeoutMs: number): Promise<void> {
     const end = now() + timeoutMs
-    while (!done() && now() < end) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    for (let { idle, spawning } = counts(); idle < count && spawning > 0 && now() < end;) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      ;({ idle, spawning } = counts())
+    }
   }
 
   return {
     counts,
     tend,
-    wanted() {
+    wanted(prompt) {
       wantedAt = now()
-      if (kept && kept.size > 0) return
+      const again = prompt !== null && prompt === last && prompt !== expected
+      last = prompt
+      if (again) expected = prompt
+      if (kept.length > 0 && !again) return
       clearTimeout(soon)
       soon = setTimeout(tend, START_MS).unref()
     },
     async ready(timeoutMs) {
       wantedAt = now()
       tend()
-      await until(() => {
-        const { idle, spawning } = counts()
-        return idle > 0 || spawning === 0
-      }, timeoutMs)
+      await until(1, timeoutMs)
     },
     async warm(count, timeoutMs) {
       wantedAt = now()
       keep(count)
-      await until(() => counts().idle >= count, timeoutMs)
+      await until(count, timeoutMs)
       return counts()
     },
   }

@@ -14,8 +14,8 @@ interface AgentProviderDeps {
   engine: Engine
   talks: Talks
   place: () => Place
-  /** A call is about to need a process. */
-  wanted: () => void
+  /** A call is about to need a process; `prompt` is all that its agent is told beforehand, null if it is more. */
+  wanted: (prompt: string | null) => void
   /** A session has been made; by the name that its caller has for it. */
   created: (sessionId: string) => void
   /** Why the agent cannot be asked; null when it can. */
@@ -48,8 +48,10 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
     const goesOn = talk && part(talk, ask)
     if (talk && goesOn) return send(talk, goesOn.before, goesOn.messages, ask)
     if (talk) talks.drop(talk)
-    deps.wanted()
-    const { id } = await engine.create(sessionFor(ask, deps.place(), stickyId))
+    const command = sessionFor(ask, deps.place(), stickyId)
+    const { systemPrompt = null, clientTools = [] } = command.settings ?? {}
+    deps.wanted(clientTools.length > 0 ? null : systemPrompt)
+    const { id } = await engine.create(command)
     const fresh: Talk = {
       sessionId: id,
       stickyId,
