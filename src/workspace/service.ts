@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { asCorralError } from '../core/error.ts'
 import { createGit } from './git.ts'
 import type { MergeOutcome } from './merge.ts'
@@ -45,10 +45,14 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
   const worktrees = createWorktrees()
   const at = (path: string): Promise<Repository> => openRepository(git, path)
 
-  /** The checkout that a worktree was made from: where its work goes back to. */
-  async function main(path: string): Promise<Repository> {
-    const { commonDir } = await at(path)
-    return at(basename(commonDir) === '.git' ? dirname(commonDir) : path)
+  async function worktree(path: string, id: string): Promise<WorktreeEntry | null> {
+    const found = await worktrees.list(await at(path))
+    return found.find((entry) => entry.id === id) ?? null
+  }
+
+  /** The checkout that the worktree of a session was made from; not always the main one of the repository. */
+  async function origin(path: string, id: string): Promise<Repository> {
+    return at((await worktree(path, id))?.from ?? path)
   }
 
   return {
@@ -79,13 +83,10 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
     structured: parseUnifiedDiff,
     addWorktree: async (path, id, carry) =>
       worktrees.create(await at(path), { id, path: join(folder, id), carry }),
-    async worktree(path, id) {
-      const found = await worktrees.list(await main(path))
-      return found.find((entry) => entry.id === id) ?? null
-    },
-    worktreeDiff: async (path, id) => worktrees.diff(await main(path), id),
-    mergeWorktree: async (path, id, message) => worktrees.merge(await main(path), id, message),
-    discardWorktree: async (path, id, force) => worktrees.discard(await main(path), id, { force }),
+    worktree,
+    worktreeDiff: async (path, id) => worktrees.diff(await at(path), id),
+    mergeWorktree: async (path, id, message) => worktrees.merge(await origin(path, id), id, message),
+    discardWorktree: async (path, id, force) => worktrees.discard(await origin(path, id), id, { force }),
     async stop() {
       await watcher.closeAll()
       git.close()

@@ -113,6 +113,23 @@ for (const name of ['crypt', 'a=b', 'with space.clean']) {
   })
 }
 
+for (const condition of ['onbranch:corral/**', 'gitdir:**/worktrees/**']) {
+  test(`a filter that is there only once a worktree is does not run: ${condition}`, async () => {
+    const files = { 'a.txt': 'one\n', '.gitattributes': 'a.txt filter=x\n' }
+    const checkout = place.repo(`for ${condition.length}`, files)
+    const trap = place.trap()
+    checkout.git('config', '--file', '.git/extra', 'filter.x.smudge', trap.command)
+    checkout.git('config', `includeIf.${condition}.path`, 'extra')
+    const repo = await openRepository(place.git, checkout.path)
+    const request = { id: `only${condition.length}`, path: join(place.root, `only${condition.length}`) }
+    await assert.rejects(worktrees.create(repo, request), { code: 'unsupported' })
+    assert.equal(trap.ran(), false)
+    assert.equal(existsSync(request.path), false)
+    checkout.git('worktree', 'add', '-q', '-b', 'corral/x', request.path)
+    assert.equal(trap.ran(), true, 'the trap is one')
+  })
+}
+
 test('a filter with a name that is no text makes a repository unusable rather than dangerous', async () => {
   const checkout = place.repo('bytes')
   const trap = place.trap()
