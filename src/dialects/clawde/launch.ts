@@ -57,13 +57,15 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   if (!params.worktree) return { session: await engine.create({ ...given, cwd: path }), ...routing }
   const id = context.newId()
   const { path: cwd, branch } = await workspace.addWorktree(path, id, params.carry)
-  try {
-    const session = await engine.create({ ...given, id, cwd })
-    return { session, worktree: { path: cwd, branch }, ...routing }
-  } catch (error) {
+  const session = await engine.create({ ...given, id, cwd }).catch(async (error: unknown) => {
     await workspace.discardWorktree(path, id, true)
     throw error
-  }
+  })
+  if (session.id === id) return { session, worktree: { path: cwd, branch }, ...routing }
+  // The key was known: that session has a worktree, and nobody will use this one.
+  await workspace.discardWorktree(path, id, true)
+  const own = await workspace.worktree(session.cwd, session.id).catch(() => null)
+  return { session, ...(own && { worktree: { path: own.path, branch: own.branch } }), ...routing }
 }
 
 function policyFor({ permissions: given, mode }: CreateParams): Policy {
