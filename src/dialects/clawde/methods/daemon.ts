@@ -82,10 +82,11 @@ export const daemonMethods = [
     params: wire.nothing,
     result: z.object({ checks: z.array(wire.check), overallStatus: z.enum(['ok', 'warn', 'error']) }),
     async handler(_, context) {
-      const { settings, examine } = context
-      const checks = await eightChecks(await examine(), {
-        tokenFile: settings.tokenFile,
+      const [findings, update] = await Promise.all([context.examine(), context.updates.check()])
+      const checks = await eightChecks(findings, {
+        tokenFile: context.settings.tokenFile,
         isAdvertised: context.isAdvertised(),
+        update,
       })
       const has = (status: string): boolean => checks.some((check) => check.status === status)
       const overallStatus = has('error') ? 'error' : has('warn') ? 'warn' : 'ok'
