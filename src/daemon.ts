@@ -12,6 +12,7 @@ import { createEngine, type EngineParts } from './core/engine.ts'
 import { CorralError } from './core/error.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
+import { together } from './core/together.ts'
 import { clawdeDialect, clawdeSettings, createClawdeListener } from './dialects/clawde/index.ts'
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
 import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
@@ -123,12 +124,12 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     startedAt,
     listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
     agents: () => ({ ...countAgents(host), maxWarm: config.agents.maxWarm }),
-    async examine() {
+    examine: together(async () => {
       const { examineFromInside } = await import('./doctor/examine.ts')
       const around = { env: options.env, home: config.home, socket: config.socket }
       const own = Object.keys(config.customAgents)
       return examineFromInside(around, { addresses, troubles, agents: await reports(), own })
-    },
+    }),
     stop: (how) => void setImmediate(() => void stop(how)),
     reports,
     resources: { now: look, history: (limit) => history.newest(limit) },

@@ -171,6 +171,13 @@ test('a package that was changed after it was fetched is refused, and fetched ag
   await assert.rejects(rig.staged(), /signature/)
 })
 
+test('many who ask at the same time cost the feed one question', async (t) => {
+  const rig = await rigFor(t, release())
+  const answers = await Promise.all(Array.from({ length: 20 }, () => rig.check()))
+  assert.deepEqual([...new Set(answers.map(({ state }) => state))], ['available'])
+  assert.deepEqual(rig.asked, ['/feed.json'])
+})
+
 test('only the newest package is kept', async (t) => {
   const rig = await rigFor(t, release())
   writeFileSync(join((await rig.stage(), rig.directory), 'corral-1.1.0.tgz'), 'old')
