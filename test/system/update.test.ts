@@ -300,6 +300,13 @@ test('nothing is asked for in plain text, but on this very machine', async (t) =
   await assert.rejects(file.stage(), /is not https/)
 })
 
+test('a password in the address of the feed is told to nobody', async (t) => {
+  const rig = await rigFor(t, release(), { feed: 'https://some:secret@127.0.0.1/feed.json' })
+  const { message } = (await rig.check()) as { message: string }
+  assert.match(message, /password/)
+  assert.doesNotMatch(message, /secret/)
+})
+
 test('each newer version is told of once', async () => {
   const available = (latest: string): UpdateCheck => ({
     state: 'available',
