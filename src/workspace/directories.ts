@@ -46,6 +46,7 @@ export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
   let appeared = new Set<string>()
   let timer: NodeJS.Timeout | null = null
   let work: Promise<void> = Promise.resolve()
+  let nextRewalk: Promise<void> | null = null
   let closed = false
 
   function add(directory: string, recursive = false): void {
@@ -127,6 +128,14 @@ export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
     if (place !== undefined) add(resolve(dirname(git), place))
   }
 
+  async function rewalk(): Promise<void> {
+    nextRewalk = null
+    const before = inTrees
+    inTrees = new Set()
+    await walk([...roots].filter((root) => before.has(root)))
+    for (const directory of before) if (!inTrees.has(directory)) drop(directory)
+  }
+
   function drop(directory: string): void {
     const watcher = watched.get(directory)
     inTrees.delete(directory)
@@ -169,13 +178,8 @@ export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
       roots.add(directory)
       add(directory)
     },
-    rewalk: () =>
-      enqueue(async () => {
-        const before = inTrees
-        inTrees = new Set()
-        await walk([...roots].filter((root) => before.has(root)))
-        for (const directory of before) if (!inTrees.has(directory)) drop(directory)
-      }),
+    // One that has not begun yet sees everything that has happened until now.
+    rewalk: () => (nextRewalk ??= enqueue(rewalk)),
     close,
   }
 }

@@ -25,8 +25,8 @@ export interface Worktree {
 }
 
 /**
- * Worktrees of sessions. git itself remembers all about them: the lock of a worktree names its session, and
- * `refs/corral/ID/` has the commit that its changes are counted from. Changes to one repository happen one at a
+ * Worktrees of sessions. git itself remembers all about them: the lock of a worktree names its session and the
+ * checkout that it was made from, and `refs/corral/ID/` has the commit that its changes are counted from. Changes to one repository happen one at a
  * time.
  */
 export interface Worktrees {

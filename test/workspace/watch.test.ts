@@ -266,3 +266,24 @@ test('one watch for a whole tree, as systems with such a thing have it', async (
   watch.close()
   assert.equal(budget.left, 10)
 })
+
+test('what is ignored is looked at once more, however often it has changed meanwhile', async () => {
+  let looks = 0
+  const watch = watchDirectories({
+    budget: { left: 10 },
+    onEvent() {},
+    onLimit: assert.fail,
+    recursive: false,
+    async ignored() {
+      looks++
+      return new Set()
+    },
+  })
+  await watch.addTree(place.repo('often').path)
+  const first = looks
+  await Promise.all(Array.from({ length: 100 }, () => watch.rewalk()))
+  assert.equal(looks, first * 2)
+  await watch.rewalk()
+  assert.equal(looks, first * 3)
+  watch.close()
+})
