@@ -164,6 +164,29 @@ test('a merge driver of the repository is replaced by an ordinary merge', async 
   assert.equal(trap.ran(), false)
 })
 
+/** Ways to make a merge that only moves forward into another one, which is committed, signed and drops the work. */
+const MERGES: [name: string, settings: [string, string][]][] = [
+  ['options', [['branch.main.mergeOptions', '--strategy=ours --gpg-sign']]],
+  ['squash', [['branch.main.mergeOptions', '--squash']]],
+  ['strategy', [['pull.twohead', 'ours']]],
+]
+
+for (const [name, settings] of MERGES) {
+  test(`a merge is the one that we want, whatever the settings: ${name}`, async () => {
+    const checkout = place.repo(`merge ${name}`)
+    const trap = place.trap('exit 1')
+    checkout.git('config', 'gpg.program', trap.command)
+    for (const [key, value] of settings) checkout.git('config', key, value)
+    const repo = await openRepository(place.git, checkout.path)
+    const { path } = await worktrees.create(repo, { id: name, path: join(place.root, `of-${name}`) })
+    writeFileSync(join(path, 'new.txt'), 'new\n')
+    const merged = await worktrees.merge(repo, name)
+    assert.equal(merged.outcome === 'merged' && merged.commit, checkout.git('rev-parse', 'HEAD').trim())
+    assert.equal(checkout.git('show', 'HEAD:new.txt'), 'new\n')
+    assert.equal(trap.ran(), false)
+  })
+}
+
 test('what a submodule configures does not run either', async () => {
   const inner = place.repo('inner')
   const checkout = place.repo('outer', { 'a.txt': 'one\n' })
