@@ -39,7 +39,7 @@ export const worktreeMethods = [
     name: 'worktrees.merge',
     also: ['worktrees.accept'],
     summary:
-      'Brings that into the branch that is checked out in the repository. Unless it succeeds, nothing is touched.',
+      'Brings that into the branch that is checked out where the session was begun, unless a turn runs. Unless it succeeds, nothing is touched.',
     params: byId.extend({ message: z.string().max(10_000).exactOptional() }),
     aliases,
     result: z.object({ outcome: z.enum(['merged', 'nothing', 'conflict', 'blocked']) }),
@@ -52,7 +52,7 @@ export const worktreeMethods = [
     name: 'worktrees.discard',
     also: ['worktrees.delete', 'worktrees.reject'],
     summary:
-      'Removes the worktree, and with `force` the work that is nowhere else. Its session can only be read then.',
+      'Removes the worktree, unless a turn runs, and with `force` the work that is nowhere else. Its session can only be read then.',
     params: byId.extend({ force: z.boolean().default(false) }),
     aliases,
     result: z.object({ discarded: z.boolean(), sessionId: z.string() }),
