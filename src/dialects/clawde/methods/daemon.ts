@@ -1,13 +1,8 @@
 import { z } from 'zod'
-import { method, type Context } from '../method.ts'
+import { method } from '../method.ts'
 import { eightChecks } from '../doctor.ts'
 import { bothWays } from '../spelling.ts'
 import * as wire from '../wire.ts'
-
-export function activeSessions({ engine }: Pick<Context, 'engine'>): number {
-  const { running, waiting, paused } = engine.countSessions()
-  return running + waiting + paused
-}
 
 export const daemonMethods = [
   method({
@@ -42,12 +37,13 @@ export const daemonMethods = [
       const { engine, version, startedAt, workspace, daemonId } = context
       const uptime = Math.floor((Date.now() - startedAt) / 1000)
       const { idle, running, waiting, paused } = engine.countSessions()
+      const activeSessions = running + waiting + paused
       return bothWays({
         version,
         uptime,
         uptimeSecs: uptime,
-        activeSessions: activeSessions(context),
-        totalSessions: idle + running + waiting + paused,
+        activeSessions,
+        totalSessions: idle + activeSessions,
         watchedRepos: workspace.watched().length,
         port: context.port(),
         daemonId,
