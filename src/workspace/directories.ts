@@ -1,6 +1,7 @@
 import { watch, type Dirent, type FSWatcher } from 'node:fs'
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { linkIn } from './is-repository.ts'
 
 /** How many directories may be watched, by all that share it. */
 export interface WatchBudget {
@@ -123,9 +124,8 @@ export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
   /** Of a repository within, such as a submodule, only its commit matters. */
   async function enterNested(git: string, isDirectory: boolean): Promise<void> {
     if (isDirectory) return add(git)
-    const text = await readFile(git, 'utf8').catch(() => '')
-    const [, place] = /^gitdir: (.+)$/m.exec(text) ?? []
-    if (place !== undefined) add(resolve(dirname(git), place))
+    const place = await linkIn(git)
+    if (place !== null) add(resolve(dirname(git), place))
   }
 
   async function rewalk(): Promise<void> {
