@@ -9,6 +9,7 @@ import type { Config } from './config/config.ts'
 import { createEngine, type EngineParts } from './core/engine.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
+import { together } from './core/together.ts'
 import type { AgentReport } from './dialects/native/index.ts'
 import { openListeners } from './listeners.ts'
 import { openLog } from './store/log.ts'
@@ -110,12 +111,12 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     startedAt,
     listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
     agents: () => ({ ...countAgents(host), maxWarm: config.agents.maxWarm }),
-    async examine() {
+    examine: together(async () => {
       const { examineFromInside } = await import('./doctor/examine.ts')
       const around = { env: options.env, home: config.home, socket: config.socket }
       const own = Object.keys(config.customAgents)
       return examineFromInside(around, { addresses, troubles, agents: await reports(), own })
-    },
+    }),
     spares: host.spares,
     detect: async (name: string) => (catalog.names().includes(name) ? catalog.detect(name) : null),
     takesTools: (name: string) => catalog.names().includes(name) && catalog.capabilities(name).clientTools,

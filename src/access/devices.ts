@@ -12,7 +12,7 @@ export interface DeviceAccess {
   /** The device that this token belongs to; null when it is none, or none any more. */
   authenticate(token: string): Device | null
   rename(by: Device | null, deviceId: string, name: string): Promise<Device>
-  /** `device.revoked` says it to whoever holds its connections. */
+  /** `device.revoked` says it to whoever holds its connections; PINs that it has made go with it. */
   revoke(by: Device | null, deviceId: string): Promise<void>
 }
 
@@ -33,14 +33,20 @@ const REFUSED: Record<Exclude<PinVerdict, 'ok'>, [code: 'pin_invalid' | 'pin_exp
 
 const TOKEN_BYTES = 32
 
+/** What a PIN is good for, and which device made it (null: the owner). */
+interface Grant {
+  scopes: readonly Scope[]
+  madeBy: string | null
+}
+
 /** Who may come in, beside the owner: devices with a token that they got for a PIN. */
 export function createDeviceAccess(engine: Devices, options: DeviceAccessOptions): DeviceAccess {
-  const pairing = createPairing<readonly Scope[]>({ now: options.now, ttlMs: options.pinTtlMs })
+  const pairing = createPairing<Grant>({ now: options.now, ttlMs: options.pinTtlMs })
 
   return {
     pin(by, scopes = ['use']) {
       mustManage(by, null)
-      return pairing.issue(scopes)
+      return pairing.issue({ scopes, madeBy: by?.id ?? null })
     },
     async pair({ pin, ...command }) {
       const about = described(command)
@@ -51,7 +57,8 @@ export function createDeviceAccess(engine: Devices, options: DeviceAccessOptions
       }
       const token = randomBytes(TOKEN_BYTES).toString('hex')
       try {
-        const device = await engine.addDevice({ ...about, scopes: redeemed.grant, tokenHash: hashOf(token) })
+        const { scopes } = redeemed.grant
+        const device = await engine.addDevice({ ...about, scopes, tokenHash: hashOf(token) })
         return { device, token }
       } catch (error) {
         redeemed.undo()
@@ -72,6 +79,7 @@ export function createDeviceAccess(engine: Devices, options: DeviceAccessOptions
     async revoke(by, deviceId) {
       mustManage(by, deviceId)
       await engine.revokeDevice(deviceId)
+      pairing.withdraw(({ madeBy }) => madeBy === deviceId)
     },
   }
 }

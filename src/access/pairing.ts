@@ -13,6 +13,8 @@ export interface Pairing<Grant> {
   issue(grant: Grant): Pin
   /** Uses one up. `undo` gives it back: what it was used for did not come about. */
   redeem(pin: string): { verdict: Exclude<PinVerdict, 'ok'> } | { verdict: 'ok'; grant: Grant; undo(): void }
+  /** Those with such a grant are worth nothing any more. */
+  withdraw(isUnwanted: (grant: Grant) => boolean): void
 }
 
 export interface PairingOptions {
@@ -74,6 +76,9 @@ export function createPairing<Grant>({ now, ttlMs }: PairingOptions): Pairing<Gr
       const used = found
       issued.splice(issued.indexOf(used), 1)
       return { verdict: 'ok', grant: used.grant, undo: () => void issued.push(used) }
+    },
+    withdraw(isUnwanted) {
+      issued = issued.filter(({ grant }) => !isUnwanted(grant))
     },
   }
 }

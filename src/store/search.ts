@@ -3,7 +3,7 @@ import { LoggedEvent, type Event, type EventType } from '../core/event.ts'
 import type { SearchQuery } from '../core/ports.ts'
 import type { Phrase } from '../core/search/query.ts'
 import { SPOKEN_TYPES, spokenIn } from '../core/search/spoken.ts'
-import { wordsOf } from '../core/search/words.ts'
+import { SEARCHED_CHARACTERS, wordsOf } from '../core/search/words.ts'
 import type { Query } from './event-page.ts'
 
 /**
@@ -18,8 +18,6 @@ export const SEARCH_TABLE = `
     session, words, wholes, content = '', contentless_delete = 1, tokenize = 'ascii');
 `
 
-/** Of a text that is longer, the rest is not found: to cut it into words would hold everybody up. */
-const MAX_TEXT = 200_000
 /** The most relevant are looked for among so many of the newest. */
 const MAX_HITS = 1000
 /** What is found more often than this says nothing by how often it is found: the newest first, and nothing is weighed. */
@@ -42,7 +40,7 @@ export function createIndex(db: DatabaseSync): SearchIndex {
       if (!SPOKEN.has(type)) return
       const spoken = spokenIn(JSON.parse(body) as Event)
       if (!spoken || spoken.text === '') return
-      const { words, wholes } = wordsOf(spoken.text.slice(0, MAX_TEXT))
+      const { words, wholes } = wordsOf(spoken.text.slice(0, SEARCHED_CHARACTERS))
       if (words.length === 0) return
       const text = (list: { text: string }[]): string => list.map((word) => word.text).join(' ')
       add.run(seq, wordFor(session), text(words), text(wholes))

@@ -12,7 +12,10 @@ export function isLoopbackUrl({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }
 
-function refusePlain(url: URL, first: URL): void {
+function refuseUnsafe(url: URL, first: URL): void {
+  // `fetch` refuses these too, but repeats the password in what it says.
+  if (url.username || url.password)
+    throw new Error(`${url.origin} is given with a password, which is not sent`)
   const plain = url.protocol === 'http:' && isLoopbackUrl(url) && isLoopbackUrl(first)
   if (url.protocol !== 'https:' && !plain) throw new Error(`${url.origin} is not https`)
 }
@@ -49,7 +52,7 @@ const tooLarge = (maxBytes: number): Error => new Error(`the answer is larger th
 async function follow(from: URL, trusted: URL, signal: AbortSignal): Promise<Response> {
   let url = from
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
-    refusePlain(url, trusted)
+    refuseUnsafe(url, trusted)
     // Without the encoding `identity` a small answer could unfold into a large one.
     const response = await fetch(url, {
       signal,

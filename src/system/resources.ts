@@ -1,5 +1,6 @@
 import type { Log } from '../core/ports.ts'
 import { type Session, type Tier, tierOf } from '../core/session.ts'
+import { together } from '../core/together.ts'
 import { lookAtMemory, type Memory } from './memory.ts'
 import { createProcessLook, footprint, type ProcessRow, type ProcessTable } from './processes.ts'
 
@@ -44,7 +45,6 @@ const LANES = 2
 /** Returns how to take a sample. Calls that come while one is being taken get that one. */
 export function createResources(deps: ResourceDeps): () => Promise<Resources> {
   const { log, now = Date.now, memory = lookAtMemory, processes = createProcessLook() } = deps
-  let underWay: Promise<Resources> | null = null
 
   async function take(): Promise<Resources> {
     const unfinished = log.unfinished()
@@ -67,7 +67,7 @@ export function createResources(deps: ResourceDeps): () => Promise<Resources> {
     }
   }
 
-  return () => (underWay ??= take().finally(() => (underWay = null)))
+  return together(take)
 }
 
 const EMPTY: ProcessTable = { rows: [], markOf: () => null }

@@ -2,6 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { together } from '../core/together.ts'
 import { download, downloadText } from './download.ts'
 import { readPublicKey, type Release, verifiedRelease } from './release.ts'
 import { compareVersions } from './version.ts'
@@ -57,7 +58,6 @@ const PACKAGE_MS = 10 * 60 * 1000
 export function createUpdates(options: UpdateOptions): Updates {
   const { settings, current, directory, maxBytes = PACKAGE_BYTES, timeoutMs = PACKAGE_MS } = options
   const description = join(directory, 'release.json')
-  let underWay: Promise<StagedUpdate> | null = null
   let pending: string | null = null
 
   /** Throws unless both are there: an update that nobody vouches for is none. */
@@ -109,11 +109,11 @@ export function createUpdates(options: UpdateOptions): Updates {
   }
 
   return {
-    check,
+    check: together(check),
     get pending() {
       return pending
     },
-    stage: () => (underWay ??= fetchNewest().finally(() => (underWay = null))),
+    stage: together(fetchNewest),
     async staged() {
       const text = await readFile(description, 'utf8').catch(() => null)
       if (text === null || missing(settings) !== null) return null

@@ -1,6 +1,7 @@
 import { watch, type Dirent, type FSWatcher } from 'node:fs'
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { linkIn } from './is-repository.ts'
 
 /** How many directories may be watched, by all that share it. */
 export interface WatchBudget {
@@ -46,6 +47,7 @@ export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
   let appeared = new Set<string>()
   let timer: NodeJS.Timeout | null = null
   let work: Promise<void> = Promise.resolve()
+  let nextRewalk: Promise<void> | null = null
   let closed = false
 
   function add(directory: string, recursive = false): void {
@@ -122,9 +124,16 @@ export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
   /** Of a repository within, such as a submodule, only its commit matters. */
   async function enterNested(git: string, isDirectory: boolean): Promise<void> {
     if (isDirectory) return add(git)
-    const text = await readFile(git, 'utf8').catch(() => '')
-    const [, place] = /^gitdir: (.+)$/m.exec(text) ?? []
-    if (place !== undefined) add(resolve(dirname(git), place))
+    const place = await linkIn(git)
+    if (place !== null) add(resolve(dirname(git), place))
+  }
+
+  async function rewalk(): Promise<void> {
+    nextRewalk = null
+    const before = inTrees
+    inTrees = new Set()
+    await walk([...roots].filter((root) => before.has(root)))
+    for (const directory of before) if (!inTrees.has(directory)) drop(directory)
   }
 
   function drop(directory: string): void {
@@ -169,13 +178,8 @@ export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
       roots.add(directory)
       add(directory)
     },
-    rewalk: () =>
-      enqueue(async () => {
-        const before = inTrees
-        inTrees = new Set()
-        await walk([...roots].filter((root) => before.has(root)))
-        for (const directory of before) if (!inTrees.has(directory)) drop(directory)
-      }),
+    // One that has not begun yet sees everything that has happened until now.
+    rewalk: () => (nextRewalk ??= enqueue(rewalk)),
     close,
   }
 }

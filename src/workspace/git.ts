@@ -11,7 +11,7 @@ const AT_ONCE = 8
 export interface GitRequest {
   readonly cwd: string
   readonly args: readonly string[]
-  readonly input?: string
+  readonly input?: string | Buffer
   readonly env?: Readonly<Record<string, string>>
   readonly config?: readonly (readonly [key: string, value: string])[]
   readonly timeoutMs?: number

@@ -32,11 +32,15 @@ export async function guard(git: Git, cwd: string): Promise<GuardedGit> {
 }
 
 /** Refuses files whose filter we have switched off: an encrypted file, say, would be committed in clear. */
-export async function refuseFiltered(git: GuardedGit, paths: readonly string[]): Promise<void> {
+export async function refuseFiltered(
+  git: GuardedGit,
+  paths: readonly string[],
+  flags: readonly string[] = [],
+): Promise<void> {
   const { disabledFilters } = git.config
   if (disabledFilters.size === 0 || paths.length === 0) return
   const input = paths.map((path) => `${path}\0`).join('')
-  const { stdout } = await git.run(['check-attr', '-z', '--stdin', 'filter'], { input })
+  const { stdout } = await git.run(['check-attr', ...flags, '-z', '--stdin', 'filter'], { input })
   const fields = stdout.toString().split('\0')
   for (let n = 0; n + 2 < fields.length; n += 3) {
     const [path, filter = ''] = [fields[n], fields[n + 2]]

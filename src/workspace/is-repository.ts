@@ -4,7 +4,9 @@ import { join } from 'node:path'
 /** Whether a git repository is right there: a checkout, a worktree of one, or a bare one. No git is run for it. */
 export async function isRepository(path: string): Promise<boolean> {
   return (
-    (await isGitDirectory(join(path, '.git'))) || (await isLink(join(path, '.git'))) || isGitDirectory(path)
+    (await isGitDirectory(join(path, '.git'))) ||
+    (await linkIn(join(path, '.git'))) !== null ||
+    isGitDirectory(path)
   )
 }
 
@@ -13,11 +15,12 @@ async function isGitDirectory(path: string): Promise<boolean> {
   return head?.isFile() === true && objects?.isDirectory() === true
 }
 
-/** Worktrees and submodules have a file that says where the rest is. */
-async function isLink(path: string): Promise<boolean> {
-  const found = await look(path)
-  if (!found?.isFile() || found.size > 10_000) return false
-  return (await readFile(path, 'utf8').catch(() => '')).startsWith('gitdir: ')
+/** Worktrees and submodules have a file that says where the rest is; null when it is none. Waits for nobody's FIFO. */
+export async function linkIn(file: string): Promise<string | null> {
+  const found = await look(file)
+  if (!found?.isFile() || found.size > 10_000) return null
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return /^gitdir: (.+)/.exec(text)?.[1] ?? null
 }
 
 function look(path: string) {

@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CorralError } from '../core/error.ts'
 import { exitCodeOf, refuseFiltered, type GuardedGit } from './guarded.ts'
 import { openRepository, readStatus, type Repository } from './repository.ts'
 import { commitAll, commitTree, identity } from './snapshot.ts'
@@ -130,9 +131,14 @@ async function changedFiles(here: GuardedGit, from: string, to: string): Promise
   return stdout.toString().split('\0').slice(0, -1)
 }
 
-/** Refuses by itself, before it touches anything, what would overwrite a file, even an ignored one. */
+/**
+ * Refuses by itself, before it touches anything, what would overwrite a file, even an ignored one. The strategy is not
+ * used, but one that is configured instead (`pull.twohead`) could forbid to move forward.
+ */
 async function forward(here: GuardedGit, target: string): Promise<void> {
-  const flags = ['--ff-only', '--quiet', '--no-stat', '--no-autostash', '--no-verify-signatures']
-  const env = identity(here)
-  await here.run(['merge', ...flags, '--no-overwrite-ignore', target], { timeoutMs: SLOW_MS, env })
+  const flags = ['--ff-only', '--strategy=ort', '--quiet', '--no-stat', '--no-autostash']
+  const safety = ['--no-verify-signatures', '--no-overwrite-ignore']
+  await here.run(['merge', ...flags, ...safety, target], { timeoutMs: SLOW_MS, env: identity(here) })
+  if ((await here.resolve('HEAD')) === target) return
+  throw new CorralError('git_failed', 'git merge has made something else of it', { command: 'merge' })
 }

@@ -134,13 +134,17 @@ function repository(git: Git, root: string, gitDir: string, commonDir: string): 
   ): Promise<DiffText> {
     const args = ['ls-files', '-z', '--others', '--exclude-standard', '--', ...paths]
     const listed = await here.run(args, { maxBytes: MAX_LIST_BYTES, truncate: true })
-    const names = listed.stdout.toString().split('\0').slice(0, -1)
+    // A character for each byte: not every name is UTF-8, and git wants them back as they are.
+    const names = listed.stdout.toString('latin1').split('\0').slice(0, -1)
     const added = names.filter((name) => !name.endsWith('/'))
     if (added.length === 0) return show({})
+    const empty = await here.text(['hash-object', '-t', 'blob', '--stdin'])
+    const lines = added.map((name) => `100644 ${empty}\t${name}\0`).join('')
     return withIndexCopy(gitDir, async (index) => {
       const env = { GIT_INDEX_FILE: index }
-      const add = ['add', '--intent-to-add', '--pathspec-from-file=-', '--pathspec-file-nul']
-      await here.run(add, { env, input: added.map((name) => `${name}\0`).join('') })
+      // Unlike `add`, this does not mind a file that is gone meanwhile: an agent may be at work.
+      const input = Buffer.from(lines, 'latin1')
+      await here.run(['update-index', '-z', '--index-info'], { env, input })
       return show(env)
     })
   }

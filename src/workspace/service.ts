@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { asCorralError } from '../core/error.ts'
 import { createGit } from './git.ts'
 import type { MergeOutcome } from './merge.ts'
@@ -49,20 +49,19 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
   const worktrees = createWorktrees()
   const at = (path: string): Promise<Repository> => openRepository(git, path)
 
-  /** The checkout that a worktree was made from: where its work goes back to. */
-  async function main(path: string): Promise<Repository> {
-    const { commonDir } = await at(path)
-    return at(basename(commonDir) === '.git' ? dirname(commonDir) : path)
+  async function worktree(path: string, id: string): Promise<WorktreeEntry | null> {
+    const found = await worktrees.list(await at(path))
+    return found.find((entry) => entry.id === id) ?? null
   }
 
-  async function entryIn(path: string, id: string): Promise<WorktreeEntry | null> {
-    const found = await worktrees.list(await main(path))
-    return found.find((entry) => entry.id === id) ?? null
+  /** The checkout that the worktree of a session was made from; not always the main one of the repository. */
+  async function origin(path: string, id: string): Promise<Repository> {
+    return at((await worktree(path, id))?.from ?? path)
   }
 
   async function own(id: string): Promise<WorktreeEntry | null> {
     if (basename(id) !== id) return null
-    return entryIn(join(folder, id), id).catch(noneIfNoRepository)
+    return worktree(join(folder, id), id).catch(noneIfNoRepository)
   }
 
   return {
@@ -97,10 +96,10 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
       for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) found.push(await own(id))
       return found.filter((entry) => entry !== null)
     },
-    worktree: entryIn,
-    worktreeDiff: async (path, id) => worktrees.diff(await main(path), id),
-    mergeWorktree: async (path, id, message) => worktrees.merge(await main(path), id, message),
-    discardWorktree: async (path, id, force) => worktrees.discard(await main(path), id, { force }),
+    worktree,
+    worktreeDiff: async (path, id) => worktrees.diff(await at(path), id),
+    mergeWorktree: async (path, id, message) => worktrees.merge(await origin(path, id), id, message),
+    discardWorktree: async (path, id, force) => worktrees.discard(await origin(path, id), id, { force }),
     async stop() {
       await watcher.closeAll()
       git.close()

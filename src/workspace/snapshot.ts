@@ -72,6 +72,12 @@ async function writeTree(here: GuardedGit, status: RepoStatus, env: Record<strin
     oldPath !== null && code.includes('R') ? [path, oldPath] : [path],
   )
   const paths = changed.filter((path) => !path.endsWith('/'))
+  // git would not find it under the name that we have for it, and leave it out in silence.
+  const unreadable = paths.find((path) => path.includes('\uFFFD'))
+  if (unreadable !== undefined)
+    throw new CorralError('unsupported', `The name of a file is not UTF-8: ${unreadable}`, {
+      path: unreadable,
+    })
   await refuseFiltered(here, paths)
   const input = paths.map((path) => `${path}\0`).join('')
   const update = ['update-index', '--add', '--remove', '-z', '--stdin']

@@ -25,6 +25,9 @@ const FILTER = /^filter\.(.*)\.(clean|smudge|process|required)$/s
 const MERGE_DRIVER = /^merge\.(.*)\.driver$/s
 const LFS_COMMAND = /^lfs\.(extension\..*|customtransfer\..*|(.*\.)?standalonetransferagent)$/s
 
+/** Flags for each merge into a branch, which may have it signed, or be another merge than the one that was asked for. */
+const MERGE_OPTIONS = /^branch\..*\.mergeoptions$/s
+
 /** What `git lfs install --local` writes: a known program and no choice of the repository's. */
 const LFS_FILTER: Readonly<Record<string, RegExp>> = {
   clean: /^git-lfs clean -- %f$/,
@@ -43,6 +46,7 @@ export function readConfig(listing: string): RepoConfig {
     ...[...disabledFilters].flatMap(withoutFilter),
     ...own.flatMap(({ key }) => withoutDriver(key)),
     ...own.filter(({ key }) => LFS_COMMAND.test(key)).map(({ key }) => [key, ''] as const),
+    ...entries.filter(({ key }) => MERGE_OPTIONS.test(key)).map(({ key }) => [key, '--ff-only'] as const),
   ]
   if (overrides.length > MAX_OVERRIDES || overrides.some(([key]) => key.includes('\uFFFD')))
     throw new CorralError('git_failed', 'The configuration of this repository cannot be made safe')

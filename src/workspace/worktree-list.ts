@@ -2,6 +2,8 @@
 export interface WorktreeEntry {
   readonly id: string
   readonly path: string
+  /** The checkout that it was made from: where its work goes back to. */
+  readonly from: string | null
   /** What is checked out there now; the agent may have changed it. */
   readonly branch: string | null
   readonly head: string | null
@@ -14,11 +16,12 @@ export interface WorktreeEntry {
   readonly isLeftOver: boolean
 }
 
-const REASON = 'corral session '
+/** The checkout is in quotes: git takes spaces at the end of a reason away. */
+const REASON = /^corral session (\S+) of (".*")$/s
 const REF = /^refs\/corral\/([^/]+)\/(base|carried)$/
 
-export function reasonOf(id: string): string {
-  return REASON + id
+export function reasonOf(id: string, from: string): string {
+  return `corral session ${id} of ${JSON.stringify(from)}`
 }
 
 export function baseRef(id: string): string {
@@ -51,17 +54,16 @@ export function parseWorktrees(listing: string, refLines: string): WorktreeEntry
   })
   const entries = listing.split('\0\0').flatMap((text): WorktreeEntry[] => {
     const fields = fieldsOf(text)
-    const reason = fields.get('locked') ?? ''
-    if (!reason.startsWith(REASON)) return []
-    const id = reason.slice(REASON.length)
-    return [{ id, ...placeOf(fields), ...about(id), isLeftOver: false }]
+    const [, id, from] = REASON.exec(fields.get('locked') ?? '') ?? []
+    if (id === undefined || from === undefined) return []
+    return [{ id, from: pathIn(from), ...placeOf(fields), ...about(id), isLeftOver: false }]
   })
   const known = new Set(entries.map(({ id }) => id))
   const left = new Set(
     [...refs.keys()].flatMap((ref) => REF.exec(ref)?.[1] ?? []).filter((id) => !known.has(id)),
   )
   const leftOvers = [...left].map((id) => {
-    const nowhere = { path: '', branch: null, head: null, isMissing: true, isLeftOver: true }
+    const nowhere = { path: '', from: null, branch: null, head: null, isMissing: true, isLeftOver: true }
     return { id, ...nowhere, ...about(id) }
   })
   return [...entries, ...leftOvers]
@@ -74,6 +76,15 @@ function fieldsOf(text: string): Map<string, string> {
       return space < 0 ? [field, ''] : [field.slice(0, space), field.slice(space + 1)]
     }),
   )
+}
+
+/** A lock is a file that somebody else may have written. */
+function pathIn(quoted: string): string | null {
+  try {
+    return JSON.parse(quoted) as string
+  } catch {
+    return null
+  }
 }
 
 function placeOf(fields: ReadonlyMap<string, string>) {

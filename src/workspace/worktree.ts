@@ -2,7 +2,7 @@ import { access, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CorralError } from '../core/error.ts'
 import { isInside } from './files.ts'
-import { refuseFiltered, type GuardedGit } from './guarded.ts'
+import { guard, refuseFiltered, type GuardedGit } from './guarded.ts'
 import { mergeBack, type MergeOutcome } from './merge.ts'
 import { openRepository, readStatus, type DiffRequest, type DiffText, type Repository } from './repository.ts'
 import { identity, snapshot } from './snapshot.ts'
@@ -25,8 +25,8 @@ export interface Worktree {
 }
 
 /**
- * Worktrees of sessions. git itself remembers all about them: the lock of a worktree names its session, and
- * `refs/corral/ID/` has the commit that its changes are counted from. Changes to one repository happen one at a
+ * Worktrees of sessions. git itself remembers all about them: the lock of a worktree names its session and the
+ * checkout that it was made from, and `refs/corral/ID/` has the commit that its changes are counted from. Changes to one repository happen one at a
  * time.
  */
 export interface Worktrees {
@@ -85,19 +85,30 @@ async function create(repo: Repository, { id, path, carry = false }: WorktreeReq
     throw new CorralError('unsupported', 'The repository has no commit yet', { path: repo.root })
   if ((await list(repo)).some((entry) => entry.id === id))
     throw new CorralError('invalid', `There is a worktree ${id} already`, { field: 'id' })
-  if (here.config.disabledFilters.size > 0) await refuseFiltered(here, (await repo.files()).files)
   const head = (await here.resolve('HEAD'))!
   const base = carry ? await snapshot(repo, 'Uncommitted work, carried over') : head
   const branch = await freeBranch(here, id)
   await here.run(['update-ref', '--stdin', '-z'], { input: refsInput(id, base, base !== head) })
-  const add = ['worktree', 'add', '--quiet', '--no-track', '--lock', '--reason', reasonOf(id), '-b', branch]
+  const lock = ['--lock', '--reason', reasonOf(id, repo.root)]
+  const add = ['worktree', 'add', '--quiet', '--no-track', '--no-checkout', ...lock, '-b', branch]
   try {
-    await here.run([...add, '--', place, base], { timeoutMs: SLOW_MS, env: identity(here) })
+    await here.run([...add, '--', place, base], { env: identity(here) })
+    await fill(await guard(repo.git, place), base)
   } catch (thrown) {
     await removeAll(here, { id, path: place, branch })
     throw thrown
   }
   return { id, path: place, branch, base }
+}
+
+/** Other settings may hold there than where it was made from: some are for one branch, or one place, only. */
+async function fill(there: GuardedGit, base: string): Promise<void> {
+  await there.run(['read-tree', base])
+  if (there.config.disabledFilters.size > 0) {
+    const { stdout } = await there.run(['ls-files', '-z'])
+    await refuseFiltered(there, stdout.toString().split('\0').slice(0, -1), ['--cached'])
+  }
+  await there.run(['reset', '--hard', '--quiet', '--no-recurse-submodules'], { timeoutMs: SLOW_MS })
 }
 
 async function placeFor(repo: Repository, path: string): Promise<string> {

@@ -129,6 +129,15 @@ test('who was put out is out at once, and it is said to whoever holds its connec
   await assert.rejects(access.rename(null, device.id, 'x'), refused('device_not_found'))
 })
 
+test('the PINs of a device go with it', async () => {
+  const { device: boss } = await newDevice('Boss', ['manage'])
+  const [own, bosses] = [access.pin(null), access.pin(boss, ['manage'])]
+  await access.revoke(null, boss.id)
+  const about = { name: 'Phone', platform: 'ios' }
+  await assert.rejects(access.pair({ pin: bosses.pin, ...about }), refused('pin_invalid'))
+  assert.equal((await access.pair({ pin: own.pin, ...about })).device.name, 'Phone')
+})
+
 test('a device does nothing to others unless it may; itself it may rename, and leave', async () => {
   const { device: phone } = await newDevice('Phone')
   const { device: other } = await newDevice('Other')

@@ -191,3 +191,10 @@ test('a cursor of somebody else is refused', async () => {
     )
   }
 })
+
+test('a text with very many backticks can be exported', () => {
+  const input = { content: '` '.repeat(500_000), path: '/x' }
+  const started: EventBody = { type: 'tool.started', callId: 'c', tool: 'Write', input, parent: null }
+  const event = { seq: 1, at: 1, sessionId: 's', turnId: null, ...started } as Event
+  assert.ok(markdownOf(event, NO_MEMORY, () => []).text.endsWith('\n```'))
+})

@@ -138,3 +138,11 @@ test('a snippet of anything is whole characters, and its marks are inside', () =
     for (const [from, to] of marks) assert.ok(from >= 0 && from < to && to <= part.length)
   }
 })
+
+test('of a very long text only the part that can be found is looked at', () => {
+  const long = `${'alpha beta '.repeat(1_000_000)}needle`
+  assert.deepEqual(snippetOf(long, parseQuery('needle ')).marks, [])
+  const { text, marks } = snippetOf(long, parseQuery('alpha '))
+  assert.equal(text.slice(...marks[0]!), 'alpha')
+  assert.ok(text.endsWith('…'))
+})

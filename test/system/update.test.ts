@@ -171,6 +171,13 @@ test('a package that was changed after it was fetched is refused, and fetched ag
   await assert.rejects(rig.staged(), /signature/)
 })
 
+test('many who ask at the same time cost the feed one question', async (t) => {
+  const rig = await rigFor(t, release())
+  const answers = await Promise.all(Array.from({ length: 20 }, () => rig.check()))
+  assert.deepEqual([...new Set(answers.map(({ state }) => state))], ['available'])
+  assert.deepEqual(rig.asked, ['/feed.json'])
+})
+
 test('only the newest package is kept', async (t) => {
   const rig = await rigFor(t, release())
   writeFileSync(join((await rig.stage(), rig.directory), 'corral-1.1.0.tgz'), 'old')
@@ -291,6 +298,13 @@ test('nothing is asked for in plain text, but on this very machine', async (t) =
   await assert.rejects(inward, /is not https/, 'a feed elsewhere does not lead to servers on this machine')
   const file = await rigFor(t, release({ url: 'file:///etc/passwd' }))
   await assert.rejects(file.stage(), /is not https/)
+})
+
+test('a password in the address of the feed is told to nobody', async (t) => {
+  const rig = await rigFor(t, release(), { feed: 'https://some:secret@127.0.0.1/feed.json' })
+  const { message } = (await rig.check()) as { message: string }
+  assert.match(message, /password/)
+  assert.doesNotMatch(message, /secret/)
 })
 
 test('each newer version is told of once', async () => {

@@ -113,6 +113,23 @@ for (const name of ['crypt', 'a=b', 'with space.clean']) {
   })
 }
 
+for (const condition of ['onbranch:corral/**', 'gitdir:**/worktrees/**']) {
+  test(`a filter that is there only once a worktree is does not run: ${condition}`, async () => {
+    const files = { 'a.txt': 'one\n', '.gitattributes': 'a.txt filter=x\n' }
+    const checkout = place.repo(`for ${condition.length}`, files)
+    const trap = place.trap()
+    checkout.git('config', '--file', '.git/extra', 'filter.x.smudge', trap.command)
+    checkout.git('config', `includeIf.${condition}.path`, 'extra')
+    const repo = await openRepository(place.git, checkout.path)
+    const request = { id: `only${condition.length}`, path: join(place.root, `only${condition.length}`) }
+    await assert.rejects(worktrees.create(repo, request), { code: 'unsupported' })
+    assert.equal(trap.ran(), false)
+    assert.equal(existsSync(request.path), false)
+    checkout.git('worktree', 'add', '-q', '-b', 'corral/x', request.path)
+    assert.equal(trap.ran(), true, 'the trap is one')
+  })
+}
+
 test('a filter with a name that is no text makes a repository unusable rather than dangerous', async () => {
   const checkout = place.repo('bytes')
   const trap = place.trap()
@@ -146,6 +163,29 @@ test('a merge driver of the repository is replaced by an ordinary merge', async 
   assert.equal(checkout.git('show', 'HEAD:a.txt'), text({ 2: 'theirs', 15: 'ours' }))
   assert.equal(trap.ran(), false)
 })
+
+/** Ways to make a merge that only moves forward into another one, which is committed, signed and drops the work. */
+const MERGES: [name: string, settings: [string, string][]][] = [
+  ['options', [['branch.main.mergeOptions', '--strategy=ours --gpg-sign']]],
+  ['squash', [['branch.main.mergeOptions', '--squash']]],
+  ['strategy', [['pull.twohead', 'ours']]],
+]
+
+for (const [name, settings] of MERGES) {
+  test(`a merge is the one that we want, whatever the settings: ${name}`, async () => {
+    const checkout = place.repo(`merge ${name}`)
+    const trap = place.trap('exit 1')
+    checkout.git('config', 'gpg.program', trap.command)
+    for (const [key, value] of settings) checkout.git('config', key, value)
+    const repo = await openRepository(place.git, checkout.path)
+    const { path } = await worktrees.create(repo, { id: name, path: join(place.root, `of-${name}`) })
+    writeFileSync(join(path, 'new.txt'), 'new\n')
+    const merged = await worktrees.merge(repo, name)
+    assert.equal(merged.outcome === 'merged' && merged.commit, checkout.git('rev-parse', 'HEAD').trim())
+    assert.equal(checkout.git('show', 'HEAD:new.txt'), 'new\n')
+    assert.equal(trap.ran(), false)
+  })
+}
 
 test('what a submodule configures does not run either', async () => {
   const inner = place.repo('inner')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { after, afterEach, test } from 'node:test'
 import { watchDirectories } from '../../src/workspace/directories.ts'
 import { openRepository } from '../../src/workspace/repository.ts'
@@ -265,4 +266,42 @@ test('one watch for a whole tree, as systems with such a thing have it', async (
   await until(() => paths.includes(join(checkout.path, 'deep/er/b')), 'a file far below')
   watch.close()
   assert.equal(budget.left, 10)
+})
+
+test('what is ignored is looked at once more, however often it has changed meanwhile', async () => {
+  let looks = 0
+  const watch = watchDirectories({
+    budget: { left: 10 },
+    onEvent() {},
+    onLimit: assert.fail,
+    recursive: false,
+    async ignored() {
+      looks++
+      return new Set()
+    },
+  })
+  await watch.addTree(place.repo('often').path)
+  const first = looks
+  await Promise.all(Array.from({ length: 100 }, () => watch.rewalk()))
+  assert.equal(looks, first * 2)
+  await watch.rewalk()
+  assert.equal(looks, first * 3)
+  watch.close()
+})
+
+test('something within that only looks like a repository holds nobody up', async () => {
+  const checkout = place.repo('odd')
+  const fifos = Array.from({ length: 4 }, (_, n) => join(checkout.path, `in${n}`, '.git'))
+  for (const fifo of fifos) {
+    mkdirSync(dirname(fifo))
+    execFileSync('mkfifo', [fifo])
+  }
+  let opened = false
+  void openIn(watching(), checkout).then(() => (opened = true))
+  try {
+    await until(() => opened, 'the repository', 5000)
+  } finally {
+    // Whoever waits for a writer is let go, so that a failure does not hang.
+    for (const fifo of fifos) closeSync(openSync(fifo, constants.O_RDWR))
+  }
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openRepository, type Repository } from '../../src/workspace/repository.ts'
@@ -41,7 +41,7 @@ test('a worktree starts at HEAD, is listed, and shows what was done in it', asyn
   main.write('a.txt', 'uncommitted\n')
   assert.equal(readFileSync(join(side.path, 'a.txt'), 'utf8'), 'one\ntwo\nthree\n')
   const head = main.git('rev-parse', 'HEAD').trim()
-  const about = { path: side.path, branch: `corral/${id}`, head, base: head }
+  const about = { path: side.path, from: main.path, branch: `corral/${id}`, head, base: head }
   const entry = { id, ...about, isCarried: false, isMissing: false, isLeftOver: false }
   assert.deepEqual(await worktrees.list(repo), [entry])
   side.write('a.txt', 'one\n2\nthree\n')
@@ -257,6 +257,22 @@ test('a worktree beside a bare repository has worktrees too', async () => {
   assert.equal((await worktrees.merge(repo, 'bare')).outcome, 'merged')
   assert.equal(existsSync(join(place.root, 'beside', 'new')), true)
   await worktrees.discard(repo, 'bare')
+})
+
+test('a name that is not UTF-8 is shown, and refused where it would be left out', async () => {
+  const { id, main, repo, side } = await aWorktree()
+  writeFileSync(Buffer.from(`${side.path}/caf\xe9`, 'latin1'), 'x\n')
+  side.write('other', 'y\n')
+  const files = parseUnifiedDiff((await worktrees.diff(repo, id)).text)
+  assert.deepEqual(
+    files.map(({ path, hunks }) => [path, hunks.length]),
+    [
+      ['caf\uFFFD', 1],
+      ['other', 1],
+    ],
+  )
+  await assert.rejects(worktrees.merge(repo, id), { code: 'unsupported' })
+  assert.equal(isClean(main), true)
 })
 
 test('places and names that will not do', async () => {

@@ -1,5 +1,5 @@
 import type { Phrase } from './query.ts'
-import { wordsOf, type Word } from './words.ts'
+import { SEARCHED_CHARACTERS, wordsOf, type Word } from './words.ts'
 
 export interface Snippet {
   text: string
@@ -25,7 +25,7 @@ export function snippetOf(text: string, phrases: readonly Phrase[]): Snippet {
 }
 
 function marksIn(text: string, phrases: readonly Phrase[]): [number, number][] {
-  const { words, wholes } = wordsOf(text)
+  const { words, wholes } = wordsOf(text.slice(0, SEARCHED_CHARACTERS))
   const found = phrases.flatMap((phrase) => [...rowsOf(words, phrase), ...rowsOf(wholes, phrase)])
   const marks: [number, number][] = []
   for (const [from, to] of found.toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {

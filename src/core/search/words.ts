@@ -22,6 +22,9 @@ export interface Words {
   wholes: Word[]
 }
 
+/** Of a text that is longer, the rest is neither found nor marked: to cut it into words would hold everybody up. */
+export const SEARCHED_CHARACTERS = 200_000
+
 /** A longer one is cut here: it is no word, and nobody types it. */
 const LONGEST = 100
 

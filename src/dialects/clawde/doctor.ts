@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { Finding } from './ports.ts'
+import type { Finding, UpdateCheck } from './ports.ts'
 
 export interface Check {
   name: string
@@ -11,7 +11,7 @@ export interface Check {
 /** The checks that this protocol names, in its order, from all that the doctor has found. */
 export async function eightChecks(
   findings: readonly Finding[],
-  { tokenFile, isAdvertised }: { tokenFile: string; isAdvertised: boolean },
+  { tokenFile, isAdvertised, update }: { tokenFile: string; isAdvertised: boolean; update: UpdateCheck },
 ): Promise<Check[]> {
   const from = (name: string, finding: string, absent: Check['status'] = 'ok'): Check => {
     const found = findings.find((one) => one.name === finding)
@@ -28,7 +28,7 @@ export async function eightChecks(
     from('provider_claude', 'agent_claude', 'warn'),
     mdnsCheck(isAdvertised, listener?.message ?? ''),
     from('disk_space', 'disk_space'),
-    { name: 'update', status: 'ok', message: 'no release feed is configured', fix: null },
+    updateCheck(update),
   ]
 }
 
@@ -50,4 +50,19 @@ function mdnsCheck(isAdvertised: boolean, address: string): Check {
   const others = address.startsWith('wss:') ? 'devices need the address' : 'only this machine can connect'
   const message = isAdvertised ? '_clawd._tcp and _clawde._tcp advertised' : `not advertised: ${others}`
   return { name: 'mdns', status: 'ok', message, fix: null }
+}
+
+function updateCheck(update: UpdateCheck): Check {
+  const isFine = update.state === 'current' || update.state === 'unconfigured'
+  const fix = isFine
+    ? null
+    : update.state === 'failed'
+      ? 'look at updates.feed'
+      : 'daemon.applyUpdate fetches it'
+  return { name: 'update', status: isFine ? 'ok' : 'warn', message: updateMessage(update), fix }
+}
+
+export function updateMessage(update: UpdateCheck): string {
+  if ('message' in update) return update.message
+  return update.state === 'available' ? `${update.latest} is there` : `${update.current} is the latest`
 }

@@ -45,16 +45,13 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Moments are texts; who asked for numbers gets them as seconds. */
+/** Moments are texts; who asked for numbers gets them as seconds. What is in the input of a tool is not ours to change. */
 export function unixTimes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unixTimes)
   if (!isFields(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [
-      key,
-      isMoment(key, field) ? seconds(field) : unixTimes(field),
-    ]),
-  )
+  const inUnix = (key: string, field: unknown): unknown =>
+    isMoment(key, field) ? seconds(field) : key === 'input' ? field : unixTimes(field)
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, inUnix(key, field)]))
 }
 
 function isMoment(key: string, value: unknown): value is string {

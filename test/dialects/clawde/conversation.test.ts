@@ -102,6 +102,8 @@ test('spellings', () => {
   assert.deepEqual(bothWays({ repoPath: 1, id: 2 }), { repoPath: 1, repo_path: 1, id: 2 })
   const at = '1970-01-01T00:01:00.000Z'
   assert.deepEqual(unixTimes([{ createdAt: at, title: at }]), [{ createdAt: 60, title: at }])
+  const call = { input: { runAt: 'noon', expires_at: at } }
+  assert.deepEqual(unixTimes({ toolCall: call }), { toolCall: call }, 'what a tool gets is its own')
 })
 
 test('permissions are what passes, and can be read back', () => {

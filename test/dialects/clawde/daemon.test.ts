@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmodSync } from 'node:fs'
 import { test } from 'node:test'
+import type { UpdateCheck } from '../../../src/dialects/clawde/ports.ts'
 import { rigFor, type Json } from './support.ts'
 
 test('daemon.status has every field in both spellings', async (t) => {
@@ -97,6 +98,23 @@ test('daemon.doctor has eight checks, and its status is that of the worst', asyn
   chmodSync(rig.tokenFile, 0o644)
   const again = await client.call<{ checks: Json[] }>('daemon.doctor')
   assert.equal(again.checks[1]!['status'], 'warn')
+})
+
+test('daemon.doctor says what the release feed says', async (t) => {
+  let found: UpdateCheck = { state: 'current', current: '9.9.9', latest: '9.9.9' }
+  const updates = { check: async () => found, stage: async () => assert.fail('nothing to fetch') }
+  const client = await (await rigFor(t, { parts: { updates } })).client()
+  const check = async (): Promise<unknown[]> => {
+    const { checks } = await client.call<{ checks: Json[] }>('daemon.doctor')
+    return [checks[7]!['status'], checks[7]!['message']]
+  }
+  assert.deepEqual(await check(), ['ok', '9.9.9 is the latest'])
+  found = { state: 'available', current: '9.9.9', latest: '10.0.0', notes: '' }
+  assert.deepEqual(await check(), ['warn', '10.0.0 is there'])
+  found = { state: 'failed', current: '9.9.9', message: 'the feed is not JSON' }
+  assert.deepEqual(await check(), ['warn', 'the feed is not JSON'])
+  found = { state: 'unconfigured', current: '9.9.9', message: 'no feed' }
+  assert.deepEqual(await check(), ['ok', 'no feed'])
 })
 
 test('without a release feed updates say so', async (t) => {

@@ -146,6 +146,7 @@ test('two daemons: a device of the one is nobody at the other, and put out at on
   const native = await dial(t, `${urlOf(home)}/native`, { authorization: `Bearer ${token}` })
   assert.equal((await native.refusal('daemon.stop')).data['code'], 'forbidden')
   assert.equal((await native.refusal('device.pin', {})).data['code'], 'forbidden')
+  assert.equal((await native.refusal('daemon.setName', { name: 'x' })).data['code'], 'forbidden')
   await boss.call('device.revoke', { id: paired['deviceId'] })
   assert.equal(await back.closed, 1008)
   assert.equal(await native.closed, 1008)

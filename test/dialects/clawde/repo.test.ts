@@ -149,6 +149,30 @@ test('a session in its own worktree: its diff, merged back, and gone', async (t)
   assert.equal((await client.refusal('worktrees.diff', { sessionId: plain })).data['reason'], 'no_worktree')
 })
 
+test('the same key twice is one session with one worktree', async (t) => {
+  const { client, repo } = await rigWithRepo(t)
+  const params = { repoPath: repo.path, provider: 'demo', worktree: true, key: 'k' }
+  const create = (): Promise<Json> => client.call('session.create', params)
+  const made = [...(await Promise.all([create(), create()])), await create()]
+  for (const { id, worktree } of made)
+    assert.deepEqual([id, worktree], [made[0]!['id'], made[0]!['worktree']])
+  assert.equal(repo.git('worktree', 'list', '--porcelain').match(/^worktree /gm)?.length, 2)
+  assert.equal(repo.git('branch', '--list', 'corral/*').trim().split('\n').length, 1)
+})
+
+test('a worktree stays while its agent is at work', async (t) => {
+  const { client, repo } = await rigWithRepo(t)
+  const params = { repoPath: repo.path, provider: 'demo', worktree: true }
+  const { id: sessionId, worktree } = await client.call('session.create', params)
+  await client.call('session.sendMessage', { sessionId, content: '[[drip 1000 50]]' })
+  await client.push('session.messageCreated', ({ message }) => (message as Json)['role'] === 'assistant')
+  for (const method of ['worktrees.merge', 'worktrees.discard', 'worktrees.reject'])
+    assert.equal((await client.refusal(method, { sessionId, force: true })).code, -32002, method)
+  assert.ok(existsSync((worktree as { path: string }).path))
+  await client.call('session.cancel', { sessionId })
+  await client.push('session.statusChanged', ({ status }) => status === 'idle')
+})
+
 test('a deleted session leaves a worktree whose work would be lost', async (t) => {
   const { client, repo } = await rigWithRepo(t)
   repo.write('a.txt', 'not committed\n')

@@ -111,6 +111,8 @@ test('the same key twice is one session, and one message', async (t) => {
   const message = { sessionId: one, content: '[[say hi]]', key: 'm' }
   const first = await client.call('session.sendMessage', message)
   assert.equal((await client.call('session.sendMessage', message))['id'], first['id'])
+  const again = await client.call('session.sendMessage', { ...message, content: 'something else' })
+  assert.deepEqual([again['id'], again['content']], [first['id'], '[[say hi]]'])
 })
 
 test('without a directory a session works where the daemon was started', async (t) => {

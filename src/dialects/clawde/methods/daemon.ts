@@ -1,13 +1,8 @@
 import { z } from 'zod'
-import { method, type Context } from '../method.ts'
+import { method } from '../method.ts'
 import { eightChecks } from '../doctor.ts'
 import { bothWays } from '../spelling.ts'
 import * as wire from '../wire.ts'
-
-export function activeSessions({ engine }: Pick<Context, 'engine'>): number {
-  const { running, waiting, paused } = engine.countSessions()
-  return running + waiting + paused
-}
 
 export const daemonMethods = [
   method({
@@ -42,12 +37,13 @@ export const daemonMethods = [
       const { engine, version, startedAt, workspace, daemonId, updates } = context
       const uptime = Math.floor((Date.now() - startedAt) / 1000)
       const { idle, running, waiting, paused } = engine.countSessions()
+      const activeSessions = running + waiting + paused
       return bothWays({
         version,
         uptime,
         uptimeSecs: uptime,
-        activeSessions: activeSessions(context),
-        totalSessions: idle + running + waiting + paused,
+        activeSessions,
+        totalSessions: idle + activeSessions,
         watchedRepos: workspace.watched().length,
         port: context.port(),
         daemonId,
@@ -82,10 +78,11 @@ export const daemonMethods = [
     params: wire.nothing,
     result: z.object({ checks: z.array(wire.check), overallStatus: z.enum(['ok', 'warn', 'error']) }),
     async handler(_, context) {
-      const { settings, examine } = context
-      const checks = await eightChecks(await examine(), {
-        tokenFile: settings.tokenFile,
+      const [findings, update] = await Promise.all([context.examine(), context.updates.check()])
+      const checks = await eightChecks(findings, {
+        tokenFile: context.settings.tokenFile,
         isAdvertised: context.isAdvertised(),
+        update,
       })
       const has = (status: string): boolean => checks.some((check) => check.status === status)
       const overallStatus = has('error') ? 'error' : has('warn') ? 'warn' : 'ok'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Sent } from '../../../core/command.ts'
+import { textOf } from '../../../core/content.ts'
 import { ClawdeError } from '../errors.ts'
 import { messagesOf } from '../history.ts'
 import { method, type Context } from '../method.ts'
@@ -44,7 +45,7 @@ async function send(params: z.output<typeof sendParams>, context: Context) {
     id: turn.id,
     sessionId,
     role: 'user',
-    content,
+    content: textOf(turn.input),
     status: 'done',
     at: turn.queuedAt,
   } as const

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { updateMessage } from '../doctor.ts'
 import { ClawdeError } from '../errors.ts'
 import { method } from '../method.ts'
 import type { UpdateCheck, Updates } from '../ports.ts'
@@ -22,15 +23,13 @@ export const updateMethods = [
       const { current, state } = found
       const available = state === 'available'
       const latest = 'latest' in found ? found.latest : null
-      const message =
-        'message' in found ? found.message : available ? `${latest} is there` : `${current} is the latest`
       return bothWays({
         current,
         latest,
         available,
         updateAvailable: available,
         configured: state !== 'unconfigured',
-        message,
+        message: updateMessage(found),
       })
     },
   }),
@@ -49,14 +48,8 @@ export const updateMethods = [
     }),
     async handler(_, { updates, tell }) {
       const found = await look(updates)
-      const refused =
-        'message' in found
-          ? found.message
-          : found.state === 'current'
-            ? `${found.current} is the latest`
-            : null
-      if (refused !== null) return { applied: false, staged: false, message: refused }
-      const version = 'latest' in found ? found.latest : found.current
+      if (found.state !== 'available') return { applied: false, staged: false, message: updateMessage(found) }
+      const version = found.latest
       tell('daemon.updating', { version })
       try {
         const { path, command } = await updates.stage()

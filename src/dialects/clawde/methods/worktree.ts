@@ -9,10 +9,16 @@ const byId = z.object({ sessionId: wire.sessionId })
 const aliases = wire.SESSION_ID
 
 async function withWorktree({ engine, workspace }: Context, sessionId: string): Promise<Session> {
-  const session = engine.session(sessionId)
-  const found = await workspace.worktree(session.cwd, sessionId).catch(() => null)
-  if (found) return session
+  const found = await workspace.worktree(engine.session(sessionId).cwd, sessionId).catch(() => null)
+  if (found) return engine.session(sessionId)
   throw new ClawdeError('repoNotFound', 'This session has no worktree of its own', { reason: 'no_worktree' })
+}
+
+/** One that no agent writes to now. */
+async function withRestingWorktree(context: Context, sessionId: string): Promise<Session> {
+  const session = await withWorktree(context, sessionId)
+  if (!session.turn) return session
+  throw new ClawdeError('providerNotAvailable', 'A turn is in progress: cancel it first', { reason: 'busy' })
 }
 
 export const worktreeMethods = [
@@ -33,13 +39,12 @@ export const worktreeMethods = [
     name: 'worktrees.merge',
     also: ['worktrees.accept'],
     summary:
-      'Brings that into the branch that is checked out in the repository. Unless it succeeds, nothing is touched.',
+      'Brings that into the branch that is checked out where the session was begun, unless a turn runs. Unless it succeeds, nothing is touched.',
     params: byId.extend({ message: z.string().max(10_000).exactOptional() }),
     aliases,
     result: z.object({ outcome: z.enum(['merged', 'nothing', 'conflict', 'blocked']) }),
     async handler({ sessionId, message }, context) {
-      const { cwd, turn } = await withWorktree(context, sessionId)
-      if (turn) throw new ClawdeError('providerNotAvailable', 'A turn is in progress', { reason: 'busy' })
+      const { cwd } = await withRestingWorktree(context, sessionId)
       return context.workspace.mergeWorktree(cwd, sessionId, message)
     },
   }),
@@ -47,12 +52,12 @@ export const worktreeMethods = [
     name: 'worktrees.discard',
     also: ['worktrees.delete', 'worktrees.reject'],
     summary:
-      'Removes the worktree, and with `force` the work that is nowhere else. Its session can only be read then.',
+      'Removes the worktree, unless a turn runs, and with `force` the work that is nowhere else. Its session can only be read then.',
     params: byId.extend({ force: z.boolean().default(false) }),
     aliases,
     result: z.object({ discarded: z.boolean(), sessionId: z.string() }),
     async handler({ sessionId, force }, context) {
-      const { cwd } = await withWorktree(context, sessionId)
+      const { cwd } = await withRestingWorktree(context, sessionId)
       await context.workspace.discardWorktree(cwd, sessionId, force)
       return bothWays({ discarded: true, sessionId })
     },

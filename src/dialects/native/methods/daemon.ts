@@ -1,9 +1,15 @@
 import { z } from 'zod'
+import type { Device } from '../../../core/devices.ts'
 import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
 const nothing = z.strictObject({})
+
+function mustManage(device: Device | null, what: string): void {
+  if (!device || device.scopes.includes('manage')) return
+  throw new CorralError('forbidden', `This device may not ${what}`, { scope: 'manage' })
+}
 
 export const daemonMethods = [
   method({
@@ -64,9 +70,7 @@ export const daemonMethods = [
     }),
     result: z.object({ pid: z.number() }),
     handler(params, { daemon, device }) {
-      if (device && !device.scopes.includes('manage')) {
-        throw new CorralError('forbidden', 'This device may not stop the daemon', { scope: 'manage' })
-      }
+      mustManage(device, 'stop the daemon')
       daemon.stop(params)
       return { pid: process.pid }
     },
@@ -76,7 +80,8 @@ export const daemonMethods = [
     summary: 'Gives the daemon a name for people, which it keeps. `daemon.renamed` tells everybody.',
     params: z.strictObject({ name: z.string().min(1).max(200) }),
     result: z.object({ name: z.string() }),
-    async handler({ name }, { engine }) {
+    async handler({ name }, { engine, device }) {
+      mustManage(device, 'name the daemon')
       await engine.setName(name)
       return { name: engine.name ?? name }
     },
