@@ -165,9 +165,10 @@ export function createServe(deps: ServeDeps) {
       const outcome = await (running.ask.stream ? stream : whole)(running, shape, answer, res)
       record(running, answer, outcome, null)
     } catch (error) {
-      const failure = failureOf(error)
+      const gone = running.signal.aborted
+      const failure = gone ? new RelayFailure(499, 'api_error', 'The client is gone') : failureOf(error)
       record(running, answer, null, failure)
-      if (!(error instanceof RelayFailure) && !running.signal.aborted) deps.onFault(error)
+      if (!gone && !(error instanceof RelayFailure)) deps.onFault(error)
       throw failure
     }
   }

@@ -102,7 +102,8 @@ test('daemon.doctor has eight checks, and its status is that of the worst', asyn
 
 test('daemon.doctor says what the release feed says', async (t) => {
   let found: UpdateCheck = { state: 'current', current: '9.9.9', latest: '9.9.9' }
-  const updates = { check: async () => found, stage: async () => assert.fail('nothing to fetch') }
+  const stage = async (): Promise<never> => assert.fail('nothing to fetch')
+  const updates = { check: async () => found, stage, pending: null }
   const client = await (await rigFor(t, { parts: { updates } })).client()
   const check = async (): Promise<unknown[]> => {
     const { checks } = await client.call<{ checks: Json[] }>('daemon.doctor')

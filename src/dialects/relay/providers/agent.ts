@@ -149,7 +149,8 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
   async function abandon(talk: Talk): Promise<void> {
     if (talk.stickyId === null) return talks.drop(talk)
     talk.known = null
-    await engine.interrupt({ sessionId: talk.sessionId }).catch(() => undefined)
+    const { sessionId } = talk
+    await Promise.allSettled([talks.save(talk), engine.interrupt({ sessionId })])
   }
 
   return {

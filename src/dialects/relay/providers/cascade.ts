@@ -87,7 +87,7 @@ export function createCascade({ providers, now = Date.now }: CascadeOptions): Ca
       const first = await pieces.next()
       if (first.done === true) throw new RelayFailure(500, 'api_error', `${provider.name}: it said nothing`)
       return rest(first.value, pieces, {
-        failed: (failure) => failed(provider, failure, startedAt),
+        failed: (failure) => call.signal.aborted || failed(provider, failure, startedAt),
         left: () => call.signal.aborted || succeeded(provider, startedAt),
       })
     } catch (error) {
