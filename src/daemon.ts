@@ -119,7 +119,10 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     }),
     spares: host.spares,
     detect: async (name: string) => (catalog.names().includes(name) ? catalog.detect(name) : null),
-    takesTools: (name: string) => catalog.names().includes(name) && catalog.capabilities(name).clientTools,
+    abilities(name: string) {
+      const able = catalog.names().includes(name) ? catalog.capabilities(name) : null
+      return { takesTools: able?.clientTools ?? false, canBeBare: able?.bare ?? false }
+    },
     stop: (how: StopOptions) => void setImmediate(() => void stop(how)),
     reports,
     resources: { now: look, history: (limit: number) => history.newest(limit) },

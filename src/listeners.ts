@@ -41,7 +41,7 @@ type Control = Parameters<typeof nativeDialect>[0]['daemon'] & {
   metrics: () => string
   spares: RelayOptions['spares']
   detect: RelayOptions['agent']
-  takesTools: RelayOptions['takesTools']
+  abilities: RelayOptions['abilities']
 }
 
 /** Every listener on its own: one that cannot be opened is a warning, none at all is the end. Returns how to close them. */
@@ -199,7 +199,7 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
           engine,
           spares: control.spares,
           agent: control.detect,
-          takesTools: control.takesTools,
+          abilities: control.abilities,
           directory: join(config.home, 'relay'),
           env,
           version,

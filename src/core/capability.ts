@@ -20,6 +20,7 @@ export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   pause: 'be stopped in the middle of a turn and go on later',
   survivesRestart: 'work on while the daemon restarts',
   clientTools: 'call tools that its client carries out',
+  bare: 'do without tools of its own',
 }
 
 export function cannot(

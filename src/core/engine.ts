@@ -150,7 +150,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
   }
 
   function mustServe(agent: string, settings: SessionSettings = {}): void {
-    if (settings.clientTools?.length || settings.ownTools === false) needs(catalog, agent, 'clientTools')
+    if (settings.clientTools?.length) needs(catalog, agent, 'clientTools')
+    if (settings.ownTools === false) needs(catalog, agent, 'bare')
   }
 
   async function steer(command: SteerTurn): Promise<Steered> {

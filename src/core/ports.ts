@@ -291,8 +291,10 @@ export interface Capabilities {
   /** Its process can be held up in the middle of a turn. */
   pause: boolean
   survivesRestart: boolean
-  /** Calls tools that its client carries out, and has no others if told so. */
+  /** Calls tools that its client carries out. */
   clientTools: boolean
+  /** Has no tools of its own if told so. */
+  bare: boolean
 }
 
 export interface Clock {

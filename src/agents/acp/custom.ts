@@ -41,6 +41,7 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       pause: true,
       survivesRestart: false,
       clientTools: false,
+      bare: false,
     },
     detect: (env) => detectCommand({ name, title, command: agent.command }, env),
     launch: () => ({ args: agent.args ?? [], env: agent.env ?? {} }),

@@ -27,6 +27,7 @@ export const gemini: AcpProfile = {
     pause: true,
     survivesRestart: true,
     clientTools: false,
+    bare: false,
   },
   detect: (env) =>
     detectProgram(

@@ -40,6 +40,7 @@ export const opencode: AcpProfile = {
     pause: true,
     survivesRestart: true,
     clientTools: false,
+    bare: false,
   },
   detect: (env) =>
     detectProgram(

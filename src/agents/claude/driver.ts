@@ -33,6 +33,7 @@ export const claudeDriver = {
     pause: true,
     survivesRestart: true,
     clientTools: true,
+    bare: true,
   },
   detect,
   signedIn,

@@ -23,6 +23,13 @@ const QUESTIONS: Partial<Record<string, (params: JsonObject, state: CodexState) 
   'mcpServer/elicitation/request': elicitation,
 }
 
+/** A tool of the client's. */
+function called(state: CodexState, requestId: string, params: JsonObject): Step {
+  const callId = asString(params.callId) ?? requestId
+  const tool = asString(params.tool) ?? 'unknown'
+  return says(state, { type: 'call.asked', callId, requestId, tool, input: params.arguments ?? {} })
+}
+
 /** A request of Codex's. What nobody here can answer is refused: Codex would wait for ever. */
 export function asked(
   state: CodexState,
@@ -31,6 +38,7 @@ export function asked(
   params: JsonObject,
   parent: string | null,
 ): Step {
+  if (method === 'item/tool/call') return called(state, requestId, params)
   const question = QUESTIONS[method]?.(params, state)
   if (!question) return says(state, { type: 'agent.request', request: { step: 'refuse', requestId, method } })
   const callId = asString(params.itemId) ?? question.callId

@@ -1,3 +1,4 @@
+import type { HeldCall } from '../../core/call.ts'
 import type { Content } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
@@ -36,7 +37,8 @@ export const codexDriver = {
     denyComment: false,
     pause: false,
     survivesRestart: true,
-    clientTools: false,
+    clientTools: true,
+    bare: false,
   },
   detect,
   signedIn,
@@ -66,9 +68,20 @@ function encode(intent: Intent, session: Session, heard?: unknown): string[] {
   if (intent.kind === 'mode') return mode({ ...session, mode: intent.mode })
   if (intent.kind === 'steer')
     return steer(session, intent.steer, (heard as CodexState | undefined)?.turn ?? null)
+  if (intent.kind === 'result') return callResult(intent.call)
   if (intent.kind !== 'decision') return []
   const result = answerTo(intent.approval, intent.decision)
   return result ? [response(intent.approval.requestId, result)] : []
+}
+
+function callResult({ requestId, result }: HeldCall): string[] {
+  if (!result) return []
+  const contentItems = result.content.map((part) =>
+    part.type === 'text'
+      ? { type: 'inputText', text: part.text }
+      : { type: 'inputImage', imageUrl: `data:${part.mediaType};base64,${part.data}` },
+  )
+  return [response(requestId, { contentItems, success: !result.isError })]
 }
 
 function mode(session: Session): string[] {

@@ -61,9 +61,18 @@ export function open(session: Session, fresh: boolean, rules: string[] = []): st
   const [method, threadId] =
     session.nativeId !== null ? ['thread/resume', session.nativeId] : ['thread/fork', session.forkFrom]
   const about = rules.join(', ')
-  if (fresh || threadId === null) return request(session, 'open', 'thread/start', params, about)
+  if (fresh || threadId === null) {
+    const offered = { ...params, ...dynamicTools(session.settings) }
+    return request(session, 'open', 'thread/start', offered, about)
+  }
   // What was said before is in Corral's log: Codex need not tell it again.
   return request(session, 'open', method!, { threadId, ...params, excludeTurns: true }, about)
+}
+
+/** Tools of the client's; a conversation keeps those that it began with. */
+function dynamicTools({ clientTools = [] }: SessionSettings): JsonObject {
+  if (clientTools.length === 0) return {}
+  return { dynamicTools: clientTools.map((tool) => ({ type: 'function', ...tool })) }
 }
 
 function instructions(settings: SessionSettings): JsonObject {

@@ -36,6 +36,7 @@ export const demoDriver = {
     pause: true,
     survivesRestart: true,
     clientTools: true,
+    bare: true,
   },
   detect: () => {
     return Promise.resolve({

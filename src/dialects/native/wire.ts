@@ -311,6 +311,7 @@ export const agentReport = z.object({
     pause: z.boolean(),
     survivesRestart: z.boolean(),
     clientTools: z.boolean(),
+    bare: z.boolean(),
   }),
 })
 export type AgentReport = z.output<typeof agentReport>

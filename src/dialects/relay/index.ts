@@ -27,8 +27,8 @@ export interface RelayOptions {
   spares: Spares
   /** What the machine has of an agent. */
   agent(name: string): Promise<{ installed: boolean; version: string | null; problem: string | null } | null>
-  /** Whether an agent calls tools of its caller's. */
-  takesTools(name: string): boolean
+  /** Whether an agent calls tools of its caller's, and can be without its own. */
+  abilities(name: string): Pick<Place, 'takesTools' | 'canBeBare'>
   /** Where the relay keeps what is its own. */
   directory: string
   env: NodeJS.ProcessEnv
@@ -74,8 +74,8 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
   const settings = openSettings({ path: file('settings.json'), env, onProblem })
   const place = (): Place => {
     const { agent, workingDir, builtinToolsEnabled, mode } = settings.current()
-    const takesTools = options.takesTools(agent)
-    return { agent, cwd: workingDir ?? ownPlace, ownTools: builtinToolsEnabled, takesTools, mode }
+    const able = options.abilities(agent)
+    return { agent, cwd: workingDir ?? ownPlace, ownTools: builtinToolsEnabled, ...able, mode }
   }
   const events = createRelayEvents({ now, keepAliveMs: PING_MS })
   const calls = await openCalls({

@@ -17,7 +17,14 @@ function start(): void {
   provider = createAgentProvider({
     engine: t.engine,
     talks,
-    place: () => ({ agent: 'demo', cwd: t.cwd, ownTools: false, takesTools: true, mode: 'ask' }),
+    place: () => ({
+      agent: 'demo',
+      cwd: t.cwd,
+      ownTools: false,
+      takesTools: true,
+      canBeBare: true,
+      mode: 'ask',
+    }),
     wanted: () => {},
     created: () => {},
     missing: async () => null,

@@ -197,9 +197,10 @@ const CHECKS: Record<keyof Capabilities, Row> = {
   },
   clientTools: {
     async yes(rig) {
-      const id = await rig.session({ settings: { clientTools: WEATHER, ownTools: false } })
+      const id = await rig.session({ settings: { clientTools: WEATHER } })
+      const name = rig.agent.driver.name === 'claude' ? 'mcp__client__weather' : 'weather'
       const [london, paris] = ['London', 'Paris'].map((city) => base64({ city }))
-      const sent = await rig.send(id, `[[call ${OFFERED} ${london} ${OFFERED} ${paris}]]`)
+      const sent = await rig.send(id, `[[call ${name} ${london} ${name} ${paris}]]`)
       await eventually(
         () => `calls: ${rig.now.engine.session(id).calls.length}`,
         () => rig.now.engine.session(id).calls.length === 2,
@@ -225,19 +226,25 @@ const CHECKS: Record<keyof Capabilities, Row> = {
         tools.map(({ callId }) => callId).toSorted(),
         calls.map(({ callId }) => callId).toSorted(),
       )
-      const offered = rig.model.requests.map(({ body }) => body as { tools?: { name: string }[] })
-      assert.deepEqual(
-        offered.at(-1)?.tools?.map(({ name }) => name),
-        [OFFERED],
-      )
       await rig.now.engine.destroy(id)
     },
     no: (rig) => assert.rejects(rig.session({ settings: { clientTools: WEATHER } }), unsupported),
   },
+  bare: {
+    async yes(rig) {
+      const id = await rig.session({ settings: { clientTools: WEATHER, ownTools: false } })
+      await rig.turn(id, '[[say hello]]')
+      const { tools } = rig.model.requests.at(-1)!.body as { tools?: { name: string }[] }
+      assert.deepEqual(
+        tools?.map(({ name }) => name),
+        ['mcp__client__weather'],
+      )
+      await rig.now.engine.destroy(id)
+    },
+    no: (rig) => assert.rejects(rig.session({ settings: { ownTools: false } }), unsupported),
+  },
 }
 
-/** What Claude calls it; no other agent has such tools yet. */
-const OFFERED = 'mcp__client__weather'
 const WEATHER = [
   {
     name: 'weather',

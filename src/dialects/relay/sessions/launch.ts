@@ -9,8 +9,9 @@ export interface Place {
   cwd: string
   /** False: the agent has no tools but the caller's. */
   ownTools: boolean
-  /** Whether the agent can call the caller's tools, and be without its own. */
+  /** Whether the agent can call the caller's tools, and whether it can be without its own. */
   takesTools: boolean
+  canBeBare: boolean
   mode: Mode
 }
 
@@ -25,7 +26,7 @@ export function offered({ tools, toolChoice }: Ask): ToolDefinition[] {
 }
 
 export function sessionFor(ask: Ask, place: Place, stickyId: string | null): CreateSession {
-  const { agent, cwd, ownTools, takesTools } = place
+  const { agent, cwd, ownTools, takesTools, canBeBare } = place
   const tools = offered(ask)
   if (tools.length > 0 && !takesTools) {
     throw new RelayFailure(
@@ -41,13 +42,14 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
     agent,
     cwd,
     // What cannot be taken from it is at least not let loose.
-    mode: takesTools || ownTools ? place.mode : 'plan',
+    mode: canBeBare || ownTools ? place.mode : 'plan',
     model: modelFor(agent, ask.model),
     title: stickyId === null ? 'relay' : `relay: ${stickyId}`,
     origin: ORIGIN,
     settings: {
       systemPrompt: [ask.system ?? PLAIN, urging(ask)].filter(Boolean).join('\n\n'),
-      ...(takesTools && { clientTools: tools, ownTools }),
+      ...(takesTools && { clientTools: tools }),
+      ...(canBeBare && { ownTools }),
     },
   }
 }
