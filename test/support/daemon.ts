@@ -6,6 +6,8 @@ import type { RunFile } from '../../src/system/run-file.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const READY_MS = 20_000
+/** Where the test runner keeps what it has compiled: hundreds of processes of the same program start faster with it. */
+export const COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
 const STOP_MS = 20_000
 
 export interface TestDaemonOptions {
@@ -48,6 +50,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
   const env: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     LANG: 'C.UTF-8',
+    ...COMPILED,
     HOME: home,
     TMPDIR: tmp,
     CORRAL_HOME: corralHome,

@@ -14,6 +14,7 @@ import { uuid } from '../../src/core/ids.ts'
 import type { Log } from '../../src/core/ports.ts'
 import { isRepository } from '../../src/workspace/is-repository.ts'
 import { openLog } from '../../src/store/log.ts'
+import { COMPILED } from './daemon.ts'
 
 export interface TestEngine {
   engine: Engine
@@ -62,6 +63,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   const env = {
     PATH: process.env['PATH'],
     LANG: 'C.UTF-8',
+    ...COMPILED,
     HOME: home,
     TMPDIR: tmp,
     CORRAL_DEMO_STATE: join(home, 'demo'),
