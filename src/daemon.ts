@@ -11,6 +11,7 @@ import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
 import type { AgentReport } from './dialects/native/index.ts'
 import { openListeners } from './listeners.ts'
+import { createSignIn, type SignInParts } from './signin/signin.ts'
 import { openLog } from './store/log.ts'
 import { keepHistory, openHistory } from './system/history.ts'
 import { makeHome, realPath } from './system/home.ts'
@@ -78,7 +79,17 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       warn(message)
     },
   })
-  const catalog = createCatalog(driversWith(config.customAgents), env)
+  const catalog = createCatalog(driversWith(config.customAgents), env, (agent) => signin.variables(agent))
+  const signin = createSignIn({
+    settings: config.signin,
+    path: config.paths.signin,
+    home: config.home,
+    env,
+    newId: uuid,
+    signedInItself: async (agent) => (await catalog.driver(agent).signedIn(env)).signedIn,
+    changed: (agents) => void host.renew(agents),
+    notice: warn,
+  })
   const parts = createEngine({
     log,
     catalog,
@@ -95,7 +106,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
   })
-  const host = startHost({ ...options, env }, parts, log, catalog, warn)
+  const host = startHost({ ...options, env }, parts, log, catalog, signin, warn)
   await parts.start(host)
 
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
@@ -134,6 +145,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     env: options.env,
     homedir: options.homedir,
     engine: parts.engine,
+    signin,
     logger,
     print,
     control,
@@ -169,6 +181,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     (stopping ??= (async () => {
       logger.info(how, 'stopping')
       parts.stopping()
+      await signin.close()
       stopTidying()
       stopLooking()
       stopCooling()
@@ -197,6 +210,7 @@ function startHost(
   parts: EngineParts,
   log: Log,
   catalog: Catalog,
+  { credentials }: SignInParts,
   warn: (message: string, error: unknown) => void,
 ): Host {
   return createHost({
@@ -205,6 +219,7 @@ function startHost(
     session: parts.peek,
     committed: (runId) => log.run(runId),
     env,
+    credentials,
     newId: uuid,
     options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
     warn,

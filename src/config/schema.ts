@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { signinSchema } from './signin.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const HOUR = 60 * 60 * 1000
@@ -128,6 +129,7 @@ export const configSchema = z
           .describe('sessions beyond which ClawDE clients create no more; null is any number'),
       })
       .prefault({}),
+    signin: signinSchema.prefault({}),
     system: z
       .strictObject({
         maxMemoryPercent: whole(1, 100)

@@ -20,8 +20,8 @@ export interface SignInOptions {
   newId: () => string
   /** Whether somebody has signed in to this agent without Corral; null: it cannot be told. */
   signedInItself(agent: string): Promise<boolean | null>
-  /** What agents are given has changed. */
-  changed(): void
+  /** What these agents are given has changed. */
+  changed(agents: string[]): void
   notice(message: string): void
   sleep?: FlowsOptions['sleep']
 }
@@ -49,6 +49,11 @@ const RECEIVERS: Readonly<Record<string, Receiver>> = {
   opencode: { keys: { openrouter: 'OPENROUTER_API_KEY', exa: 'EXA_API_KEY' } },
 }
 
+function receiversOf(name: Provider | KeyName): string[] {
+  const receivers = Object.entries(RECEIVERS)
+  return receivers.flatMap(([agent, { keys, account }]) => (name === account || name in keys ? [agent] : []))
+}
+
 export function createSignIn(options: SignInOptions): SignInParts {
   const { settings, env, platform = process.platform, notice } = options
   const keychain = settings.keychain ? keychainOf({ platform, env, home: options.home }) : null
@@ -66,7 +71,7 @@ export function createSignIn(options: SignInOptions): SignInParts {
     async keep(account, grant) {
       await accounts.keep(account, grant)
       await giveAccount(account.provider, () => Promise.resolve(grant.tokens))
-      options.changed()
+      options.changed(receiversOf(account.provider))
     },
     ...(options.sleep && { sleep: options.sleep }),
   })
@@ -120,21 +125,21 @@ export function createSignIn(options: SignInOptions): SignInParts {
     async setKey(name, key) {
       if (key.trim() === '') throw new CorralError('invalid', 'The key is empty', { field: 'key' })
       const kept = await secrets.set(name, key.trim())
-      options.changed()
+      options.changed(receiversOf(name))
       return kept
     },
     async forget(name) {
       const provider = PROVIDERS.find((one) => one === name)
       if (!provider) {
         const forgotten = await secrets.remove(name)
-        if (forgotten) options.changed()
+        if (forgotten) options.changed(receiversOf(name))
         return { forgotten, keptFile: null }
       }
       for (const flow of flows.running()) if (flow.provider === provider) flows.cancel(flow.flowId)
       const file = accounts.get(provider)?.handedOver
       const forgotten = await secrets.remove(secretOf(provider))
       const keptFile = file ? await takeBack(file) : null
-      if (forgotten) options.changed()
+      if (forgotten) options.changed(receiversOf(name))
       return { forgotten, keptFile }
     },
     async credentials(agent) {

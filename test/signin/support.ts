@@ -39,7 +39,7 @@ export async function startSignIn(
     platform: 'linux',
     newId: uuid,
     signedInItself: () => Promise.resolve(false),
-    changed: () => (changes += 1),
+    changed: () => void (changes += 1),
     notice: (message) => notices.push(message),
     ...given,
     env,
