@@ -225,6 +225,7 @@ function words(json: z.core.JSONSchema.BaseSchema): string {
   if (json.enum) return `one of ${json.enum.join(', ')}`
   if (json.type === 'integer') return `a whole number from ${json.minimum} to ${json.maximum}`
   if (json.type === 'boolean') return 'true or false'
+  if (json.format === 'uri') return 'an address'
   if (json.type === 'string') return 'a text'
   return String(json.type)
 }

@@ -101,6 +101,21 @@ test('over the wire: events by index, waiting for the next, cancelling', async (
   await assert.rejects(client.call('signin.flow', { flowId: 'nobody' }), { code: 'invalid' })
 })
 
+test('a device that was let in to use Corral may not sign in for its owner', async () => {
+  const { pin } = await client.call('device.pin')
+  const { token } = await client.call('device.pair', { pin, name: 'phone' })
+  const phone = await connect(daemon.listeners['native-ws']!, { token })
+  try {
+    const refused = { code: 'forbidden' }
+    await assert.rejects(phone.call('signin.start', { provider: 'openai' }), refused)
+    await assert.rejects(phone.call('signin.setKey', { name: 'exa', key: 'sk-phone' }), refused)
+    await assert.rejects(phone.call('signin.forget', { name: 'exa' }), refused)
+    assert.deepEqual(await phone.call('signin.status'), { accounts: [], keys: [], flows: [] })
+  } finally {
+    phone.close()
+  }
+})
+
 test('an agent gets the key when its process starts, and not before', async () => {
   const bin = join(daemon.home, 'bin')
   mkdirSync(bin)
