@@ -20,27 +20,28 @@ export interface Secrets {
 
 export interface SecretsOptions {
   path: string
-  /** Null: there is none, or nobody wants it used. */
+  /** Null: this system has none that we know. */
   keychain: Keychain | null
-  /** Why, if somebody wants to know. */
-  why?: string | null
+  /** False: nothing new is put into it. */
+  useKeychain: boolean
   notice(message: string): void
 }
 
-export function openSecrets({ path, keychain, why = null, notice }: SecretsOptions): Secrets {
+export function openSecrets({ path, keychain, useKeychain, notice }: SecretsOptions): Secrets {
   const vault = openVault(path, notice)
   const inTurn = oneByOne()
   /** Only this process writes: what was read once need not be asked for again. */
   const known = new Map<string, Promise<string | null>>()
 
   async function intoKeychain(name: string, value: string): Promise<Kept> {
-    if (!keychain) return { place: 'file', why }
+    if (!useKeychain) return { place: 'file', why: null }
+    if (!keychain) return { place: 'file', why: 'this system has no keychain that Corral knows' }
     try {
       await keychain.write(name, value)
       if ((await keychain.read(name)) === value) return { place: 'keychain', why: null }
+      await keychain.remove(name)
       throw new Error('what was written could not be read again')
     } catch (error) {
-      await keychain.remove(name).catch(() => {})
       const problem = `the keychain cannot be used: ${(error as Error).message}`
       notice(`${problem}; ${name} is in ${path} instead, for its owner only`)
       return { place: 'file', why: problem }
@@ -49,7 +50,7 @@ export function openSecrets({ path, keychain, why = null, notice }: SecretsOptio
 
   async function fromKeychain(name: string): Promise<string | null> {
     try {
-      if (!keychain) throw new Error('it is not to be used')
+      if (!keychain) throw new Error('this system has none that Corral knows')
       return await keychain.read(name)
     } catch (error) {
       known.delete(name)
@@ -75,8 +76,10 @@ export function openSecrets({ path, keychain, why = null, notice }: SecretsOptio
     set: (name, value, about = {}) =>
       inTurn(async () => {
         const kept = await intoKeychain(name, value)
-        known.delete(name)
         const { place } = kept
+        const wasThere = vault.get(name)?.place === 'keychain'
+        if (place === 'file' && wasThere) await keychain?.remove(name).catch(() => {})
+        known.delete(name)
         vault.put(name, { place, ...(place === 'file' && { value }), about })
         if (place === 'keychain') known.set(name, Promise.resolve(value))
         return kept

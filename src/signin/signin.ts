@@ -56,11 +56,10 @@ function receiversOf(name: Provider | KeyName): string[] {
 
 export function createSignIn(options: SignInOptions): SignInParts {
   const { settings, env, platform = process.platform, notice } = options
-  const keychain = settings.keychain ? keychainOf({ platform, env, home: options.home }) : null
   const secrets = openSecrets({
     path: options.path,
-    keychain,
-    why: settings.keychain ? 'this system has no keychain that Corral knows' : null,
+    keychain: keychainOf({ platform, env, home: options.home }),
+    useKeychain: settings.keychain,
     notice,
   })
   const accounts = createAccounts(secrets, (provider) => providerOf(provider, settings))

@@ -46,7 +46,7 @@ if (fs.existsSync(dir + '/locked')) fail(apple ? 36 : 1, 'it is locked')
 const after = (list, flag) => list[list.indexOf(flag) + 1]
 const file = (list) => dir + '/keychain/' + (apple ? after(list, '-s') + ' ' + after(list, '-a') : after(list, 'service') + ' ' + after(list, 'account'))
 const exists = () => fs.existsSync(file(rest))
-if (command === 'store') fs.writeFileSync(file(rest), input)
+if (command === 'store') fs.writeFileSync(file(rest), input.slice(0, 8192))
 else if (command === 'lookup') exists() ? process.stdout.write(fs.readFileSync(file(rest))) : process.exit(1)
 else if (command === 'clear') exists() ? fs.rmSync(file(rest)) : process.exit(1)
 else if (command === 'find-generic-password') exists() ? process.stdout.write(fs.readFileSync(file(rest), 'utf8') + '\\n') : fail(44, 'could not be found')

@@ -25,7 +25,12 @@ async function signIn(lifetime: number): Promise<void> {
   const settings = { openaiIssuer: at.issuer.url, openaiClientId: at.issuer.clientId, openaiScopes: '' }
   const rest = { antigravityIssuer: '', antigravityClientId: null, antigravityClientSecret: null }
   const ports = { openaiPort: 0, antigravityPort: 0, antigravityScopes: '' }
-  secrets = openSecrets({ path: `${at.home}/signin.json`, keychain: null, notice: assert.fail })
+  secrets = openSecrets({
+    path: `${at.home}/signin.json`,
+    keychain: null,
+    useKeychain: false,
+    notice: assert.fail,
+  })
   accounts = createAccounts(secrets, (provider) => providerOf(provider, { ...settings, ...rest, ...ports }))
 }
 
