@@ -11,7 +11,10 @@ export const HOUSE: readonly CommandSpec[] = [
     args: '[name]',
     summary:
       'sign in for an agent (openai, antigravity), or give it a key on stdin (anthropic, exa, gemini, openrouter); alone: who has',
-    options: [['--mode <way>', 'auto, browser or device_code (auto)']],
+    options: [
+      ['--browser', 'with a browser on this machine, though there seems to be none'],
+      ['--code', 'with a code to type on any device'],
+    ],
     load: async () => (await import('./commands/login.ts')).login,
   },
   {

@@ -54,6 +54,7 @@ test('a key comes on stdin, is kept, shown nowhere, and forgotten again', async 
 test('no key, a key as an argument and an unknown name are wrong usage', async () => {
   assert.equal((await corral(daemon.env, ['login', 'exa'])).code, 2)
   assert.equal((await corral(daemon.env, ['login', 'exa', 'sk-argument'])).code, 2)
+  assert.equal((await corral(daemon.env, ['login', 'openai', '--browser', '--code'])).code, 2)
   const unknown = await corral(daemon.env, ['login', 'nobody'], { input: 'sk-stdin' })
   assert.equal(unknown.code, 2)
   assert.match(unknown.stderr, /accounts of openai, antigravity and keys of anthropic/)
@@ -160,4 +161,13 @@ test('typed at a terminal a key is not shown', { skip: !hasScript }, async (t) =
   assert.doesNotMatch(shown, /sk-typed/)
   assert.equal(await terminal.exited, 0)
   await client.call('signin.forget', { name: 'exa' })
+})
+
+test('Ctrl-C ends a sign-in', { skip: !hasScript }, async (t) => {
+  const terminal = inTerminal(t, daemon.env, ['login', 'openai', '--browser'])
+  await terminal.expect('/authorize?')
+  terminal.type('\x03')
+  await terminal.expect('not signed in: it was cancelled')
+  assert.equal(await terminal.exited, 130)
+  assert.deepEqual((await client.call('signin.status')).flows, [])
 })

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises'
 import { text as readAll } from 'node:stream/consumers'
 import { Writable } from 'node:stream'
-import { KEY_NAMES, PROVIDERS, SIGN_IN_MODES, type KeyName, type Provider } from '../../core/signin.ts'
+import { KEY_NAMES, PROVIDERS, type KeyName, type Provider, type SignInMode } from '../../core/signin.ts'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import { isHeadless } from '../../signin/headless.ts'
-import { text, type Cli, type Command } from '../cli.ts'
+import type { Cli, Command, Options } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean, duration, table } from '../format.ts'
 
@@ -100,8 +100,7 @@ async function typed(cli: Cli, prompt: string): Promise<string> {
 }
 
 async function signIn(cli: Cli, client: NativeClient, provider: Provider): Promise<number> {
-  const mode = SIGN_IN_MODES.find((one) => one === (text(cli.options['mode']) ?? 'auto'))
-  if (!mode) throw new CliError(`--mode must be one of ${SIGN_IN_MODES.join(', ')}`, EXIT.usage)
+  const mode = modeOf(cli.options)
   const headless = isHeadless(cli.env)
   const { flowId, joined } = await client.call('signin.start', { provider, mode, headless })
   if (joined && !cli.json) cli.note('a sign-in is under way already; this is how it goes')
@@ -120,6 +119,12 @@ async function signIn(cli: Cli, client: NativeClient, provider: Provider): Promi
   } finally {
     process.off('SIGINT', leave)
   }
+}
+
+function modeOf({ browser, code }: Options): SignInMode {
+  if (browser && code) throw new CliError('--browser or --code, not both', EXIT.usage)
+  if (browser) return 'browser'
+  return code ? 'device_code' : 'auto'
 }
 
 type End = Extract<Event, { type: 'completed' | 'failed' }>
