@@ -19,8 +19,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dialects: ['core', 'transports', 'access'],
   config: [],
   system: ['core'],
+  signin: ['core'],
   doctor: ['agents', 'config', 'store'],
-  cli: ['agents', 'config', 'core', 'dialects', 'doctor', 'system', 'daemon.ts', 'transports'],
+  cli: ['agents', 'config', 'core', 'dialects', 'doctor', 'system', 'daemon.ts', 'transports', 'signin'],
   'listeners.ts': ['core', 'dialects', 'transports', 'access', 'config', 'system', 'workspace'],
   'daemon.ts': [
     'listeners.ts',
@@ -32,6 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'system',
     'doctor',
     'workspace',
+    'signin',
   ],
   'main.ts': ['cli'],
 }

@@ -12,6 +12,7 @@ import type { Log } from './core/ports.ts'
 import { together } from './core/together.ts'
 import type { AgentReport } from './dialects/native/index.ts'
 import { openListeners } from './listeners.ts'
+import { createSignIn, type SignInParts } from './signin/signin.ts'
 import { openLog } from './store/log.ts'
 import { keepHistory, openHistory } from './system/history.ts'
 import { makeHome, realPath } from './system/home.ts'
@@ -79,7 +80,17 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       warn(message)
     },
   })
-  const catalog = createCatalog(driversWith(config.customAgents), env)
+  const catalog = createCatalog(driversWith(config.customAgents), env, (agent) => signin.variables(agent))
+  const signin = createSignIn({
+    settings: config.signin,
+    path: config.paths.signin,
+    home: config.home,
+    env,
+    newId: uuid,
+    signedInItself: async (agent) => (await catalog.driver(agent).signedIn(env)).signedIn,
+    changed: (agents) => void host.renew(agents),
+    notice: warn,
+  })
   const parts = createEngine({
     log,
     catalog,
@@ -96,7 +107,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
   })
-  const host = startHost({ ...options, env }, parts, log, catalog, warn)
+  const host = startHost({ ...options, env }, parts, log, catalog, signin, warn)
   await parts.start(host)
 
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
@@ -141,6 +152,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     env: options.env,
     homedir: options.homedir,
     engine: parts.engine,
+    signin,
     logger,
     print,
     control,
@@ -176,6 +188,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     (stopping ??= (async () => {
       logger.info(how, 'stopping')
       parts.stopping()
+      await signin.close()
       stopTidying()
       stopLooking()
       stopCooling()
@@ -204,6 +217,7 @@ function startHost(
   parts: EngineParts,
   log: Log,
   catalog: Catalog,
+  { credentials }: SignInParts,
   warn: (message: string, error: unknown) => void,
 ): Host {
   return createHost({
@@ -212,6 +226,7 @@ function startHost(
     session: parts.peek,
     committed: (runId) => log.run(runId),
     env,
+    credentials,
     newId: uuid,
     options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
     warn,

@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts'
 import type { Engine } from './core/api.ts'
 import { CorralError } from './core/error.ts'
 import { uuid } from './core/ids.ts'
+import type { SignIn } from './core/signin.ts'
 import { clawdeDialect, clawdeSettings, createClawdeListener } from './dialects/clawde/index.ts'
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
 import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
@@ -26,6 +27,7 @@ export interface ListenerParts {
   env: NodeJS.ProcessEnv
   homedir: string
   engine: Engine
+  signin: SignIn
   logger: Logger
   /** A line for the person who started the daemon. */
   print: (line: string) => void
@@ -83,6 +85,7 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
     engine,
     workspace,
     devices,
+    signin: parts.signin,
     daemon: control,
     agents: control.reports,
     async invite(pin) {

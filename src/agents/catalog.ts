@@ -12,7 +12,12 @@ export interface Catalog extends AgentCatalog {
   signedIn(name: string): Promise<SignedIn>
 }
 
-export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): Catalog {
+/** `given`: the variables that an agent's process gets beside its environment. */
+export function createCatalog(
+  drivers: AgentDriver[],
+  env: NodeJS.ProcessEnv,
+  given: (agent: string) => string[] = () => [],
+): Catalog {
   const byName = new Map(drivers.map((driver) => [driver.name, driver]))
   const looks = new Map<string, { at: number; found: Promise<Detection> }>()
 
@@ -40,7 +45,10 @@ export function createCatalog(drivers: AgentDriver[], env: NodeJS.ProcessEnv): C
     detect,
     names: () => [...byName.keys()],
     title: (name) => byName.get(name)?.title ?? name,
-    signedIn: (name) => driver(name).signedIn(env),
+    signedIn: (name) => {
+      const present = given(name).map((variable) => [variable, 'given when it starts'])
+      return driver(name).signedIn({ ...env, ...Object.fromEntries(present) } as NodeJS.ProcessEnv)
+    },
     capabilities: (name) => driver(name).capabilities,
     async require(name) {
       const { installed, problem } = await detect(name)

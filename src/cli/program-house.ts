@@ -7,6 +7,24 @@ const worktree = () => import('./commands/worktree.ts')
 /** What belongs to no single turn: who may come in, projects, worktrees, what is used. */
 export const HOUSE: readonly CommandSpec[] = [
   {
+    name: 'login',
+    args: '[name]',
+    summary:
+      'sign in for an agent (openai, antigravity), or give it a key on stdin (anthropic, exa, gemini, openrouter); alone: who has',
+    options: [
+      ['--browser', 'with a browser on this machine, though there seems to be none'],
+      ['--code', 'with a code to type on any device'],
+    ],
+    load: async () => (await import('./commands/login.ts')).login,
+  },
+  {
+    name: 'logout',
+    args: '<service>',
+    summary: 'sign out again, or forget a key',
+    options: [],
+    load: async () => (await import('./commands/login.ts')).logout,
+  },
+  {
     name: 'pair',
     args: '',
     summary: 'let a phone or another computer in: shows a PIN and a QR code',

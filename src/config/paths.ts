@@ -13,6 +13,8 @@ export interface Paths {
   runs: string
   db: string
   log: string
+  /** Which secrets there are, and those that no keychain has. */
+  signin: string
   /** What a daemon in the background prints. */
   output: string
   socket: string
@@ -27,6 +29,7 @@ export function pathsOf(home: string): Paths {
     runs: join(home, 'runs'),
     db: join(home, 'corral.db'),
     log: join(home, 'corral.log'),
+    signin: join(home, 'signin.json'),
     output: join(home, 'corral.out'),
     socket: join(home, 'corral.sock'),
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { signinSchema } from './signin.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const HOUR = 60 * 60 * 1000
@@ -147,6 +148,7 @@ export const configSchema = z
           .describe('sessions, tool calls and waiting agents that nobody uses end after this long'),
       })
       .prefault({}),
+    signin: signinSchema.prefault({}),
     system: z
       .strictObject({
         maxMemoryPercent: whole(1, 100)
@@ -242,6 +244,7 @@ function words(json: z.core.JSONSchema.BaseSchema): string {
   if (json.enum) return `one of ${json.enum.join(', ')}`
   if (json.type === 'integer') return `a whole number from ${json.minimum} to ${json.maximum}`
   if (json.type === 'boolean') return 'true or false'
+  if (json.format === 'uri') return 'an address'
   if (json.type === 'string') return 'a text'
   return String(json.type)
 }

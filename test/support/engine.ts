@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { AgentDriver } from '../../src/agents/agent.ts'
 import { createCatalog } from '../../src/agents/catalog.ts'
 import { demoDriver } from '../../src/agents/demo/driver.ts'
-import { createHost, type Host, type HostOptions } from '../../src/agents/host/host.ts'
+import { createHost, type Host, type HostDeps, type HostOptions } from '../../src/agents/host/host.ts'
 import { BOOT_ID } from '../../src/agents/host/process.ts'
 import type { Engine } from '../../src/core/api.ts'
 import { createEngine } from '../../src/core/engine.ts'
@@ -40,6 +40,7 @@ export interface TestEngineOptions {
   home?: string
   drivers?: AgentDriver[]
   env?: NodeJS.ProcessEnv
+  credentials?: HostDeps['credentials']
   options?: Partial<HostOptions>
   maxQueue?: number
   approvalTimeoutMs?: number | null
@@ -106,6 +107,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     session: parts.peek,
     committed: (id) => log.run(id),
     env,
+    ...(given.credentials && { credentials: given.credentials }),
     newId: uuid,
     options,
     warn,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { asObject, asString } from '../json.ts'
 import { homeIn, isSet, isText, judged, objectIn, textIn, type SignedIn } from '../signed-in.ts'
 
-const HINT = 'run `gemini` once and sign in, or set GEMINI_API_KEY'
+const HINT = 'run `gemini` once and sign in, set GEMINI_API_KEY, or run `corral login gemini`'
 
 /** What counts depends on the way in that was chosen in Gemini's settings; without a choice it wants a key. */
 export async function geminiSignedIn(env: NodeJS.ProcessEnv): Promise<SignedIn> {

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { asObject } from '../json.ts'
 import { homeIn, isSet, isText, judged, objectIn, textIn, type SignedIn } from '../signed-in.ts'
 
-const HINT = 'run `opencode auth login`; until then only the free models of OpenCode itself answer'
+const HINT =
+  'run `opencode auth login` or `corral login openrouter`; until then only the free models of OpenCode itself answer'
 
 /** The best known of very many. */
 const KEYS = [

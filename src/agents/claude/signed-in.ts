@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { asObject, type JsonObject } from '../json.ts'
 import { homeIn, isSet, isText, judged, objectIn, type SignedIn } from '../signed-in.ts'
 
-const HINT = 'run `claude` once and sign in with /login, or set ANTHROPIC_API_KEY'
+const HINT =
+  'run `claude` once and sign in with /login, set ANTHROPIC_API_KEY, or run `corral login anthropic`'
 const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
 /** Somebody else than Anthropic lets it in, in ways of their own. */
 const ELSEWHERE = [

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { asObject, type JsonObject } from '../json.ts'
 import { homeIn, isSet, isText, judged, objectIn, textIn, type SignedIn } from '../signed-in.ts'
 
-const LOGIN = 'run `codex login`'
+const LOGIN = 'run `codex login` or `corral login openai`'
 const LOGIN_WITH_KEY =
   'run `printenv OPENAI_API_KEY | codex login --with-api-key`: Codex does not use the variable'
 

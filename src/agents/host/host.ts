@@ -41,6 +41,8 @@ export interface HostDeps {
   session: (id: string) => Session | null
   committed: (runId: string) => RunRow | null
   env: NodeJS.ProcessEnv
+  /** What an agent's process gets beside it; asked at each start. */
+  credentials?: (agent: string) => Promise<Record<string, string>>
   newId: () => string
   options: HostOptions
   warn: (message: string, error: unknown) => void
@@ -53,6 +55,8 @@ export interface Host extends AgentHost {
   running(): { sessionId: string; pid: number; busy: boolean }[]
   /** Ends the processes of these sessions, but for those that are at work; resolves when they are gone. */
   cool(sessionIds: readonly string[]): Promise<void>
+  /** These agents are given something else from now on: their processes start anew, each when it is not at work. */
+  renew(agents: readonly string[]): Promise<void>
   /** Ends every process; resolves when they are gone. */
   endAll(): Promise<void>
   /** Lets go of every process without touching it: the next daemon finds it. */
@@ -314,6 +318,11 @@ export function createHost(deps: HostDeps): Host {
     async cool(sessionIds) {
       const chosen = sessionIds.flatMap((id) => runs.get(id) ?? []).filter(isIdle)
       await Promise.all(chosen.map(makeRoom))
+    },
+    async renew(agents) {
+      starter.spares.renew(agents)
+      const theirs = [...runs.values()].filter((run) => isIdle(run) && agents.includes(run.driver.name))
+      await Promise.all(theirs.map(makeRoom))
     },
     async endAll() {
       const sessions = new Set([...runs.keys(), ...starting.keys()])

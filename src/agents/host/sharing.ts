@@ -16,7 +16,7 @@ interface SharingDeps {
   env: NodeJS.ProcessEnv
   newId: () => string
   options: { runsDir: string }
-  launch: (plan: LaunchPlan) => Promise<Launched>
+  launch: (plan: LaunchPlan, agent: string) => Promise<Launched>
   follow: (row: RunRow, driver: AgentDriver) => Promise<Run>
   reserve: Seats['reserve']
 }
@@ -77,7 +77,7 @@ export function createSharing(deps: SharingDeps): Sharing {
   }
 
   async function begin(key: string, driver: AgentDriver, detection: Detection): Promise<Process> {
-    const launched = await deps.launch(driver.shared!.plan(detection, options.runsDir))
+    const launched = await deps.launch(driver.shared!.plan(detection, options.runsDir), driver.name)
     writeFileSync(join(launched.dir, KEY_FILE), key, { mode: 0o600 })
     const pid = launched.child.pid!
     const began = startTime(pid)

@@ -17,7 +17,7 @@ const START_MS = 60_000
 interface SparesDeps {
   catalog: Catalog
   /** Starts a process and tells it its greeting. */
-  launch: (plan: LaunchPlan) => Promise<Launched>
+  launch: (plan: LaunchPlan, agent: string) => Promise<Launched>
   /** Where a spare waits until it knows its directory. */
   parkingDir: string
   newId: () => string
@@ -32,6 +32,8 @@ interface Pool {
   refillMs: number
   waiting: Launched[]
   starting: number
+  /** Those that were started in an earlier one are of no use. */
+  era: number
 }
 
 /** A process that waits to become a session's, and what it was started as. */
@@ -48,6 +50,8 @@ export interface Spares {
   count(agent: string, kind: SpareKind): SpareCounts
   /** One that can become this session; null when there is none. */
   take(session: Session, driver: AgentDriver): Spare | null
+  /** They were started with what does not hold any more: others take their places. */
+  renew(agents: readonly string[]): void
   /** Starts what is missing. */
   fill(): void
   /** Resolves when they are gone. */
@@ -65,9 +69,11 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
     if (!spare || !detection?.installed || ended) return
     const plan = spare.plan(detection, pool.kind, parkingDir, newId)
     if (!plan) return
-    const launched = await launch(plan)
+    const { era } = pool
+    const launched = await launch(plan, pool.agent)
     if (pool.kind.cwd !== null) await isUp(launched)
-    if (ended || pool.waiting.length >= pool.size || isGone(launched)) return drop(launched)
+    const unfit = era !== pool.era || isGone(launched)
+    if (ended || unfit || pool.waiting.length >= pool.size) return drop(launched)
     pool.waiting.push(launched)
     launched.child.once('exit', () => {
       const at = pool.waiting.indexOf(launched)
@@ -93,7 +99,7 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
   return {
     keep(agent, kind, size, refillMs = REFILL_MS) {
       const key = keyOf(agent, kind)
-      const pool = pools.get(key) ?? { agent, kind, size, refillMs, waiting: [], starting: 0 }
+      const pool = pools.get(key) ?? { agent, kind, size, refillMs, waiting: [], starting: 0, era: 0 }
       pool.size = size
       if (size > 0) pools.set(key, pool)
       else pools.delete(key)
@@ -115,6 +121,14 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
       if (!pool || !launched) return null
       setTimeout(fillUp, pool.refillMs, pool).unref()
       return { ...launched, kind: pool.kind }
+    },
+    renew(agents) {
+      for (const pool of pools.values()) {
+        if (!agents.includes(pool.agent)) continue
+        pool.era += 1
+        for (const launched of pool.waiting.splice(0)) void drop(launched)
+        if (filling) setTimeout(fillUp, pool.refillMs, pool).unref()
+      }
     },
     fill() {
       filling = true

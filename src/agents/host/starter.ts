@@ -18,6 +18,7 @@ interface StarterDeps {
   catalog: Catalog
   sink: AgentSink
   env: NodeJS.ProcessEnv
+  credentials?: (agent: string) => Promise<Record<string, string>>
   newId: () => string
   options: { runsDir: string; aliveFile: string; orphanMs: number; spare: boolean }
   warn: (message: string, error: unknown) => void
@@ -50,11 +51,12 @@ export function createStarter(deps: StarterDeps): Starter {
   for (const agent of options.spare ? catalog.names() : []) spares.keep(agent, ANYWHERE, 1)
 
   /** What it is told at once is written before anything is noted: a crash in between leaves a process that is swept. */
-  async function launchTold(plan: LaunchPlan): Promise<Launched> {
+  async function launchTold(plan: LaunchPlan, agent: string): Promise<Launched> {
+    const env = { ...deps.env, ...(await deps.credentials?.(agent)) }
     const id = newId()
     const dir = join(options.runsDir, id)
     const { aliveFile, orphanMs } = options
-    const launched = { id, dir, child: await launch({ dir, plan, env: deps.env, aliveFile, orphanMs }) }
+    const launched = { id, dir, child: await launch({ dir, plan, env, aliveFile, orphanMs }) }
     await tell(launched, plan.greeting)
     return launched
   }
@@ -156,7 +158,7 @@ export function createStarter(deps: StarterDeps): Starter {
       }
       // Whatever the agent starts can ask in its name: `corral mcp approvals` does.
       const env = { ...plan.env, CORRAL_SESSION_ID: session.id }
-      return enlist(session, driver, await launchTold({ ...plan, env }), false)
+      return enlist(session, driver, await launchTold({ ...plan, env }, driver.name), false)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { MODES } from '../../core/mode.ts'
+import { KEY_NAMES, PROVIDERS } from '../../core/signin.ts'
 import type { Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { COMMANDS, COMMON, type CommandSpec } from '../program.ts'
@@ -25,6 +26,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   device: 'corral devices --quiet 2>/dev/null',
   project: 'corral projects --quiet 2>/dev/null',
   worktree: 'corral worktree --quiet 2>/dev/null',
+  service: printing([...PROVIDERS, ...KEY_NAMES]),
   server: printing(['approvals']),
   shell: printing(['bash', 'zsh', 'fish']),
 }

@@ -21,6 +21,7 @@ export interface NativeOptions {
   engine: Engine
   workspace: Context['workspace']
   devices: DeviceAccess
+  signin: Context['signin']
   invite: Context['invite']
   daemon: DaemonControl
   /** The agents of this machine; asked again each time. */

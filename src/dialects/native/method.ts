@@ -3,6 +3,7 @@ import type { DeviceAccess } from '../../access/devices.ts'
 import type { Invitation } from '../../access/invitation.ts'
 import type { Engine } from '../../core/api.ts'
 import type { Device } from '../../core/devices.ts'
+import type { SignIn } from '../../core/signin.ts'
 import type { OwnWorktree, WorktreeMaker } from '../../core/own-worktree.ts'
 import type { Method, RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { Feed } from './feed.ts'
@@ -54,6 +55,7 @@ export interface Context {
   engine: Engine
   workspace: Workspace
   devices: DeviceAccess
+  signin: SignIn
   /** Where a device goes with its PIN; null: nobody listens for devices. */
   invite(pin: string): Promise<Invitation | null>
   /** The device that is connected; null: the owner. */

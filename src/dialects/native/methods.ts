@@ -6,6 +6,7 @@ import { deviceMethods } from './methods/device.ts'
 import { eventMethods } from './methods/events.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
+import { signinMethods } from './methods/signin.ts'
 import { systemMethods } from './methods/system.ts'
 import { workspaceMethods } from './methods/workspace.ts'
 import { worktreeMethods } from './methods/worktree.ts'
@@ -22,6 +23,7 @@ export const METHODS = [
   ...workspaceMethods,
   ...worktreeMethods,
   ...deviceMethods,
+  ...signinMethods,
   ...systemMethods,
 ]
 

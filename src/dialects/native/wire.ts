@@ -7,6 +7,7 @@ import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
 export * from './wire-approval.ts'
 export * from './wire-base.ts'
 export * from './wire-house.ts'
+export * from './wire-signin.ts'
 export * from './wire-system.ts'
 
 /** What goes over the wire, in both directions. Times are milliseconds since 1970. */
