@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import OpenAI from 'openai'
+import { NotFoundError, type OpenAI } from 'openai'
 import { chatting, nobodyLeft, PNG, startRelay } from './rig.ts'
 
 const relay = await startRelay()
@@ -184,6 +184,6 @@ describe('models', () => {
   })
 
   test('an unknown one is not found', async () => {
-    await assert.rejects(client.models.retrieve('nobody'), OpenAI.NotFoundError)
+    await assert.rejects(client.models.retrieve('nobody'), NotFoundError)
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import Anthropic from '@anthropic-ai/sdk'
+import { type Anthropic, NotFoundError } from '@anthropic-ai/sdk'
 import { MODEL, nobodyLeft, PNG, saying, startRelay, textOf } from './rig.ts'
 
 const relay = await startRelay()
@@ -272,7 +272,7 @@ describe('counting and models', () => {
   })
 
   test('an unknown one is not found', async () => {
-    await assert.rejects(client.models.retrieve('nobody'), Anthropic.NotFoundError)
+    await assert.rejects(client.models.retrieve('nobody'), NotFoundError)
   })
 
   test('any name is answered to', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import Anthropic from '@anthropic-ai/sdk'
+import { type Anthropic, BadRequestError } from '@anthropic-ai/sdk'
 import { until } from '../servers.ts'
 import { calling, callsOf, chatting, type Json, MODEL, saying, startRelay, textOf, TOOLS } from './rig.ts'
 
@@ -148,7 +148,7 @@ describe('a session with a name', () => {
   test('has a name of up to 128 characters', async () => {
     assert.equal(await ask('x'.repeat(128), [user('[[say x]]')]), 'x')
     await assert.rejects(ask('x'.repeat(129), [user('[[say x]]')]), (error) => {
-      assert.ok(error instanceof Anthropic.BadRequestError)
+      assert.ok(error instanceof BadRequestError)
       assert.match(error.message, /X-IR-Session-ID.*129/)
       return true
     })

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
-import type OpenAI from 'openai'
-import { calling, callsOf, FUNCTIONS, MODEL, nobodyLeft, PNG, startRelay, textOf, TOOLS } from './rig.ts'
+import {
+  calling,
+  callsOf,
+  chatting,
+  FUNCTIONS,
+  MODEL,
+  nobodyLeft,
+  PNG,
+  startRelay,
+  textOf,
+  TOOLS,
+} from './rig.ts'
 
 const relay = await startRelay()
 /** In a session, so that not every question needs a process of its own; one test does without. */
 const client = relay.anthropic({ sticky: 'tools' })
-const openai = relay.openai({ sticky: 'functions' })
 
 type Param = Anthropic.MessageParam
 type Result = Anthropic.ToolResultBlockParam
@@ -31,7 +40,7 @@ async function round(question: string, results: (calls: Anthropic.ToolUseBlock[]
   return { first, second: await ask([user(question), answer, user(results(callsOf(first)))]) }
 }
 
-describe('tools, in the shape of the one API', () => {
+describe('tools', () => {
   test('a call ends the message, its result goes on with it', async () => {
     const { first, second } = await round(calling(['look', { at: 'the sky' }]), ([call]) => [
       result(call!.id, 'blue'),
@@ -204,110 +213,14 @@ describe('tools, in the shape of the one API', () => {
       'all done',
     )
   })
-})
-
-type Chat = OpenAI.ChatCompletionMessageParam
-
-describe('tools, in the shape of the other', () => {
-  const complete = (messages: Chat[], more: object = {}): Promise<OpenAI.ChatCompletion> =>
-    openai.chat.completions.create({ model: 'gpt-4o', messages, tools: FUNCTIONS, ...more })
-  const chosen = ({ choices }: OpenAI.ChatCompletion) => choices[0]!
-  const functionCalls = (completion: OpenAI.ChatCompletion) =>
-    (chosen(completion).message.tool_calls ?? []).filter((call) => call.type === 'function')
-
-  test('calls and the messages of the tools', async () => {
-    const question: Chat = { role: 'user', content: calling(['look', { n: 1 }], ['add', { n: 2 }]) }
-    const first = await complete([question])
-    assert.equal(chosen(first).finish_reason, 'tool_calls')
-    assert.equal(chosen(first).message.content, null)
-    const calls = functionCalls(first)
-    assert.deepEqual(
-      calls.map(({ function: { name, arguments: input } }) => [name, JSON.parse(input)]),
-      [
-        ['look', { n: 1 }],
-        ['add', { n: 2 }],
-      ],
-    )
-    const results = calls.map(({ id, function: { name } }): Chat => ({
-      role: 'tool',
-      tool_call_id: id,
-      content: `${name} done`,
-    }))
-    const second = await complete([question, chosen(first).message, ...results])
-    assert.equal(chosen(second).message.content, 'tool said: look done\nadd done')
-    assert.equal(chosen(second).finish_reason, 'stop')
-  })
-
-  test('arguments are streamed, with the id and the name in the first piece only', async () => {
-    const input = { text: 'words '.repeat(40) }
-    const stream = await openai.chat.completions.create({
-      model: 'gpt-4o',
-      messages: [{ role: 'user', content: calling(['look', input], ['add', {}]) }],
-      tools: FUNCTIONS,
-      stream: true,
-    })
-    const pieces: OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall[] = []
-    for await (const { choices } of stream) pieces.push(...(choices[0]?.delta.tool_calls ?? []))
-    const first = pieces.filter(({ index }) => index === 0)
-    assert.ok(first.length > 2)
-    assert.ok(first[0]!.id && first[0]!.function?.name === 'look')
-    assert.ok(first.slice(1).every(({ id }) => id === undefined))
-    const whole = first.map((piece) => piece.function?.arguments ?? '').join('')
-    assert.deepEqual(JSON.parse(whole), input)
-    assert.equal(pieces.findLast(({ id }) => id !== undefined)!.index, 1)
-  })
-
-  test('the helper puts them together', async () => {
-    const stream = openai.chat.completions.stream({
-      model: 'gpt-4o',
-      messages: [{ role: 'user', content: calling(['look', { n: 1 }]) }],
-      tools: FUNCTIONS,
-    })
-    const completion = await stream.finalChatCompletion()
-    const [call] = completion.choices[0]!.message.tool_calls!
-    assert.ok(call?.type === 'function')
-    assert.deepEqual(JSON.parse(call.function.arguments), { n: 1 })
-  })
-
-  test('the SDK’s own loop comes to its end', async () => {
-    const runner = openai.chat.completions.runTools({
-      model: 'gpt-4o',
-      messages: [{ role: 'user', content: calling(['look', { n: 1 }]) }],
-      tools: [
-        {
-          type: 'function',
-          function: {
-            name: 'look',
-            description: 'looks',
-            parameters: { type: 'object' },
-            parse: JSON.parse,
-            function: () => '[[say all done]]',
-          },
-        },
-      ],
-    })
-    assert.equal(await runner.finalContent(), 'all done')
-  })
-
-  test('tool_choice', async () => {
-    const question: Chat = { role: 'user', content: calling(['look', {}]) }
-    const none = await complete([question], { tool_choice: 'none' })
-    assert.equal(functionCalls(none).length, 0)
-    for (const tool_choice of ['required', { type: 'function', function: { name: 'look' } }]) {
-      assert.equal(functionCalls(await complete([question], { tool_choice })).length, 1)
-    }
-  })
 
   test('a call of one shape may be answered in the other', async () => {
     const question = calling(['look', {}])
-    const first = await complete([{ role: 'user', content: question }])
-    const [call] = functionCalls(first)
-    const content = [{ type: 'tool_use' as const, id: call!.id, name: 'look', input: {} }]
-    const second = await ask([
-      user(question),
-      { role: 'assistant', content },
-      user([result(call!.id, 'across')]),
-    ])
+    const openai = relay.openai({ sticky: 'tools' })
+    const first = await openai.chat.completions.create({ ...chatting(question), tools: FUNCTIONS })
+    const id = first.choices[0]!.message.tool_calls![0]!.id
+    const content = [{ type: 'tool_use' as const, id, name: 'look', input: {} }]
+    const second = await ask([user(question), { role: 'assistant', content }, user([result(id, 'across')])])
     assert.equal(textOf(second), 'tool said: across')
   })
 })
