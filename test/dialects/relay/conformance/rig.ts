@@ -6,6 +6,8 @@ import OpenAI from 'openai'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.ts'
 import { until } from '../servers.ts'
 
+const WAIT_MS = 10_000
+
 export type Json = Record<string, unknown>
 
 export interface Answer {
@@ -148,7 +150,8 @@ export async function openSse(url: string, headers: Record<string, string> = {})
     seen,
     async next() {
       while (waiting.length === 0) {
-        const { value, done } = await reader.read()
+        const late = setTimeout(() => closing.abort(new Error('nothing came')), WAIT_MS)
+        const { value, done } = await reader.read().finally(() => clearTimeout(late))
         if (done) throw new Error('the stream has ended')
         const frames = (rest + value).split('\n\n')
         rest = frames.pop()!
