@@ -4,7 +4,7 @@ import { type Body, bodyOf, type Field } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
 import { joined, jsonWish } from '../structured.ts'
 import { checkChoice, toolName, toolsOf } from '../tools.ts'
-import { MAX_BLOCKS, MAX_MESSAGES, type Placed, turnsOf } from '../turns.ts'
+import { MAX_BLOCKS, MAX_MESSAGES, MAX_MODEL, type Placed, turnsOf } from '../turns.ts'
 import { assistantBlocks, textOf, userBlocks } from './blocks.ts'
 
 /** The body of `POST /v1/messages`. What is not looked at here passes: it is for upstreams that understand it. */
@@ -21,7 +21,7 @@ export function readForCounting(body: unknown): Ask {
 function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
   checkKnobs(fields)
   refuseThread(fields.at('thread'))
-  const model = fields.at('model').filled()
+  const model = fields.at('model').filled(MAX_MODEL)
   const [first, talk] = opening(fields.at('messages').items(MAX_MESSAGES))
   const tools = toolsOf(fields.at('tools'), readTool)
   return {

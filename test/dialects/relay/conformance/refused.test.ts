@@ -28,6 +28,7 @@ const MESSAGES: [what: string, body: unknown, names: RegExp][] = [
   ['null', null, /JSON object/],
   ['a model that is no text', { ...hello, model: 5 }, /`model`/],
   ['an empty model', { ...hello, model: '' }, /`model`/],
+  ['a model without end', { ...hello, model: 'm'.repeat(257) }, /`model`/],
   ['max_tokens of zero', { ...hello, max_tokens: 0 }, /`max_tokens`/],
   ['max_tokens in words', { ...hello, max_tokens: 'many' }, /`max_tokens`/],
   ['half a token', { ...hello, max_tokens: 1.5 }, /`max_tokens`/],
