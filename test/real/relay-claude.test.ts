@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import {
   Anthropic,
   APIError,
@@ -8,9 +12,11 @@ import {
   RateLimitError,
 } from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { claudeAbsent } from '../support/claude-env.ts'
+import { agentHome } from '../support/agent-home.ts'
+import { CLAUDE, claudeAbsent, claudeEnv } from '../support/claude-env.ts'
 import { eventually, type Rig, startRig, words } from './rig.ts'
 
+const run = promisify(execFile)
 let rig: Rig
 const url = (): string => rig.daemon.listeners['relay']!
 const options = (sticky?: string) => ({
@@ -203,6 +209,25 @@ describe('the relay with the real claude', { skip: claudeAbsent }, () => {
     const reset = await post('/v1/sessions/warm/reset')
     assert.deepEqual([reset['ok'], reset['session_id']], [true, 'warm'])
     await eventually(pool, ({ idle }) => idle >= 1, 'one waits')
+  })
+
+  test('claude itself is a client: it gets its answers, and its tools are called', async () => {
+    const home = await agentHome('claude', rig.model)
+    try {
+      const env = { ...home.env, ...claudeEnv(url()) }
+      const outer = async (prompt: string): Promise<string> => {
+        const args = ['-p', prompt, '--allowedTools=Bash']
+        const running = run(CLAUDE, args, { cwd: home.work, env, timeout: 60_000 })
+        running.child.stdin?.end()
+        return (await running).stdout.trim()
+      }
+      assert.equal(await outer('[[say by way of the relay]]'), 'by way of the relay')
+      const said = await outer(calling(['Bash', { command: 'echo made > made.txt && cat made.txt' }]))
+      assert.match(said, /made/)
+      assert.equal(readFileSync(join(home.work, 'made.txt'), 'utf8'), 'made\n')
+    } finally {
+      await home.close()
+    }
   })
 
   test('calls that wait outlive a kill -9 of the daemon', async () => {
