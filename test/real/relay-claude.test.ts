@@ -214,7 +214,8 @@ describe('the relay with the real claude', { skip: claudeAbsent }, () => {
   test('claude itself is a client: it gets its answers, and its tools are called', async () => {
     const home = await agentHome('claude', rig.model)
     try {
-      const env = { ...home.env, ...claudeEnv(url()) }
+      const token = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_AUTH_TOKEN: 'none' }
+      const env = { ...home.env, ...claudeEnv(url()), ...token }
       const outer = async (prompt: string): Promise<string> => {
         const args = ['-p', prompt, '--allowedTools=Bash']
         const running = run(CLAUDE, args, { cwd: home.work, env, timeout: 60_000 })
