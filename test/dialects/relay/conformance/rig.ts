@@ -73,6 +73,13 @@ export async function startRelay({ env, ...options }: TestDaemonOptions = {}): P
   }
 }
 
+let shared: Promise<Relay> | null = null
+
+/** The same one for all who ask. */
+export function sharedRelay(): Promise<Relay> {
+  return (shared ??= startRelay())
+}
+
 function header(sticky: string | undefined): Record<string, string> {
   return sticky === undefined ? {} : { 'X-IR-Session-ID': sticky }
 }
@@ -121,7 +128,7 @@ export const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 /** Nobody is left that a call has started, but for so many. */
-export function nobodyLeft(relay: Relay, but = 0): Promise<void> {
+export function nobodyLeft(relay: Relay, but: number): Promise<void> {
   return until(async () => (await relay.active()) === but)
 }
 

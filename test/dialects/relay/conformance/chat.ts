@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { NotFoundError, type OpenAI } from 'openai'
-import { chatting, nobodyLeft, PNG, startRelay } from './rig.ts'
+import { chatting, nobodyLeft, PNG, sharedRelay } from './rig.ts'
 
-const relay = await startRelay()
+const relay = await sharedRelay()
 const client = relay.openai({ sticky: 'chat' })
 const stateless = relay.openai()
 
@@ -79,6 +79,7 @@ describe('a completion', () => {
   })
 
   test('is told the past of the conversation', async () => {
+    const before = await relay.active()
     const completion = await stateless.chat.completions.create({
       model: 'gpt-4o',
       messages: [
@@ -88,7 +89,7 @@ describe('a completion', () => {
       ],
     })
     assert.match(said(completion), /PLUM[^]*noted/)
-    await nobodyLeft(relay, 1)
+    await nobodyLeft(relay, before)
   })
 
   test('keeps to max_tokens, by either name', async () => {

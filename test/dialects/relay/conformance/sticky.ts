@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Anthropic, BadRequestError } from '@anthropic-ai/sdk'
 import { until } from '../servers.ts'
-import { calling, callsOf, chatting, type Json, MODEL, saying, startRelay, textOf, TOOLS } from './rig.ts'
+import { calling, callsOf, chatting, type Json, MODEL, saying, sharedRelay, textOf, TOOLS } from './rig.ts'
 
-const relay = await startRelay({ env: { CORRAL_RELAY_IDLE_MS: '600000' } })
+const relay = await sharedRelay()
 
 type Param = Anthropic.MessageParam
 const user = (content: string): Param => ({ role: 'user', content })

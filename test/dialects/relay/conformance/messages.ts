@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Anthropic, NotFoundError } from '@anthropic-ai/sdk'
-import { MODEL, nobodyLeft, PNG, saying, startRelay, textOf } from './rig.ts'
+import { MODEL, nobodyLeft, PNG, saying, sharedRelay, textOf } from './rig.ts'
 
-const relay = await startRelay()
+const relay = await sharedRelay()
 /** Most of this is the same in a session, where no process has to be started for each call. */
 const client = relay.anthropic({ sticky: 'messages' })
 const stateless = relay.anthropic()
@@ -74,9 +74,10 @@ describe('a message', () => {
   })
 
   test('is forgotten when it stands for itself', async () => {
+    const before = await relay.active()
     await stateless.messages.create(saying('[[remember FIG]] [[say ok]]'))
     assert.equal(textOf(await stateless.messages.create(saying('[[recall]]'))), 'recall: none')
-    await nobodyLeft(relay, 1)
+    await nobodyLeft(relay, before)
   })
 
   test('thinks for those who ask for it, and for nobody else', async () => {
@@ -179,10 +180,11 @@ describe('a stream', () => {
   })
 
   test('brings words while the agent speaks', async () => {
+    const before = await relay.active()
     const stream = stateless.messages.stream(saying('[[drip 2000 20]]'))
     for await (const event of stream) if (event.type === 'content_block_delta') break
     stream.abort()
-    await nobodyLeft(relay, 1)
+    await nobodyLeft(relay, before)
   })
 
   test('has thoughts in blocks of their own', async () => {
@@ -218,11 +220,12 @@ describe('a stream', () => {
 
 describe('limits', () => {
   test('max_tokens ends the answer and its agent', async () => {
+    const before = await relay.active()
     const message = await stateless.messages.create({ ...saying('[[drip 2000 5]]'), max_tokens: 5 })
     assert.equal(message.stop_reason, 'max_tokens')
     assert.ok(message.usage.output_tokens <= 5)
     assert.match(textOf(message), /^w1 w2/)
-    await nobodyLeft(relay, 1)
+    await nobodyLeft(relay, before)
   })
 
   test('max_tokens holds for streams', async () => {

@@ -12,9 +12,9 @@ import {
 } from '@anthropic-ai/sdk'
 import * as openai from 'openai'
 import { until } from '../servers.ts'
-import { chatting, type Json, nobodyLeft, saying, startRelay } from './rig.ts'
+import { chatting, type Json, nobodyLeft, saying, sharedRelay } from './rig.ts'
 
-const relay = await startRelay()
+const relay = await sharedRelay()
 
 /** What the model fails with, and what the SDKs make of it; null where the other SDK has nothing of its own to show. */
 const FAILURES = [

@@ -3,9 +3,9 @@ import { request as httpRequest } from 'node:http'
 import { describe, test } from 'node:test'
 import { BadRequestError } from '@anthropic-ai/sdk'
 import { BadRequestError as OpenAiBadRequestError } from 'openai'
-import { chatting, type Json, PNG, saying, startRelay, TOOLS } from './rig.ts'
+import { chatting, type Json, PNG, saying, sharedRelay, TOOLS } from './rig.ts'
 
-const relay = await startRelay()
+const relay = await sharedRelay()
 
 const image = (source: Json): Json => saying([{ type: 'image', source } as never])
 const result = (id: string): Json => ({ type: 'tool_result', tool_use_id: id, content: 'x' })

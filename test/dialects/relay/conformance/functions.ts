@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type OpenAI from 'openai'
-import { calling, FUNCTIONS, startRelay } from './rig.ts'
+import { calling, FUNCTIONS, sharedRelay } from './rig.ts'
 
-const relay = await startRelay()
+const relay = await sharedRelay()
 const openai = relay.openai({ sticky: 'functions' })
 
 type Chat = OpenAI.ChatCompletionMessageParam

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { until } from '../servers.ts'
-import { chatting, type Json, openSse, ownFile, saying, startRelay } from './rig.ts'
+import { chatting, type Json, openSse, ownFile, saying, sharedRelay } from './rig.ts'
 
-const relay = await startRelay()
+const relay = await sharedRelay()
 const client = relay.anthropic({ sticky: 'observed' })
 const say = (text: string) => client.messages.create(saying(`[[say ${text}]]`))
 const patch = (body: unknown) =>

@@ -9,12 +9,12 @@ import {
   MODEL,
   nobodyLeft,
   PNG,
-  startRelay,
+  sharedRelay,
   textOf,
   TOOLS,
 } from './rig.ts'
 
-const relay = await startRelay()
+const relay = await sharedRelay()
 /** In a session, so that not every question needs a process of its own; one test does without. */
 const client = relay.anthropic({ sticky: 'tools' })
 
@@ -52,6 +52,7 @@ describe('tools', () => {
   })
 
   test('so it is without a session', async () => {
+    const before = await relay.active()
     const stateless = relay.anthropic()
     const asked = { model: MODEL, max_tokens: 1000, tools: TOOLS, messages: [user(calling(['look', {}]))] }
     const first = await stateless.messages.create(asked)
@@ -64,7 +65,7 @@ describe('tools', () => {
       ],
     })
     assert.equal(textOf(second), 'tool said: blue')
-    await nobodyLeft(relay, 1)
+    await nobodyLeft(relay, before)
   })
 
   test('what was said before the call comes before it', async () => {
