@@ -113,7 +113,8 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       }
       server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
         if (Number(req.headers['content-length']) > bodyLimit) {
-          return sendError(res, new HttpError(413, 'The request body is too large', { connection: 'close' }))
+          res.shouldKeepAlive = false
+          return refuse(req, res, new HttpError(413, 'The request body is too large'))
         }
         res.writeContinue()
         onRequest(req, res)

@@ -40,9 +40,10 @@ export class Field {
     return this.value
   }
 
-  filled(): string {
+  filled(max = Infinity): string {
     const text = this.text()
     if (text === '') throw this.wrong('must not be empty')
+    if (text.length > max) throw this.wrong(`must not be longer than ${max} characters`)
     return text
   }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { localGuard } from '../../access/same-user.ts'
 import type { Engine } from '../../core/api.ts'
@@ -6,7 +6,7 @@ import { createHttpApp, type HttpListener } from '../../transports/http.ts'
 import { createActivity } from './activity.ts'
 import { openCalls } from './calls.ts'
 import { createRelayEvents } from './events.ts'
-import { invalid, RelayFailure } from './failure.ts'
+import { type FailureKind, invalid, RelayFailure } from './failure.ts'
 import { licenseBySettings, noLicense } from './license.ts'
 import { remoteLicense } from './license-remote.ts'
 import { createPool, type Spares } from './pool.ts'
@@ -134,8 +134,7 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
     bodyLimit: options.bodyLimit,
     onError: onFault,
     refuse(req, res, { status, message }) {
-      const kind =
-        status === 404 ? 'not_found_error' : status === 403 ? 'permission_error' : 'invalid_request_error'
+      const kind = REFUSALS[status] ?? 'invalid_request_error'
       const path = (req.url ?? '/').split('?', 1)[0]
       const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${req.method} ${path}`
       sendFailure(req, res, new RelayFailure(status, kind, text), newId())
@@ -158,7 +157,7 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
     onFault,
     async changeSettings(body) {
       const before = settings.current()
-      await checkPlace(body, options.agent)
+      await checkAgent(body, options.agent)
       const { licenseKey, licenseUrl } = settings.patch(body)
       pool.tend()
       if (licenseKey !== before.licenseKey || licenseUrl !== before.licenseUrl) await license.refresh()
@@ -239,15 +238,18 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
   }
 }
 
-/** What cannot be used is refused here and not at the next call. */
-async function checkPlace(body: unknown, agentOf: RelayOptions['agent']): Promise<void> {
-  const { agent, workingDir } = (body ?? {}) as Record<string, unknown>
+/** Who cannot be asked is refused here and not at the next call. */
+async function checkAgent(body: unknown, agentOf: RelayOptions['agent']): Promise<void> {
+  const { agent } = (body ?? {}) as Record<string, unknown>
   if (typeof agent === 'string' && !(await agentOf(agent))) {
-    throw invalid('agent', `there is no agent ${agent}`)
+    throw invalid('agent', `\`agent\`: there is no ${agent}`)
   }
-  if (typeof workingDir === 'string' && !statSync(workingDir, { throwIfNoEntry: false })?.isDirectory()) {
-    throw invalid('workingDir', `${workingDir} is not a directory`)
-  }
+}
+
+const REFUSALS: Readonly<Record<number, FailureKind>> = {
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
 }
 
 const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', win32: 'windows' }

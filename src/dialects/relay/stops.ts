@@ -5,9 +5,5 @@ const MAX_LENGTH = 1_000
 
 export function stopSequencesOf(list: Field): string[] {
   if (!list.given) return []
-  return list.items(MAX_SEQUENCES).map((field) => {
-    const text = field.filled()
-    if (text.length > MAX_LENGTH) throw field.wrong(`must not be longer than ${MAX_LENGTH} characters`)
-    return text
-  })
+  return list.items(MAX_SEQUENCES).map((field) => field.filled(MAX_LENGTH))
 }

@@ -1,6 +1,8 @@
 import type { Block, Message } from './ask.ts'
 import { Field } from './fields.ts'
 
+/** It is kept with every record of a call. */
+export const MAX_MODEL = 256
 export const MAX_MESSAGES = 10_000
 export const MAX_BLOCKS = 10_000
 

@@ -1,9 +1,10 @@
 import type { Ask, Block, ToolChoice, ToolDefinition } from '../ask.ts'
+import { RelayFailure } from '../failure.ts'
 import { type Body, bodyOf, type Field } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
 import { joined, jsonWish } from '../structured.ts'
 import { checkChoice, toolName, toolsOf } from '../tools.ts'
-import { MAX_BLOCKS, MAX_MESSAGES, type Placed, turnsOf } from '../turns.ts'
+import { MAX_BLOCKS, MAX_MESSAGES, MAX_MODEL, type Placed, turnsOf } from '../turns.ts'
 import { assistantBlocks, textOf, userBlocks } from './blocks.ts'
 
 /** The body of `POST /v1/messages`. What is not looked at here passes: it is for upstreams that understand it. */
@@ -19,7 +20,8 @@ export function readForCounting(body: unknown): Ask {
 
 function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
   checkKnobs(fields)
-  const model = fields.at('model').filled()
+  refuseThread(fields.at('thread'))
+  const model = fields.at('model').filled(MAX_MODEL)
   const [first, talk] = opening(fields.at('messages').items(MAX_MESSAGES))
   const tools = toolsOf(fields.at('tools'), readTool)
   return {
@@ -44,6 +46,14 @@ function checkKnobs(fields: Field): void {
   fields.at('top_p').maybe((field) => field.number(0, 1))
   fields.at('top_k').maybe((field) => field.integer(0))
   fields.at('metadata').maybe((field) => field.object())
+}
+
+/** A call has all of its conversation, or a session's name. By this code SDKs know that, and send the whole of it. */
+function refuseThread(thread: Field): void {
+  if (!thread.given) return
+  const message = 'invalid request body: `thread` is not supported: send the whole conversation'
+  const details = { error_code: 'thread_unsupported_request' }
+  throw new RelayFailure(400, 'invalid_request_error', message, { field: 'thread', extra: { details } })
 }
 
 function textsOf(field: Field): string[] {

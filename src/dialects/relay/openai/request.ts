@@ -3,7 +3,7 @@ import { bodyOf, type Field, isObject } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
 import { joined, jsonWish } from '../structured.ts'
 import { checkChoice, toolName, toolsOf } from '../tools.ts'
-import { MAX_MESSAGES, turnsOf } from '../turns.ts'
+import { MAX_MESSAGES, MAX_MODEL, turnsOf } from '../turns.ts'
 import { placedOf, textsOf } from './messages.ts'
 
 /** As much as the models behind both APIs write at once; programs of this shape seldom say. */
@@ -16,7 +16,7 @@ const UNSUPPORTED = ['functions', 'function_call', 'audio', 'top_logprobs'] as c
 export function readOpenAi(body: unknown): Ask {
   const fields = bodyOf(body)
   refuseUnsupported(fields)
-  const model = fields.at('model').filled()
+  const model = fields.at('model').filled(MAX_MODEL)
   const list = fields.at('messages').items(MAX_MESSAGES)
   const tools = toolsOf(fields.at('tools'), readTool)
   return {
