@@ -248,8 +248,10 @@ describe('choosing', () => {
     await eventually('the mode', () => {
       return editor.updates.find((one) => one.sessionUpdate === 'current_mode_update')?.currentModeId
     })
-    const told = editor.updates.find((one) => one.sessionUpdate === 'config_option_update')
-    assert.equal(told?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'code')
+    await eventually('the mode among the options', () => {
+      const told = editor.updates.find((one) => one.sessionUpdate === 'config_option_update')
+      return told?.configOptions.find(({ id }) => id === 'mode')?.currentValue === 'code'
+    })
     await eventually('the title', () => {
       return editor.updates.find((one) => one.sessionUpdate === 'session_info_update')?.title
     })
