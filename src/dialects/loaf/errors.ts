@@ -30,9 +30,16 @@ export function invalidParams(method: string, problem: string, field?: string): 
   })
 }
 
+export function unknownSession(sessionId: unknown): LoafError {
+  return failure(`unknown session: ${String(sessionId)}`, 'session_not_found')
+}
+
 /** Whatever was thrown, with its own words. */
-export function asLoafError(thrown: unknown): LoafError {
+export function asLoafError(thrown: unknown, params?: unknown): LoafError {
   if (thrown instanceof LoafError) return thrown
+  if (codeOf(thrown) === 'session_not_found' && typeof params === 'object' && params !== null) {
+    return unknownSession((params as { session_id?: unknown }).session_id)
+  }
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   return failure(message, codeOf(thrown) ?? 'internal')
 }

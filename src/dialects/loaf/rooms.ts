@@ -1,4 +1,4 @@
-import { codeOf, failure } from './errors.ts'
+import { codeOf, unknownSession } from './errors.ts'
 import { TYPES } from './conversation.ts'
 import { createRoom, type Room } from './room.ts'
 import type { Output } from './output.ts'
@@ -36,7 +36,7 @@ export function createRooms({ corral, output, newId, now, wantsDebug }: RoomsPar
 
   async function open(sessionId: string): Promise<Room> {
     const session = await corral.session(sessionId).catch((error: unknown) => {
-      throw codeOf(error) === 'session_not_found' ? unknown(sessionId) : error
+      throw codeOf(error) === 'session_not_found' ? unknownSession(sessionId) : error
     })
     const until = await corral.lastSeq(sessionId, TYPES)
     const room = add(sessionId, session.title, session.createdAt)
@@ -64,8 +64,4 @@ export function createRooms({ corral, output, newId, now, wantsDebug }: RoomsPar
       for (const room of rooms.values()) room.close()
     },
   }
-}
-
-function unknown(sessionId: string): Error {
-  return failure(`unknown session: ${sessionId}`, 'session_not_found')
 }

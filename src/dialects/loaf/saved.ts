@@ -122,7 +122,9 @@ async function folded({ corral, debug }: Context, session: SessionView, after: n
       const told = conversation.step(event).map((one, index) => ({ ...one, seq: seqOf(event, index) }))
       const wanted = told.filter(({ seq, type }) => seq > after && (debug.on || type !== 'session.debug'))
       events.push(...wanted.map(({ type, seq, payload }) => ({ type, timestamp, seq, payload })))
-      if (limit > 0 && events.length >= limit) return { conversation, events, more: true }
+      if (limit > 0 && events.length > limit) {
+        return { conversation, events: events.slice(0, limit), more: true }
+      }
     }
     if (!page.more) return { conversation, events, more: false }
   }

@@ -69,7 +69,7 @@ export function serve(options: ServerOptions): Server {
       output.line(resultLine(id, followed ? followed.result : value))
       followed?.next()
     } catch (error) {
-      output.line(errorLine(id, asLoafError(error)))
+      output.line(errorLine(id, asLoafError(error, params)))
     }
   }
 

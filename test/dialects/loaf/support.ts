@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { TestContext } from 'node:test'
+import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import { MAIN } from '../../cli/support.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
 
@@ -119,14 +120,13 @@ export function startClient({ env, project }: Where, args: string[] = []): Clien
   const child = spawn(process.execPath, [MAIN, 'rpc', ...args], { env, cwd: project })
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
   const lines: Line[] = []
-  let rest = ''
   let stderr = ''
   let nextId = 1
-  child.stdout.on('data', (data: Buffer) => {
-    const parts = (rest + data.toString()).split('\n')
-    rest = parts.pop()!
-    lines.push(...parts.map((one) => JSON.parse(one) as Line))
+  const splitter = createLineSplitter({
+    onLine: (line) => lines.push(JSON.parse(line.toString()) as Line),
+    maxLineBytes: Infinity,
   })
+  child.stdout.on('data', (data: Buffer) => splitter.push(data))
   child.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
   child.stdin.on('error', () => {})
   async function close(): Promise<void> {
@@ -136,7 +136,7 @@ export function startClient({ env, project }: Where, args: string[] = []): Clien
     const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS)
     await exited
     clearTimeout(timer)
-    assert.equal(rest, '')
+    assert.equal(splitter.held, 0)
     for (const one of lines) assert.equal(one.jsonrpc, '2.0')
   }
 
