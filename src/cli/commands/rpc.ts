@@ -2,7 +2,6 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { loadConfig } from '../../config/config.ts'
 import { uuid } from '../../core/ids.ts'
 import type { Daemon } from '../../daemon.ts'
 import type { Memory } from '../../dialects/loaf/ports.ts'
@@ -25,32 +24,32 @@ export const rpc: Command = async (cli) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => leaving.resolve(signal.toLowerCase()))
   }
-  const daemon = await engine(cli)
+  const engine = await engineFor(cli)
   try {
     await cli.withDaemon(
       (calls) =>
-        cli.withDaemon((feed) => attend(cli, calls, feed, leaving.promise, daemon), {
+        cli.withDaemon((feed) => attend(cli, { calls, feed, engine, leaving: leaving.promise }), {
           reconnect: true,
           giveUpMs: Infinity,
         }),
       { reconnect: true, giveUpMs: CALL_MS },
     )
   } finally {
-    // What runs goes on for the next one.
-    await daemon?.stop({ agents: 'keep', now: true })
+    await engine.stop()
     setTimeout(() => process.exit(), EXIT_MS).unref()
   }
   return EXIT.ok
 }
 
+interface Around {
+  calls: NativeClient
+  feed: NativeClient
+  engine: Engine
+  leaving: Promise<string>
+}
+
 /** Until the client has gone, or somebody wants an end. */
-async function attend(
-  cli: Cli,
-  calls: NativeClient,
-  feed: NativeClient,
-  leaving: Promise<string>,
-  daemon: Daemon | null,
-): Promise<void> {
+async function attend(cli: Cli, { calls, feed, engine, leaving }: Around): Promise<void> {
   const [{ serve }, { NO_SIGN_IN }] = await Promise.all([
     import('../../dialects/loaf/server.ts'),
     import('../../dialects/loaf/no-sign-in.ts'),
@@ -67,29 +66,85 @@ async function attend(
     now: Date.now,
   })
   void leaving.then(leave)
-  const stopped = daemon?.stopped.then(() => {
-    throw new CliError('the engine was stopped from outside')
-  })
-  await (stopped ? Promise.race([closed, stopped]) : closed)
+  const lifeline = engine.isBorrowed ? watch(feed, engine.away) : null
+  try {
+    await Promise.race([closed, engine.stopped])
+  } finally {
+    lifeline?.close()
+  }
 }
 
-/** One of our own where there is none; null: another one runs. */
-async function engine(cli: Cli): Promise<Daemon | null> {
-  const { statusOf } = await import('../detach.ts')
-  const running = await statusOf(cli.socket)
-  if (running && cli.options['standalone']) {
-    throw new CliError(`a daemon (pid ${running.pid}) has ${cli.home}; leave out --standalone to use it`)
+/** Tells when the daemon has gone. */
+function watch(feed: NativeClient, away: () => void): { close(): void } {
+  const stream = feed.events({ types: ['daemon.renamed'], onLink: (state) => state === 'away' && away() })
+  const read = async (): Promise<void> => {
+    for await (const _ of stream);
   }
-  if (running) return null
-  try {
-    return await host(cli)
-  } catch (error) {
-    if (cli.options['standalone'] || (error as { code?: unknown }).code !== 'storage') throw error
-    // Two that start together: one has the lock, the other is its guest as soon as it listens.
-    for (const deadline = Date.now() + START_MS; Date.now() < deadline; await delay(POLL_MS)) {
-      if (await statusOf(cli.socket)) return null
+  read().catch(() => {})
+  return stream
+}
+
+/** What runs the sessions: a daemon, or this process, or another one like this. */
+interface Engine {
+  /** Another client's own: when that one leaves, we have to have one. */
+  isBorrowed: boolean
+  away(): void
+  /** Rejects when ours was stopped from outside. */
+  stopped: Promise<never>
+  /** What runs goes on for the next one. */
+  stop(): Promise<void>
+}
+
+async function engineFor(cli: Cli): Promise<Engine> {
+  const stopped = Promise.withResolvers<never>()
+  stopped.promise.catch(() => {})
+  let found = await findOrHost(cli)
+  const isBorrowed = found.isOfAnother
+
+  function keep(own: Daemon | null): void {
+    void own?.stopped.then(() => stopped.reject(new CliError('the engine was stopped from outside')))
+  }
+  keep(found.own)
+  return {
+    isBorrowed,
+    async away() {
+      try {
+        found = await findOrHost(cli)
+        keep(found.own)
+      } catch (error) {
+        cli.note(`the engine is gone, and none could be started: ${(error as Error).message}`)
+      }
+    },
+    stopped: stopped.promise,
+    async stop() {
+      await found.own?.stop({ agents: 'keep', now: true })
+    },
+  }
+}
+
+interface Found {
+  /** Null: another one runs. */
+  own: Daemon | null
+  /** One that another client has for itself. */
+  isOfAnother: boolean
+}
+
+async function findOrHost(cli: Cli): Promise<Found> {
+  const { statusOf } = await import('../detach.ts')
+  const alone = cli.options['standalone'] === true
+  for (const deadline = Date.now() + START_MS; ; await delay(POLL_MS)) {
+    const running = await statusOf(cli.socket)
+    if (running && alone) {
+      throw new CliError(`a daemon (pid ${running.pid}) has ${cli.home}; leave out --standalone to use it`)
     }
-    throw error
+    if (running) return { own: null, isOfAnother: running.listeners.every(({ name }) => name === 'native') }
+    try {
+      return { own: await host(cli), isOfAnother: false }
+    } catch (error) {
+      // Somebody has the lock who does not listen yet, or does not any more: one of us will have it.
+      const isTaken = (error as { code?: unknown }).code === 'storage'
+      if (alone || !isTaken || Date.now() > deadline) throw error
+    }
   }
 }
 
@@ -97,8 +152,11 @@ async function engine(cli: Cli): Promise<Daemon | null> {
 async function host(cli: Cli): Promise<Daemon> {
   const closed = { 'codecast.enabled': false, 'humanlayer.enabled': false, 'clawde.enabled': false }
   const flags = { home: cli.home, socket: cli.socket, ...closed }
+  const [{ loadConfig }, { runDaemon }] = await Promise.all([
+    import('../../config/config.ts'),
+    import('../../daemon.ts'),
+  ])
   const config = await loadConfig({ env: cli.env, flags })
-  const { runDaemon } = await import('../../daemon.ts')
   return runDaemon({ config, version, env: cli.env, homedir: homedir(), print: cli.note })
 }
 

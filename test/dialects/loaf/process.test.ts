@@ -212,11 +212,21 @@ describe('without a daemon', () => {
     })
   })
 
-  test('two at once share one', async (t) => {
+  test('two at once share one, and the one that stays takes it over', async (t) => {
     const place = emptyHome(t)
     const clients = [place.start(), place.start()]
     const [first] = await Promise.all(clients.map((client) => demoSession(client)))
     assert.equal((await clients[1]!.state(first!)).id, first)
+    const { pid } = (await corral(place.env, ['status', '--json'])).json<{ pid: number }>()[0]!
+    const leaving = clients.find(({ child }) => child.pid === pid)!
+    const staying = clients.find(({ child }) => child.pid !== pid)!
+    await staying.call('session.send', { session_id: first, text: '[[drip 60 20]]' })
+    await staying.event('session.stream.chunk')
+    leaving.child.kill('SIGTERM')
+    assert.equal(await leaving.exited, 0)
+    await staying.event('session.completed')
+    assert.match((await staying.state(first!)).history.at(-1)!.text, /^w1 .* w60$/)
+    await turn(staying, first!, 'and on')
   })
 
   test('--standalone is refused where another has the data, and the fault is on stderr', async (t) => {
