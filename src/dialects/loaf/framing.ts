@@ -50,12 +50,18 @@ export function invalidRequest(message = 'invalid request', kind?: string): Loaf
   })
 }
 
+/** Node's readline, which clients like to use, takes these two for ends of lines. */
+function encode(value: object): string {
+  const text = JSON.stringify({ jsonrpc: '2.0', ...value })
+  return text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+}
+
 export function resultLine(id: Id, result: unknown): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, result })
+  return encode({ id, result })
 }
 
 export function errorLine(id: Id, { code, message, data }: LoafError): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
+  return encode({ id, error: { code, message, data } })
 }
 
 export interface EventParams {
@@ -66,5 +72,5 @@ export interface EventParams {
 }
 
 export function eventLine(params: EventParams): string {
-  return JSON.stringify({ jsonrpc: '2.0', method: 'event', params })
+  return encode({ method: 'event', params })
 }

@@ -186,6 +186,17 @@ describe('a turn', () => {
     assert.deepEqual(shape(about(sessionId, from)).slice(0, 3), ['preparing...', 'thinking...', 'user'])
   })
 
+  test('may say what some take for an end of a line', async () => {
+    const sessionId = await demoSession(client)
+    let raw = ''
+    const listen = (data: Buffer): void => void (raw += data.toString())
+    client.child.stdout!.on('data', listen)
+    await turn(client, sessionId, 'a\u2028b\u2029c')
+    client.child.stdout!.off('data', listen)
+    assert.doesNotMatch(raw, /[\u2028\u2029]/)
+    assert.equal((await client.state(sessionId)).history[1]!.text, 'echo: a\u2028b\u2029c')
+  })
+
   test('that waits for an approval says so, and others answer', async () => {
     const sessionId = await demoSession(client)
     await native.call('session.configure', { sessionId, mode: 'ask' })
