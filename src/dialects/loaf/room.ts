@@ -85,7 +85,7 @@ export function createRoom(parts: RoomParts): Room {
 
   async function take(event: Event): Promise<void> {
     const told = conversation.step(event)
-    if (event.type === 'turn.started') names.clear()
+    if (event.type === 'turn.queued' && event.key !== null) names.delete(event.key)
     if (live) tell(told, seqOf(event, 0), event.at)
     if (!conversation.busy) for (const resume of onIdle.splice(0)) resume()
     for (const gate of [...gates].filter(({ isIt }) => isIt(event))) {

@@ -9,7 +9,6 @@ import { seqOf } from './record.ts'
 
 const DEFAULT_LIMIT = 100
 const TITLE_LIMIT = 80
-const REPLAY_LIMIT = 500
 
 /** Sessions in which something was said, the most recently active first. */
 async function savedSessions(corral: Corral): Promise<SessionView[]> {
@@ -102,7 +101,7 @@ interface Replayed {
 }
 
 /** The events of a session after this number, as far as the log still has them. */
-export async function replay(context: Context, sessionId: string, after: number, limit = REPLAY_LIMIT) {
+export async function replay(context: Context, sessionId: string, after: number, limit: number) {
   const { events, more } = await folded(context, await context.corral.session(sessionId), after, limit)
   return { session_id: sessionId, events, next: more ? (events.at(-1)?.seq ?? null) : null }
 }

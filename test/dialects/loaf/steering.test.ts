@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
@@ -8,8 +11,14 @@ let daemon: TestDaemon
 let native: NativeClient
 let client: Client
 
+const AGENT = new URL('../../support/acp-agent.ts', import.meta.url).pathname
+
 before(async () => {
-  daemon = await startDaemon()
+  const home = mkdtempSync(join(tmpdir(), 'corral-'))
+  mkdirSync(join(home, '.corral'), { mode: 0o700 })
+  const mine = { command: process.execPath, args: [AGENT, '--deaf'], title: 'Mine' }
+  writeFileSync(join(home, '.corral', 'config.yaml'), JSON.stringify({ agents: { mine } }))
+  daemon = await startDaemon({ home })
   native = await connect(daemon.socket)
   client = startClient(daemon)
 })
@@ -72,6 +81,16 @@ describe('a steer', () => {
         ['assistant', 'steered'],
       ],
     )
+  })
+
+  test('to an agent that cannot take one says so', async () => {
+    const { id: sessionId } = await native.call('session.create', { agent: 'mine', cwd: daemon.project })
+    await send(sessionId, 'hello')
+    const answer = await client.call('session.steer', { session_id: sessionId, text: 'left' })
+    assert.deepEqual([answer['accepted'], typeof answer['reason']], [false, 'string'])
+    const { messages } = await client.state(sessionId)
+    assert.match(messages.at(-1)!.text, /Mine \(mine\) cannot take a message in the middle of a turn; queue/)
+    await native.call('session.destroy', { sessionId })
   })
 
   test('that comes too late is the next message, and is announced', async () => {

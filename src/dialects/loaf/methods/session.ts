@@ -9,7 +9,7 @@ import type { Room } from '../room.ts'
 import { replay } from '../saved.ts'
 import { stateChanged } from '../snapshot.ts'
 
-const PAGE = 100
+const REPLAY_PAGE = 500
 
 async function roomOf(method: string, params: unknown, { rooms }: Context): Promise<Room> {
   return rooms.find(paramsOf(method, params).text('session_id'))
@@ -179,7 +179,7 @@ export const moreSessionMethods: Methods = {
     const { sessions, next } = await corral.sessions(cursor)
     const open = new Set(rooms.all.map(({ id }) => id))
     return {
-      sessions: sessions.slice(0, PAGE).map(({ id, agent, cwd, title, model, activeAt, turn }) => {
+      sessions: sessions.map(({ id, agent, cwd, title, model, activeAt, turn }) => {
         const updatedAt = new Date(activeAt).toISOString()
         return { id, title, agent, model, cwd, updatedAt, pending: turn !== null, open: open.has(id) }
       }),
@@ -189,7 +189,7 @@ export const moreSessionMethods: Methods = {
   async 'events.replay'(params, context) {
     const given = paramsOf('events.replay', params)
     const after = given.optionalNumber('after') ?? 0
-    const limit = Math.max(1, Math.trunc(given.optionalNumber('limit') ?? PAGE * 5))
+    const limit = Math.max(1, Math.trunc(given.optionalNumber('limit') ?? REPLAY_PAGE))
     const sessionId = given.optionalText('session_id')
     if (sessionId !== undefined) {
       await context.rooms.find(sessionId)
