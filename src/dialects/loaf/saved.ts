@@ -27,7 +27,9 @@ export async function listSaved(context: Context, wanted: { limit?: number; curs
   const cursor = Math.max(0, Math.trunc(wanted.cursor ?? 0))
   const all = await savedSessions(context.corral)
   const page = all.slice(cursor, cursor + limit)
-  const sessions = await Promise.all(page.map((session) => summaryOf(context, session)))
+  const sessions = []
+  // One by one: what was said last in them may be large.
+  for (const session of page) sessions.push(await summaryOf(context, session))
   const next = cursor + page.length
   return { total: all.length, cursor, limit, sessions, next_cursor: next < all.length ? next : null }
 }

@@ -190,6 +190,15 @@ describe('events', () => {
     assert.deepEqual(mine.events.map(pick), [pick(live.at(-1)!)])
   })
 
+  test('of a session that is not begun are none', async (t) => {
+    const { session_id } = await clientFor(t, daemon).call<{ session_id: string }>('session.create')
+    const own = clientFor(t, daemon)
+    const made = await own.call<{ session_id: string }>('session.create')
+    const none = await own.call('events.replay', { session_id: made.session_id })
+    assert.deepEqual(none, { session_id: made.session_id, events: [], next: null })
+    assert.equal((await own.fails('events.replay', { session_id })).data.kind, 'session_not_found')
+  })
+
   test('have more in them for those who look for faults', async () => {
     const sessionId = await demoSession(client)
     assert.deepEqual(await client.call('debug.set', { super_debug: true }), { super_debug: true })

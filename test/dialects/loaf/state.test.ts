@@ -11,8 +11,10 @@ let native: NativeClient
 let client: Client
 
 before(async () => {
-  // Nothing but Node is to be found, so that no agent but the demo agent is.
-  daemon = await startDaemon({ env: { PATH: '/usr/bin:/bin' } })
+  // No agent is to be found but the demo agent.
+  const names = ['CLAUDE', 'CODEX', 'GEMINI', 'OPENCODE']
+  const env = Object.fromEntries(names.map((name) => [`CORRAL_${name}_BIN`, '/nowhere']))
+  daemon = await startDaemon({ env })
   native = await connect(daemon.socket)
   client = startClient(daemon)
 })

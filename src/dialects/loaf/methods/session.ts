@@ -119,7 +119,10 @@ export const sessionMethods: Methods = {
       if (context.choices.selected() !== NOTHING) await settle(room, context)
     } catch (error) {
       // What is missing may be there, or another model chosen, when the first message comes.
-      if (codeOf(error) !== 'agent_missing') throw error
+      if (codeOf(error) !== 'agent_missing') {
+        room.close()
+        throw error
+      }
     }
     await stateChanged(context, 'session_created', room.id)
     return { session_id: room.id, state: room.conversation.state(room.createdAt) }
@@ -192,7 +195,8 @@ export const moreSessionMethods: Methods = {
     const limit = Math.max(1, Math.trunc(given.optionalNumber('limit') ?? REPLAY_PAGE))
     const sessionId = given.optionalText('session_id')
     if (sessionId !== undefined) {
-      await context.rooms.find(sessionId)
+      const { agent } = await context.rooms.find(sessionId)
+      if (agent === null) return { session_id: sessionId, events: [], next: null }
       return replay(context, sessionId, after, limit)
     }
     const settled = context.rooms.all.filter(({ agent }) => agent !== null)
