@@ -1,5 +1,6 @@
 import type { Event, EventType } from '../../core/event.ts'
-import { saidIn, thinkingLabel, type QueuedPrompt } from './messages.ts'
+import { saidIn, thinkingLabel } from './messages.ts'
+import { createPromptQueue } from './prompt-queue.ts'
 import { createRecord, READY, type Told } from './record.ts'
 import { createToolRounds, type Executed } from './tool-rounds.ts'
 
@@ -41,8 +42,7 @@ export interface ConversationOptions {
 export function createConversation({ sessionId, provider, pathsOf }: ConversationOptions) {
   const record = createRecord(sessionId, provider)
   const { tell, status, append, remember } = record
-  const queue: QueuedPrompt[] = []
-  const waiting = new Map<string, QueuedPrompt>()
+  const prompts = createPromptQueue()
   const steers = new Set<string>()
   const said = new Map<string, string>()
   const rounds = createToolRounds()
@@ -74,39 +74,34 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     })
   }
 
-  function queued({ turnId: id, input, key, position, late, at: time }: Of<'turn.queued'>): void {
-    const images = saidIn(input, pathsOf?.(key))
-    const prompt = { id, ...images, enqueuedAt: new Date(time).toISOString() }
-    waiting.set(id, prompt)
+  function queued({ turnId: id, input, key, position, late, at }: Of<'turn.queued'>): void {
+    const prompt = { id, ...saidIn(input, pathsOf?.(key)), enqueuedAt: new Date(at).toISOString() }
     if (late) {
       steers.delete(id)
       append('system', '1 steer message was queued too late for that turn; it is sent as the next message.')
-      queue.unshift(prompt)
+      prompts.waitsFirst(prompt)
     } else if (position > 0) {
-      queue.push(prompt)
-      status(`queued (${queue.length})`)
-    } else status('preparing...', id)
-  }
-
-  function dequeue(id: string): void {
-    const place = queue.findIndex((prompt) => prompt.id === id)
-    if (place >= 0) queue.splice(place, 1)
+      prompts.waits(prompt)
+      status(`queued (${prompts.queue.length})`)
+    } else {
+      prompts.starts(prompt)
+      status('preparing...', id)
+    }
   }
 
   function started(id: string): void {
-    const prompt = waiting.get(id)
-    waiting.delete(id)
-    if (queue.some((one) => one.id === id)) status('preparing...', id)
-    dequeue(id)
+    const taken = prompts.take(id)
+    const { text, images } = taken?.prompt ?? { text: '', images: [] }
+    if (taken?.waited) status('preparing...', id)
     turnId = id
     interrupting = false
     answer = ''
     said.clear()
     rounds.reset()
     status('thinking...', id)
-    debug('request', { text: prompt?.text ?? '' })
-    append('user', prompt?.text ?? '', prompt?.images)
-    remember('user', prompt?.text ?? '', prompt?.images)
+    debug('request', { text })
+    append('user', text, images)
+    remember('user', text, images)
   }
 
   function steered({ steerId, input }: Of<'turn.steer_accepted'>): void {
@@ -214,7 +209,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
       case 'turn.started':
         return started(event.turnId)
       case 'turn.moved':
-        return moved(event)
+        return prompts.move(event.turnId, event.position)
       case 'turn.cancelled':
         return cancelled(event.turnId)
       case 'turn.interrupting':
@@ -255,21 +250,13 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   }
 
   function cancelled(id: string): void {
-    waiting.delete(id)
-    dequeue(id)
-    if (turnId === null && queue.length === 0 && record.label !== READY) status(READY)
-  }
-
-  function moved({ turnId: id, position }: Of<'turn.moved'>): void {
-    const prompt = queue.find((one) => one.id === id)
-    if (!prompt) return
-    dequeue(id)
-    queue.splice(position - 1, 0, prompt)
+    prompts.remove(id)
+    if (turnId === null && prompts.queue.length === 0 && record.label !== READY) status(READY)
   }
 
   return {
     record,
-    queue,
+    queue: prompts.queue,
     /** A message would have to wait. */
     get busy() {
       return turnId !== null || record.label !== READY
@@ -316,7 +303,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
         statusLabel: record.label,
         messages: [...record.messages],
         history: [...record.history],
-        queue: [...queue],
+        queue: [...prompts.queue],
         pendingSteerCount: steers.size,
         ...record.context(),
       }

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { clientFor, DEMO, demoSession, startClient, turn, type Client, type EventParams } from './support.ts'
+import {
+  clientFor,
+  DEMO,
+  demoSession,
+  eventually,
+  startClient,
+  turn,
+  type Client,
+  type EventParams,
+} from './support.ts'
 
 let daemon: TestDaemon
 let native: NativeClient
@@ -137,9 +146,16 @@ describe('a session of somebody else', () => {
   test('is opened by asking for it: what was, and what comes', async (t) => {
     const { id: sessionId } = await native.call('session.create', { agent: 'demo', cwd: daemon.project })
     const other = clientFor(t, daemon)
-    await native.call('session.send', { sessionId, content: '[[drip 30 10]]' })
+    await other.call('system.ping')
+    await native.call('session.configure', { sessionId, mode: 'ask' })
+    await native.call('session.send', { sessionId, content: '[[shell ls]]' })
+    // The turn waits, so that it cannot be over before it is looked at.
     const { messages } = await other.state(sessionId)
-    assert.equal(messages[0]!.text, '[[drip 30 10]]')
+    assert.equal(messages[0]!.text, '[[shell ls]]')
+    const approval = await eventually('a question', async () => {
+      return (await native.call('approval.list', { sessionId })).approvals[0]
+    })
+    await native.call('approval.decide', { approvalId: approval.id, behavior: 'allow' })
     await other.event('session.completed', (it) => it.session_id === sessionId)
     await other.call('model.select', DEMO)
     await turn(other, sessionId, 'and I')

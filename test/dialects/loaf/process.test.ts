@@ -72,7 +72,7 @@ describe('with a daemon', () => {
     for (const end of ['stdin', 'SIGINT', 'SIGTERM'] as const) {
       const client = clientFor(t, daemon)
       const sessionId = await demoSession(client)
-      await client.call('session.send', { session_id: sessionId, text: '[[drip 100 20]]' })
+      await client.call('session.send', { session_id: sessionId, text: '[[drip 1000 20]]' })
       await client.event('session.stream.chunk')
       if (end === 'stdin') client.child.stdin!.end()
       else client.child.kill(end)

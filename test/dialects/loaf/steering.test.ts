@@ -95,7 +95,7 @@ describe('a steer', () => {
 
   test('that comes too late is the next message, and is announced', async () => {
     const sessionId = await demoSession(client)
-    await send(sessionId, '[[drip 20 20]]')
+    await send(sessionId, '[[drip 75 20]]')
     await client.event('session.stream.chunk', (it) => it.session_id === sessionId)
     await client.call('session.steer', { session_id: sessionId, text: 'later then' })
     await eventually(
