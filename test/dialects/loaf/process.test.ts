@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
@@ -26,6 +26,11 @@ function emptyHome(t: TestContext) {
   t.after(async () => {
     // The one that has the engine goes last.
     for (const client of clients.toReversed()) await client.close()
+    if (leftAgents(env.CORRAL_HOME)) {
+      // A daemon takes them up, and ends them.
+      await corral(env, ['start', '--detach'])
+      await corral(env, ['stop', '--now'])
+    }
     rmSync(home, { recursive: true, force: true })
   })
   return {
@@ -37,6 +42,11 @@ function emptyHome(t: TestContext) {
       return client
     },
   }
+}
+
+function leftAgents(home: string): boolean {
+  const runs = join(home, 'runs')
+  return existsSync(runs) && readdirSync(runs).some((run) => !existsSync(join(runs, run, 'exit')))
 }
 
 function residentMb(pid: number): number {
