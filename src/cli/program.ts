@@ -276,6 +276,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import('./commands/acp.ts')).acp,
   },
   {
+    name: 'rpc',
+    args: '',
+    summary: 'serve the loaf protocol on stdin and stdout, with the running daemon or with one of its own',
+    options: [['--standalone', 'with an engine of its own, on the same data; refused while a daemon runs']],
+    load: async () => (await import('./commands/rpc.ts')).rpc,
+  },
+  {
     name: 'completion',
     args: '<shell>',
     summary: 'print the completion script for bash, zsh or fish',

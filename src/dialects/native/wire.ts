@@ -78,6 +78,10 @@ export const createParams = z.strictObject({
   settings: settings.exactOptional(),
   rules: rules.exactOptional(),
   nativeId: id.nullable().exactOptional().describe("a conversation of the agent's own, to go on with"),
+  id: z
+    .uuid()
+    .exactOptional()
+    .describe('its id, where you had to know it before; one that is taken is refused'),
   key: key.exactOptional(),
   origin: origin.exactOptional(),
 })

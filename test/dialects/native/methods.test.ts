@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import {
   connect,
@@ -94,6 +95,13 @@ test('the same key makes one session', async () => {
   const params = { agent: 'demo', cwd: daemon.project, key: 'once' }
   const [one, two] = await Promise.all([call('session.create', params), call('session.create', params)])
   assert.equal(one.id, two.id)
+})
+
+test('a session may be given its id, and nobody else gets it', async () => {
+  const params = { agent: 'demo', cwd: daemon.project, id: randomUUID() }
+  assert.equal((await call('session.create', params)).id, params.id)
+  await assert.rejects(call('session.create', params), /There is a session .* already/)
+  await assert.rejects(call('session.create', { ...params, id: 'mine' }), { code: 'invalid' })
 })
 
 test('a list is read page by page, each session once', async () => {

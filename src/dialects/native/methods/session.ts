@@ -26,7 +26,7 @@ export const sessionMethods = [
     async handler({ worktree, carry, ...params }, context) {
       const command = { origin: ORIGIN, ...params }
       if (!worktree) return viewSession(await context.engine.create(command))
-      const made = await createInWorktree(context, { ...command, id: uuid() }, carry)
+      const made = await createInWorktree(context, { id: uuid(), ...command }, carry)
       return viewSession(made.session)
     },
   }),

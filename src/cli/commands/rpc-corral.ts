@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Corral } from '../../dialects/loaf/ports.ts'
+import type { NativeClient } from '../../dialects/native/client.ts'
+
+const ORIGIN = 'loaf'
+const POLL_MS = 50
+const PAGE = 1000
+
+/** The daemon, as the loaf dialect wants it. */
+export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
+  return {
+    create: (wish) =>
+      calls.call('session.create', { ...wish, mode: 'auto', key: `loaf ${wish.id}`, origin: ORIGIN }),
+    session: (sessionId) => calls.call('session.get', { sessionId }),
+    sessions: (cursor) =>
+      calls.call('session.list', { archived: false, limit: 500, ...(cursor !== null && { cursor }) }),
+    async lastMessage(sessionId) {
+      const { turns } = await calls.call('turn.list', { sessionId, limit: 1 })
+      return turns[0]?.input ?? []
+    },
+    async configure(sessionId, patch) {
+      const wanted = 'fresh' in patch ? { nativeId: null } : patch
+      await insisting(() => calls.call('session.configure', { sessionId, ...wanted }))
+    },
+    send: (sessionId, content, key) =>
+      calls.call('session.send', { sessionId, content, key, origin: ORIGIN }),
+    async steer(sessionId, content, key) {
+      await calls.call('session.steer', { sessionId, content, key, origin: ORIGIN })
+    },
+    async unqueue(sessionId, turnId) {
+      try {
+        await insisting(() => calls.call('queue.remove', { sessionId, turnId }))
+        return true
+      } catch (error) {
+        if ((error as { code?: unknown }).code === 'turn_not_found') return false
+        throw error
+      }
+    },
+    async interrupt(sessionId, clearQueue) {
+      return (await insisting(() => calls.call('session.interrupt', { sessionId, clearQueue }))).interrupted
+    },
+    agents: async () => (await calls.call('agents.list')).agents,
+    async models(agent) {
+      const { sessions } = await calls.call('session.list', { agent, limit: 100 })
+      return [...new Set(sessions.flatMap(({ model }) => model ?? []))]
+    },
+    async lastSeq(sessionId, types) {
+      const { head } = (await calls.call('daemon.status')).log
+      const { events } = await calls.call('events.read', { sessionId, types, before: head + 1, limit: 1 })
+      return events[0]?.seq ?? 0
+    },
+    read: (sessionId, types, after) => calls.call('events.read', { sessionId, types, after, limit: PAGE }),
+    events({ onReset, ...wanted }) {
+      return feed.events({
+        ...wanted,
+        after: 0,
+        onReset({ head }) {
+          onReset()
+          return head
+        },
+      })
+    },
+  }
+}
+
+/** For what may be done twice: whether it was done when the connection went away is not known. */
+async function insisting<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      const { name, code } = error as { name?: string; code?: unknown }
+      if (name !== 'ConnectionLost' && code !== 'stopping') throw error
+      await delay(POLL_MS)
+    }
+  }
+}

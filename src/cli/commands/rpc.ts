@@ -1,0 +1,179 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { uuid } from '../../core/ids.ts'
+import type { Daemon } from '../../daemon.ts'
+import type { Memory } from '../../dialects/loaf/ports.ts'
+import type { NativeClient } from '../../dialects/native/client.ts'
+import type { Cli, Command } from '../cli.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { version } from '../version.ts'
+import { corralOf } from './rpc-corral.ts'
+
+/** How long a request waits for a daemon that is away; what runs is waited for however long it takes. */
+const CALL_MS = 30_000
+/** How long somebody else's engine may take to come up. */
+const START_MS = 10_000
+const POLL_MS = 50
+/** Whatever still holds the process when its client has gone has had its chance. */
+const EXIT_MS = 500
+
+export const rpc: Command = async (cli) => {
+  const leaving = Promise.withResolvers<string>()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => leaving.resolve(signal.toLowerCase()))
+  }
+  const engine = await engineFor(cli)
+  try {
+    await cli.withDaemon(
+      (calls) =>
+        cli.withDaemon((feed) => attend(cli, { calls, feed, engine, leaving: leaving.promise }), {
+          reconnect: true,
+          giveUpMs: Infinity,
+        }),
+      { reconnect: true, giveUpMs: CALL_MS },
+    )
+  } finally {
+    await engine.stop()
+    setTimeout(() => process.exit(), EXIT_MS).unref()
+  }
+  return EXIT.ok
+}
+
+interface Around {
+  calls: NativeClient
+  feed: NativeClient
+  engine: Engine
+  leaving: Promise<string>
+}
+
+/** Until the client has gone, or somebody wants an end. */
+async function attend(cli: Cli, { calls, feed, engine, leaving }: Around): Promise<void> {
+  const [{ serve }, { NO_SIGN_IN }] = await Promise.all([
+    import('../../dialects/loaf/server.ts'),
+    import('../../dialects/loaf/no-sign-in.ts'),
+  ])
+  const { closed, leave } = serve({
+    corral: corralOf(calls, feed),
+    signIn: NO_SIGN_IN,
+    memory: memoryIn(cli.home),
+    input: cli.stdin,
+    output: cli.stdout,
+    cwd: process.cwd(),
+    home: homedir(),
+    newId: () => uuid(),
+    now: Date.now,
+  })
+  void leaving.then(leave)
+  const lifeline = engine.isBorrowed ? watch(feed, engine.away) : null
+  try {
+    await Promise.race([closed, engine.stopped])
+  } finally {
+    lifeline?.close()
+  }
+}
+
+/** Tells when the daemon has gone. */
+function watch(feed: NativeClient, away: () => void): { close(): void } {
+  const stream = feed.events({ types: ['daemon.renamed'], onLink: (state) => state === 'away' && away() })
+  const read = async (): Promise<void> => {
+    for await (const _ of stream);
+  }
+  read().catch(() => {})
+  return stream
+}
+
+/** What runs the sessions: a daemon, or this process, or another one like this. */
+interface Engine {
+  /** Another client's own: when that one leaves, we have to have one. */
+  isBorrowed: boolean
+  away(): void
+  /** Rejects when ours was stopped from outside. */
+  stopped: Promise<never>
+  /** What runs goes on for the next one. */
+  stop(): Promise<void>
+}
+
+async function engineFor(cli: Cli): Promise<Engine> {
+  const stopped = Promise.withResolvers<never>()
+  stopped.promise.catch(() => {})
+  let found = await findOrHost(cli)
+  const isBorrowed = found.isOfAnother
+
+  function keep(own: Daemon | null): void {
+    void own?.stopped.then(() => stopped.reject(new CliError('the engine was stopped from outside')))
+  }
+  keep(found.own)
+  return {
+    isBorrowed,
+    async away() {
+      try {
+        found = await findOrHost(cli)
+        keep(found.own)
+      } catch (error) {
+        cli.note(`the engine is gone, and none could be started: ${(error as Error).message}`)
+      }
+    },
+    stopped: stopped.promise,
+    async stop() {
+      await found.own?.stop({ agents: 'keep', now: true })
+    },
+  }
+}
+
+interface Found {
+  /** Null: another one runs. */
+  own: Daemon | null
+  /** One that another client has for itself. */
+  isOfAnother: boolean
+}
+
+async function findOrHost(cli: Cli): Promise<Found> {
+  const { statusOf } = await import('../detach.ts')
+  const alone = cli.options['standalone'] === true
+  for (const deadline = Date.now() + START_MS; ; await delay(POLL_MS)) {
+    const running = await statusOf(cli.socket)
+    if (running && alone) {
+      throw new CliError(`a daemon (pid ${running.pid}) has ${cli.home}; leave out --standalone to use it`)
+    }
+    if (running) return { own: null, isOfAnother: running.listeners.every(({ name }) => name === 'native') }
+    try {
+      return { own: await host(cli), isOfAnother: false }
+    } catch (error) {
+      // Somebody has the lock who does not listen yet, or does not any more: one of us will have it.
+      const isTaken = (error as { code?: unknown }).code === 'storage'
+      if (alone || !isTaken || Date.now() > deadline) throw error
+    }
+  }
+}
+
+/** All of a daemon but its doors for others. */
+async function host(cli: Cli): Promise<Daemon> {
+  const closed = { 'codecast.enabled': false, 'humanlayer.enabled': false, 'clawde.enabled': false }
+  const flags = { home: cli.home, socket: cli.socket, ...closed }
+  const [{ loadConfig }, { runDaemon }] = await Promise.all([
+    import('../../config/config.ts'),
+    import('../../daemon.ts'),
+  ])
+  const config = await loadConfig({ env: cli.env, flags })
+  return runDaemon({ config, version, env: cli.env, homedir: homedir(), print: cli.note })
+}
+
+function memoryIn(home: string): Memory {
+  const file = join(home, 'loaf.json')
+  return {
+    onboarded() {
+      try {
+        return (JSON.parse(readFileSync(file, 'utf8')) as { onboarded?: unknown }).onboarded === true
+      } catch {
+        return false
+      }
+    },
+    setOnboarded(onboarded) {
+      const draft = `${file}.${process.pid}`
+      writeFileSync(draft, `${JSON.stringify({ onboarded })}\n`, { mode: 0o600 })
+      renameSync(draft, file)
+    },
+  }
+}

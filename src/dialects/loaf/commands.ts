@@ -1,0 +1,102 @@
+import { choiceFields } from './choices.ts'
+import { Followed, type Context } from './context.ts'
+import { failure } from './errors.ts'
+import { authStatus } from './methods/auth.ts'
+import { compressionOf, listModels } from './methods/model.ts'
+import { clearSession, listTools, shutDown } from './methods/system.ts'
+import type { Room } from './room.ts'
+import { findSaved, listSaved } from './saved.ts'
+import { findSkills } from './skills.ts'
+import { stateChanged } from './snapshot.ts'
+
+interface Spoken {
+  room: Room
+  words: readonly string[]
+  context: Context
+}
+
+interface Command {
+  description: string
+  run(spoken: Spoken): unknown
+}
+
+const quit: Command['run'] = ({ context }) =>
+  shutDown(context, 'quit_command', { handled: true, output: { shutting_down: true } })
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  auth: {
+    description: 'which accounts and keys there are',
+    async run({ context }) {
+      return { auth_status: await authStatus(context), hint: 'auth.connect.* and auth.set.* sign in' }
+    },
+  },
+  onboarding: {
+    description: 'whether the first steps are done',
+    run: ({ context }) => ({ completed: context.memory.onboarded() }),
+  },
+  forgeteverything: {
+    description: 'forget the chosen models and the first steps; sessions stay',
+    async run({ context }) {
+      context.memory.setOnboarded(false)
+      context.choices.forget()
+      await stateChanged(context, 'forgeteverything')
+      return { cleared: true }
+    },
+  },
+  model: {
+    description: 'the chosen model, and those there are',
+    async run({ context }) {
+      return { ...choiceFields(context.choices.selected()), available: await listModels(context) }
+    },
+  },
+  limits: { description: 'what is left of the accounts', run: ({ context }) => context.signIn.limits() },
+  history: { description: 'list sessions, or go on with one: last, or an id', run: history },
+  clear: {
+    description: 'begin the conversation afresh',
+    async run({ room, context }) {
+      await clearSession(room, context)
+      return { cleared: true }
+    },
+  },
+  compress: { description: 'sum up the conversation', run: compress },
+  skills: { description: 'list skills', run: ({ context }) => findSkills(context.cwd, context.home) },
+  tools: { description: 'list tools', run: ({ context }) => listTools(context) },
+  help: {
+    description: 'list commands',
+    run: () => ({
+      commands: Object.entries(COMMANDS).map(([name, { description }]) => ({
+        name: `/${name}`,
+        description,
+      })),
+    }),
+  },
+  quit: { description: 'end this process', run: quit },
+  exit: { description: 'end this process', run: quit },
+}
+
+/** Goes on with an earlier session: it is opened here, and its id is the one to use from now on. */
+async function history({ words: [which], context }: Spoken): Promise<unknown> {
+  if (which === undefined || which === 'list' || which === 'all') return listSaved(context, {})
+  const last = which === 'last'
+  const session = await findSaved(context, { last, rolloutPath: undefined, id: last ? undefined : which })
+  await context.rooms.find(session.id)
+  await stateChanged(context, 'session_resumed')
+  return { resumed: session.id, session_id: session.id }
+}
+
+function compress({ room, context }: Spoken): unknown {
+  if (context.choices.selected(room.id).provider === null) {
+    throw failure('select a model first before running /compress', 'no_model')
+  }
+  const { applied, reason: _, requested: __, ...numbers } = compressionOf(room, null)
+  return { compressed: applied, reason: 'manual', ...numbers, hint: 'agents sum up by themselves' }
+}
+
+export async function execute(room: Room, raw: string, context: Context): Promise<unknown> {
+  if (!raw.startsWith('/')) return { handled: false }
+  const [name = '', ...words] = raw.slice(1).split(' ').filter(Boolean)
+  const command = Object.hasOwn(COMMANDS, name.toLowerCase()) ? COMMANDS[name.toLowerCase()] : undefined
+  if (!command) return { handled: true, output: { error: `unknown command: /${name.toLowerCase()}` } }
+  const output = await command.run({ room, words, context })
+  return output instanceof Followed ? output : { handled: true, output }
+}

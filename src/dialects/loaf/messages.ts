@@ -1,0 +1,59 @@
+import { textOf, type Content } from '../../core/content.ts'
+
+export interface Attachment {
+  path: string
+  mimeType: string
+  dataUrl: string
+  byteSize: number
+}
+
+export interface UiMessage {
+  id: number
+  kind: 'user' | 'assistant' | 'system'
+  text: string
+  images?: Attachment[]
+}
+
+export interface HistoryMessage {
+  role: 'user' | 'assistant'
+  text: string
+  images?: Attachment[]
+}
+
+export interface QueuedPrompt {
+  id: string
+  text: string
+  images: Attachment[]
+  enqueuedAt: string
+}
+
+/** What somebody said. The log keeps no names of files; who sent them may still know. */
+export function saidIn(input: readonly Content[], paths: readonly string[] = []) {
+  const images = input
+    .filter((part) => part.type === 'image')
+    .map(({ mediaType, data }, at): Attachment => {
+      const path = paths[at] ?? `image-${at + 1}.${mediaType.split('/')[1] ?? 'png'}`
+      const byteSize = Buffer.byteLength(data, 'base64')
+      return { path, mimeType: mediaType, dataUrl: `data:${mediaType};base64,${data}`, byteSize }
+    })
+  return { text: textOf(input), images }
+}
+
+export function withImages<T extends object>(
+  message: T,
+  images: Attachment[],
+): T & { images?: Attachment[] } {
+  return images.length > 0 ? { ...message, images } : message
+}
+
+/** About how many tokens a text is; nobody but the model knows exactly. */
+export function tokensIn(chars: number): number {
+  return Math.ceil(chars / 4)
+}
+
+/** `thinking: TITLE`, where the thought begins with one. */
+export function thinkingLabel(thought: string): string {
+  const line = thought.trimStart().split('\n', 1)[0] ?? ''
+  const title = (/^\*\*(.+?)\*\*/.exec(line)?.[1] ?? line).trim().toLowerCase()
+  return title === '' ? 'thinking...' : `thinking: ${title.slice(0, 80)}`
+}

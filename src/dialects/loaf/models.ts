@@ -1,0 +1,107 @@
+/** Who offers a model, in the words of the protocol, and the agent that is run for it. */
+export const AGENT_OF = {
+  openai: 'codex',
+  openrouter: 'opencode',
+  antigravity: 'gemini',
+  anthropic: 'claude',
+  demo: 'demo',
+} as const
+
+export type Provider = keyof typeof AGENT_OF
+
+export const PROVIDERS = Object.keys(AGENT_OF) as Provider[]
+
+export const LEVELS = ['OFF', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'XHIGH'] as const
+export type Level = (typeof LEVELS)[number]
+export const START_LEVEL: Level = 'HIGH'
+
+export interface ModelOption {
+  id: string
+  provider: Provider
+  label: string
+  description: string
+  supportedThinkingLevels?: Level[]
+  defaultThinkingLevel?: Level
+  routingProviders?: string[]
+  contextWindowTokens?: number
+}
+
+/** Leaves the choice to the agent. */
+const DEFAULT = 'default'
+/** How OpenCode names what it gets from OpenRouter. */
+const OPENROUTER = 'openrouter/'
+
+/** What is offered where an agent cannot tell its models: few, and names that stay. */
+const KNOWN: Record<Provider, readonly (readonly [id: string, label: string, window: number])[]> = {
+  openai: [
+    ['gpt-5-codex', 'GPT-5 Codex', 272_000],
+    ['gpt-5', 'GPT-5', 272_000],
+  ],
+  openrouter: [
+    ['anthropic/claude-sonnet-4.5', 'Claude Sonnet 4.5', 200_000],
+    ['openai/gpt-5', 'GPT-5', 272_000],
+    ['google/gemini-2.5-pro', 'Gemini 2.5 Pro', 1_000_000],
+  ],
+  antigravity: [
+    ['gemini-2.5-pro', 'Gemini 2.5 Pro', 1_000_000],
+    ['gemini-2.5-flash', 'Gemini 2.5 Flash', 1_000_000],
+  ],
+  anthropic: [
+    ['opus', 'Claude Opus', 200_000],
+    ['sonnet', 'Claude Sonnet', 200_000],
+    ['haiku', 'Claude Haiku', 200_000],
+  ],
+  demo: [['demo', 'Demo', 100_000]],
+}
+
+export function isProvider(name: string): name is Provider {
+  return Object.hasOwn(AGENT_OF, name)
+}
+
+export function providerOf(agent: string): Provider | null {
+  return PROVIDERS.find((provider) => AGENT_OF[provider] === agent) ?? null
+}
+
+/** What the agent calls a model; null: its own choice. */
+export function nativeModel(provider: Provider, id: string): string | null {
+  if (id === DEFAULT) return null
+  return provider === 'openrouter' ? `${OPENROUTER}${id}` : id
+}
+
+/** What the protocol calls a model of an agent. */
+export function modelId(provider: Provider, native: string | null): string {
+  if (native === null) return DEFAULT
+  return provider === 'openrouter' && native.startsWith(OPENROUTER) ? native.slice(OPENROUTER.length) : native
+}
+
+/** The models of a provider: the agent's own choice, those that are known, those that were used before. */
+export function modelsOf(provider: Provider, used: readonly string[]): ModelOption[] {
+  const agent = AGENT_OF[provider]
+  const known = KNOWN[provider].map(([id, label, contextWindowTokens]): ModelOption => {
+    return { ...option(provider, id, label, `with ${agent}`), contextWindowTokens }
+  })
+  const others = [...new Set(used.map((native) => modelId(provider, native)))]
+    .filter((id) => !known.some((model) => model.id === id))
+    .map((id) => option(provider, id, id, `used before with ${agent}`))
+  return [option(provider, DEFAULT, 'Default', `what ${agent} takes by itself`), ...known, ...others]
+}
+
+function option(provider: Provider, id: string, label: string, description: string): ModelOption {
+  return {
+    id,
+    provider,
+    label,
+    description,
+    supportedThinkingLevels: [...LEVELS],
+    defaultThinkingLevel: START_LEVEL,
+    ...(provider === 'openrouter' && { routingProviders: [] }),
+  }
+}
+
+/** A level that is not known becomes the one that the model starts with. */
+export function levelOf(wanted: string, model: ModelOption): Level {
+  const level = wanted.toUpperCase()
+  return (
+    model.supportedThinkingLevels?.find((one) => one === level) ?? model.defaultThinkingLevel ?? START_LEVEL
+  )
+}

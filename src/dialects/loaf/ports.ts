@@ -1,0 +1,114 @@
+import type { Content } from '../../core/content.ts'
+import type { Event, EventType } from '../../core/event.ts'
+
+/** What this dialect has to know about a session. */
+export interface SessionView {
+  id: string
+  agent: string
+  cwd: string
+  title: string | null
+  model: string | null
+  createdAt: number
+  activeAt: number
+  turnCount: number
+  turn: { id: string } | null
+}
+
+export interface NewSession {
+  id: string
+  agent: string
+  model: string | null
+  title: string | null
+  cwd: string
+}
+
+export interface AgentView {
+  name: string
+  installed: boolean
+  signedIn: boolean | null
+}
+
+export interface EventsOptions {
+  sessionId: string
+  types: EventType[]
+  /** What was to come cannot be read any more: reading goes on with what comes from now on. */
+  onReset(): void
+}
+
+/** The way to the daemon. Its errors carry a `code` of core's list. */
+export interface Corral {
+  create(wish: NewSession): Promise<SessionView>
+  session(sessionId: string): Promise<SessionView>
+  sessions(cursor: string | null): Promise<{ sessions: SessionView[]; next: string | null }>
+  /** What was said last, by the user. */
+  lastMessage(sessionId: string): Promise<Content[]>
+  /** `fresh`: the agent begins a new conversation. */
+  configure(sessionId: string, patch: { model: string | null } | { fresh: true }): Promise<void>
+  /** The same key twice is one message. */
+  send(sessionId: string, content: Content[], key: string): Promise<{ turnId: string; position: number }>
+  steer(sessionId: string, content: Content[], key: string): Promise<void>
+  /** False when it does not wait in the queue (any more). */
+  unqueue(sessionId: string, turnId: string): Promise<boolean>
+  interrupt(sessionId: string, clearQueue: boolean): Promise<boolean>
+  agents(): Promise<AgentView[]>
+  /** Models that sessions of this agent are known to have used. */
+  models(agent: string): Promise<string[]>
+  /** The last `seq` of such an event, 0 when there is none. */
+  lastSeq(sessionId: string, types: EventType[]): Promise<number>
+  /** A page of what has happened. */
+  read(sessionId: string, types: EventType[], after: number): Promise<{ events: Event[]; more: boolean }>
+  /** All of them, from the first one on and then live. Iterate it once. */
+  events(options: EventsOptions): AsyncIterable<Event> & { close(): void }
+}
+
+export interface Profile {
+  email: string
+  name: string
+  picture?: string
+}
+
+/** Which accounts and keys Corral itself holds; agents may have accounts of their own beside these. */
+export interface SignedIn {
+  openai: boolean
+  openrouter: boolean
+  antigravity: boolean
+  anthropic: boolean
+  profile: Profile | null
+}
+
+export type FlowEvent =
+  | 'auth.flow.started'
+  | 'auth.flow.url'
+  | 'auth.flow.device_code'
+  | 'auth.flow.completed'
+  | 'auth.flow.failed'
+
+/** Told as they are; each carries `flow_id` beside what the protocol has. */
+export type FlowListener = (type: FlowEvent, payload: { flow_id: string } & Record<string, unknown>) => void
+
+export interface FlowOptions {
+  mode: string
+  originator: string | null
+}
+
+/** Accounts and keys. Whatever fails throws, with words for people and nothing secret in them. */
+export interface SignIn {
+  status(): Promise<SignedIn>
+  /** Resolves with the answer to the request when the flow has ended well. */
+  connect(
+    provider: 'openai' | 'antigravity',
+    options: FlowOptions,
+    events: FlowListener,
+  ): Promise<Record<string, unknown>>
+  /** False when there is no such flow (any more). */
+  cancel(flowId: string): Promise<boolean>
+  /** An empty key takes it away. */
+  setKey(name: 'openrouter' | 'exa' | 'anthropic', key: string): Promise<void>
+  limits(): Promise<Record<string, unknown>>
+}
+
+/** What is remembered from one run to the next. */
+export interface Memory {
+  onboarded(): boolean
+  setOnboarded(done: boolean): void
+}

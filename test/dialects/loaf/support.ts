@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import type { TestContext } from 'node:test'
+import { createLineSplitter } from '../../../src/transports/ndjson.ts'
+import { MAIN } from '../../cli/support.ts'
+import type { TestDaemon } from '../../support/daemon.ts'
+
+const WAIT_MS = 20_000
+
+export interface WireError {
+  code: number
+  message: string
+  data: { reason: string; kind?: string; field?: string; method?: string; supported?: string }
+}
+
+export type Result = Record<string, unknown>
+
+export interface Line {
+  jsonrpc: string
+  id?: string | number | null
+  result?: Result
+  error?: WireError
+  method?: string
+  params?: EventParams
+}
+
+export interface Image {
+  path: string
+  mimeType: string
+  dataUrl: string
+  byteSize: number
+}
+
+export interface Message {
+  id: number
+  kind: string
+  text: string
+  images?: Image[]
+}
+
+export interface Executed {
+  name: string
+  ok: boolean
+  input: unknown
+  result: string
+  error?: string
+  callId: string
+}
+
+/** What the payloads of events may have. */
+export interface Payload extends Result {
+  session_id: string
+  turn_id: string
+  pending: boolean
+  status_label: string
+  /** Text in errors, an object in `session.message.appended`. */
+  message: Message & string
+  chunk: { thoughts: string[]; answerText: string; segments: { kind: string; text: string }[] }
+  data: {
+    toolRound: number
+    call: { name: string; input: unknown; providerToolName: string; callId: string }
+    executed: Executed & Executed[]
+  }
+  reason: string
+  stage: string
+}
+
+export interface EventParams {
+  type: string
+  timestamp: string
+  seq: number
+  payload: Payload
+}
+
+export interface SessionState {
+  id: string
+  pending: boolean
+  statusLabel: string
+  messages: Message[]
+  history: { role: string; text: string; images?: Image[] }[]
+  queue: { id: string; text: string; images: Image[]; enqueuedAt: string }[]
+  pendingSteerCount: number
+  conversationProvider: string | null
+}
+
+export type Where = Pick<TestDaemon, 'env' | 'project'>
+
+/** A program that has started `corral rpc`. */
+export interface Client {
+  child: ReturnType<typeof spawn>
+  exited: Promise<number | null>
+  /** All that came, in order. */
+  lines: Line[]
+  stderr(): string
+  write(text: string | Buffer): void
+  /** The whole answer. */
+  ask(method: string, params?: unknown): Promise<Line>
+  /** The result; an error fails the test. */
+  call<T = Result>(method: string, params?: unknown): Promise<T>
+  /** The error that it must end with. */
+  fails(method: string, params?: unknown): Promise<WireError>
+  /** Events so far, of this type or of all. */
+  events(type?: string): EventParams[]
+  /** The first event of this type after so many lines that fits. */
+  event(type: string, fits?: (payload: Payload) => boolean, from?: number): Promise<EventParams>
+  state(sessionId: string): Promise<SessionState>
+  /** Waits for this many lines with id null. */
+  unnamed(count: number): Promise<Line[]>
+  close(): Promise<void>
+}
+
+/** A real process, ended after the test; what it printed must have been protocol and nothing else. */
+export function clientFor(t: TestContext, where: Where, args: string[] = []): Client {
+  const client = startClient(where, args)
+  t.after(() => client.close())
+  return client
+}
+
+export function startClient({ env, project }: Where, args: string[] = []): Client {
+  const child = spawn(process.execPath, [MAIN, 'rpc', ...args], { env, cwd: project })
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const lines: Line[] = []
+  let stderr = ''
+  let nextId = 1
+  const splitter = createLineSplitter({
+    onLine: (line) => lines.push(JSON.parse(line.toString()) as Line),
+    maxLineBytes: Infinity,
+  })
+  child.stdout.on('data', (data: Buffer) => splitter.push(data))
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
+  child.stdin.on('error', () => {})
+  async function close(): Promise<void> {
+    child.stdin.destroy()
+    child.stdout.resume()
+    if (child.exitCode === null) child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS)
+    await exited
+    clearTimeout(timer)
+    assert.equal(splitter.held, 0)
+    for (const one of lines) assert.equal(one.jsonrpc, '2.0')
+  }
+
+  async function ask(method: string, params?: unknown): Promise<Line> {
+    const id = `${method} ${nextId++}`
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    return eventually(id, () => lines.find((one) => one.id === id))
+  }
+
+  async function call<T>(method: string, params?: unknown): Promise<T> {
+    const { result, error } = await ask(method, params)
+    assert.ok(result, JSON.stringify(error))
+    return result as T
+  }
+
+  const events: Client['events'] = (type) =>
+    lines.flatMap(({ params }) => (params && (type === undefined || params.type === type) ? [params] : []))
+
+  return {
+    child,
+    exited,
+    lines,
+    stderr: () => stderr,
+    write: (text) => void child.stdin.write(text),
+    ask,
+    call,
+    async fails(method, params) {
+      const { error, result } = await ask(method, params)
+      assert.ok(error, JSON.stringify(result))
+      return error
+    },
+    events,
+    event: (type, fits = () => true, from = 0) =>
+      eventually(
+        type,
+        () => lines.slice(from).find(({ params }) => params?.type === type && fits(params.payload))?.params,
+      ),
+    state: (sessionId) => call('session.get', { session_id: sessionId }),
+    unnamed: (count) =>
+      eventually(`${count} answers without id`, () => {
+        const found = lines.filter(({ id }) => id === null)
+        return found.length >= count ? found : null
+      }),
+    close,
+  }
+}
+
+export const DEMO = { model_id: 'demo', provider: 'demo', thinking_level: 'HIGH' }
+
+/** A session of the demo agent. */
+export async function demoSession(client: Client, title?: string): Promise<string> {
+  await client.call('model.select', DEMO)
+  return (await client.call<{ session_id: string }>('session.create', { title })).session_id
+}
+
+export interface Sent {
+  turn_id: string
+  accepted: boolean
+  queued: boolean
+}
+
+/** Sends, and waits until the session is ready again; the lines from the request on. */
+export async function turn(client: Client, sessionId: string, text: string, more: object = {}) {
+  const from = client.lines.length
+  const sent = await client.call<Sent>('session.send', { session_id: sessionId, text, ...more })
+  await client.event('session.status', (it) => it.session_id === sessionId && !it.pending, from)
+  return { turnId: sent.turn_id, lines: client.lines.slice(from) }
+}
+
+/** Events of a session in short, responses as `=`. */
+export function shape(lines: readonly Line[]): string[] {
+  return lines.flatMap(({ params, result, error }) => {
+    if (result) return ['=']
+    if (error) return ['!']
+    if (params!.type === 'session.context.estimate') return ['estimate']
+    const { status_label, message } = params!.payload
+    const type = params!.type.replace('session.', '')
+    if (type === 'status') return [status_label]
+    return [type === 'message.appended' ? message.kind : type]
+  })
+}
+
+/** Asks again until there is something. */
+export async function eventually<T>(
+  what: string,
+  look: () => T | null | undefined | Promise<T | null | undefined>,
+): Promise<T> {
+  for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
+    const found = await look()
+    if (found !== null && found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  throw new Error(`${what}: not in time`)
+}
