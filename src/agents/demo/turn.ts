@@ -137,6 +137,8 @@ function createPlayer(needs: TurnNeeds) {
   }
 
   const carriedOut = async (tool: ToolCall, callId: string): Promise<ToolResult> => {
+    // A model has named all its calls before the first one is made.
+    await Promise.resolve()
     const { text, isError } = await needs.call({ type: 'call', requestId: randomUUID(), callId, ...tool })
     return { output: text, isError }
   }
