@@ -1,7 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { reasonOf } from './reason.ts'
+
+// Not imported: that would also evaluate a whole HTTP client.
+const { createServer } = process.getBuiltinModule('node:http')
 
 export interface CallbackOptions {
   host: 'localhost' | '127.0.0.1'
