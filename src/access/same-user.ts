@@ -10,7 +10,10 @@ import { loopbackGuard } from './guard.ts'
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 
-/** Refuses requests of this machine's other users, root aside. Where it cannot be told whose they are, nobody is refused. */
+/**
+ * Refuses requests of this machine's other users, root aside. Who is gone when that is looked up is refused as well: it
+ * may have been anybody. Where nobody can be told apart, nobody is refused.
+ */
 export function sameUserGuard(next: Guard, readTable: (path: string) => string = read): Guard {
   const own = process.getuid?.()
   const known = new WeakMap<Socket, boolean>()
@@ -19,8 +22,8 @@ export function sameUserGuard(next: Guard, readTable: (path: string) => string =
     if (own === undefined) return false
     const before = known.get(socket)
     if (before !== undefined) return before
-    const user = userAcross(socket, readTable)
-    const foreign = user !== null && user !== own && user !== 0
+    const user = userAcross(socket, TABLES.map(readTable))
+    const foreign = user === 'gone' || (user !== null && user !== own && user !== 0)
     known.set(socket, foreign)
     return foreign
   }
@@ -39,21 +42,44 @@ export function localGuard(otherUsers: boolean): Guard {
   return otherUsers ? loopbackGuard() : sameUserGuard(loopbackGuard())
 }
 
-/** The user at the other end of a connection within this machine; null when that cannot be told. */
-function userAcross({ remotePort, localPort }: Socket, readTable: (path: string) => string): number | null {
-  if (remotePort === undefined || localPort === undefined) return null
-  const [theirs, ours] = [remotePort, localPort].map((port) =>
-    port.toString(16).toUpperCase().padStart(4, '0'),
-  )
+/** The user at the other end of a connection within this machine; null when the tables do not tell. */
+function userAcross(socket: Socket, tables: readonly string[]): number | 'gone' | null {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket
+  if (remotePort === undefined || localPort === undefined) return 'gone'
+  const theirs = endOf(remoteAddress, remotePort)
+  const ours = endOf(localAddress, localPort)
   const line = new RegExp(
-    String.raw`^\s*\d+: [0-9A-F]+:${theirs} [0-9A-F]+:${ours} \S+ \S+ \S+ \S+\s+(\d+)`,
+    String.raw`^\s*\d+: ${theirs} ${ours} \S+ \S+ \S+ \S+\s+(\d+)\s+\d+ ([1-9]\d*)`,
     'm',
   )
-  for (const table of TABLES) {
-    const user = line.exec(readTable(table))?.[1]
-    if (user !== undefined) return Number(user)
-  }
-  return null
+  // An end without an inode is one that its process has closed: whose it was is not told, or told as root's.
+  const user = tables.map((table) => line.exec(table)?.[1]).find((found) => found !== undefined)
+  if (user !== undefined) return Number(user)
+  const complete = new RegExp(String.raw`^\s*\d+: [0-9A-F]+:${hex(localPort, 4)} `, 'm')
+  return tables.some((table) => complete.test(table)) ? 'gone' : null
+}
+
+/** One end of a connection as the tables write it; IPv4 may stand at the end of an IPv6 address. */
+function endOf(address = '', port: number): string {
+  const bytes = address
+    .replace(/^::ffff:/i, '')
+    .split('.')
+    .map(Number)
+  const word =
+    bytes.length === 4
+      ? `[0-9A-F]*${bytes
+          .toReversed()
+          .map((byte) => hex(byte, 2))
+          .join('')}`
+      : V6
+  return `${word}:${hex(port, 4)}`
+}
+
+/** Of IPv6 only the loopback address gets here. */
+const V6 = `${'0'.repeat(24)}01000000`
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).toUpperCase().padStart(digits, '0')
 }
 
 function read(path: string): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { loopbackGuard } from '../../src/access/guard.ts'
@@ -8,8 +8,10 @@ import { createHttpApp, type HttpListener, sendText } from '../../src/transports
 
 const app = createHttpApp()
 let listener: HttpListener
+let acted = 0
 
 before(async () => {
+  app.route('POST', '/', () => void acted++)
   app.route('GET', '/', ({ res }) => sendText(res, 200, 'welcome'))
   listener = await app.listen({ host: '127.0.0.1', port: 0, guard: sameUserGuard(loopbackGuard()) })
 })
@@ -40,6 +42,43 @@ test('another user does not', { skip: root ? false : 'only root can be somebody 
   const readable = await asUser(65_534).catch(() => '')
   if (readable === '') return t.skip('node is not to be run by others here')
   assert.match(readable, /^403 Forbidden: this daemon belongs to another user/)
+})
+
+/** Sends a request and is gone before anybody has looked who it was. */
+const HIT_AND_RUN = `
+  const socket = require('node:net').connect(process.argv[1], '127.0.0.1', () => {
+    const request = 'POST / HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nContent-Length: 0\\r\\n\\r\\n'
+    socket.write(request, () => socket.resetAndDestroy())
+  })`
+
+test('who is gone before it is known is not let in', async (t) => {
+  if (process.platform !== 'linux') return t.skip('only Linux tells whose a connection is')
+  // Meanwhile nothing happens here: the other process is gone before its request is read.
+  spawnSync(process.execPath, ['-e', HIT_AND_RUN, String(listener.port)])
+  assert.equal((await fetch(listener.url)).status, 200)
+  assert.equal(acted, 0)
+})
+
+const LISTENER = '  0: 0100007F:1D1D 00000000:0000 0A 0:0 00:0 0     0        0 639 1 0'
+const OWN = process.getuid?.() ?? 0
+const row = (from: string, uid: number, inode: number): string =>
+  `  1: ${from}:C5FC 0100007F:1D1D 01 0:0 00:0 0 ${uid} 0 ${inode} 3 0`
+
+test('a connection is known by both its addresses, and by an end that is open', () => {
+  const verdict = (...rows: string[]): number | null => {
+    const guard = sameUserGuard(
+      () => null,
+      (path) => (path === '/proc/net/tcp' ? [LISTENER, ...rows].join('\n') : ''),
+    )
+    const [remoteAddress, localAddress] = ['127.0.0.2', '127.0.0.1']
+    const socket = { remoteAddress, remotePort: 0xc5fc, localAddress, localPort: 0x1d1d }
+    return guard({ socket } as Parameters<typeof guard>[0])?.status ?? null
+  }
+  assert.equal(verdict(row('0200007F', OWN, 7)), null)
+  assert.equal(verdict(row('0000000000000000FFFF00000200007F', OWN, 7)), null)
+  assert.equal(verdict(row('0200007F', OWN, 0)), 403)
+  assert.equal(verdict(row('0100007F', OWN, 7), row('0200007F', 4711, 8)), 403)
+  assert.equal(verdict(), 403)
 })
 
 test('who cannot be told apart is let in, and the table is read once for a connection', () => {

@@ -60,6 +60,7 @@ export interface Spares {
 
 export function createSpares({ catalog, launch, parkingDir, newId, warn }: SparesDeps): Spares {
   const pools = new Map<string, Pool>()
+  const starts = new Set<Promise<void>>()
   let filling = false
   let ended = false
 
@@ -71,7 +72,7 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
     if (!plan) return
     const { era } = pool
     const launched = await launch(plan, pool.agent)
-    if (pool.kind.cwd !== null) await isUp(launched)
+    if (pool.kind.cwd !== null) await isUp(launched, () => ended)
     const unfit = era !== pool.era || isGone(launched)
     if (ended || unfit || pool.waiting.length >= pool.size) return drop(launched)
     pool.waiting.push(launched)
@@ -90,9 +91,13 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
   function fillUp(pool: Pool): void {
     while (!ended && pool.starting + pool.waiting.length < pool.size) {
       pool.starting++
-      start(pool)
+      const started = start(pool)
         .catch((error) => warn(`starting a spare ${pool.agent}`, error))
-        .finally(() => pool.starting--)
+        .finally(() => {
+          pool.starting--
+          starts.delete(started)
+        })
+      starts.add(started)
     }
   }
 
@@ -136,7 +141,8 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
     },
     async end() {
       ended = true
-      await Promise.all([...pools.values()].flatMap(({ waiting }) => waiting.splice(0).map(drop)))
+      const dropped = [...pools.values()].flatMap(({ waiting }) => waiting.splice(0).map(drop))
+      await Promise.all([...starts, ...dropped])
     },
   }
 }
@@ -154,11 +160,11 @@ function isGone({ child }: Launched): boolean {
 }
 
 /** It has said something: only then it is warm. */
-async function isUp(launched: Launched): Promise<void> {
+async function isUp(launched: Launched, enough: () => boolean): Promise<void> {
   const { journal } = runFiles(launched.dir)
   const until = Date.now() + START_MS
-  while (!isGone(launched) && Date.now() < until && statSync(journal).size === 0) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS).unref())
+  while (!enough() && !isGone(launched) && Date.now() < until && statSync(journal).size === 0) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
 }
 

@@ -9,6 +9,8 @@ export class RelayFailure extends Error {
   readonly retryAfterMs: number | null
   /** The field of the request that is wrong. */
   readonly field: string | null
+  /** What it says about whoever was asked; null: as much as its status does. */
+  readonly verdict: Verdict | null
 
   constructor(
     status: number,
@@ -18,11 +20,13 @@ export class RelayFailure extends Error {
       extra = {},
       retryAfterMs = null,
       field = null,
+      verdict = null,
       cause,
     }: {
       extra?: Record<string, unknown>
       retryAfterMs?: number | null
       field?: string | null
+      verdict?: Verdict | null
       cause?: unknown
     } = {},
   ) {
@@ -33,8 +37,15 @@ export class RelayFailure extends Error {
     this.extra = extra
     this.retryAfterMs = retryAfterMs
     this.field = field
+    this.verdict = verdict
   }
 }
+
+/**
+ * `final`: the call ends here, nobody else is asked. `elsewhere`: somebody else may take it, and who was asked is none the
+ * worse for it. `unwell`: who was asked has failed, and rests if that goes on.
+ */
+export type Verdict = 'final' | 'elsewhere' | 'unwell'
 
 export type FailureKind =
   | 'invalid_request_error'

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { localGuard } from '../../access/same-user.ts'
 import type { Engine } from '../../core/api.ts'
 import { createHttpApp, type HttpListener } from '../../transports/http.ts'
+import { type AgentReport, createAbout } from './about.ts'
 import { createActivity } from './activity.ts'
 import { openCalls } from './calls.ts'
 import { createRelayEvents } from './events.ts'
@@ -10,7 +11,6 @@ import { type FailureKind, invalid, RelayFailure } from './failure.ts'
 import { licenseBySettings, noLicense } from './license.ts'
 import { remoteLicense } from './license-remote.ts'
 import { createPool, type Spares } from './pool.ts'
-import { PRICES } from './prices.ts'
 import { createAgentProvider } from './providers/agent.ts'
 import { createCascade } from './providers/cascade.ts'
 import { createUpstreams } from './providers/upstreams.ts'
@@ -26,7 +26,7 @@ export interface RelayOptions {
   engine: Engine
   spares: Spares
   /** What the machine has of an agent. */
-  agent(name: string): Promise<{ installed: boolean; version: string | null; problem: string | null } | null>
+  agent(name: string): Promise<AgentReport | null>
   /** Whether an agent calls tools of its caller's, and can be without its own. */
   abilities(name: string): Pick<Place, 'takesTools' | 'canBeBare'>
   /** Where the relay keeps what is its own. */
@@ -109,20 +109,24 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
     idleMs,
     changed: (counts) => events.add({ type: 'pool.changed', ...counts }),
   })
+  let listener: HttpListener | null = null
+  const about = createAbout({
+    agent: options.agent,
+    settings: settings.current,
+    sessions: () => talks.list().length,
+    port: () => listener?.port ?? 0,
+    version: options.version,
+    startedAt: options.startedAt,
+    now,
+  })
   const sessions = createSessionRoutes({ talks, pool, events, now })
-  const missing = async (): Promise<string | null> => {
-    const name = place().agent
-    const found = await options.agent(name)
-    if (!found) return `there is no agent ${name}`
-    return found.installed ? null : (found.problem ?? `${name} is not installed`)
-  }
   const agent = createAgentProvider({
     engine,
     talks,
     place,
     wanted: pool.wanted,
     created: (sessionId) => events.add({ type: 'session.created', sessionId }),
-    missing,
+    missing: about.missing,
     now,
     maxActive: options.maxActive,
     maxWaiting: options.maxWaiting,
@@ -140,9 +144,9 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
       sendFailure(req, res, new RelayFailure(status, kind, text), newId())
     },
   })
-  let listener: HttpListener | null = null
 
   addRoutes(app, {
+    about,
     cascade,
     license,
     settings,
@@ -173,42 +177,6 @@ export async function relayDialect(options: RelayOptions): Promise<RelayDialect>
       onFault,
       pingMs: PING_MS,
     }),
-    health: () => ({
-      port: listener?.port ?? 0,
-      sessions: talks.list().length,
-      status: 'healthy',
-      uptime: now() - options.startedAt,
-    }),
-    async version() {
-      const name = place().agent
-      const found = await options.agent(name)
-      const claude = name === 'claude' ? found : await options.agent('claude')
-      return {
-        ir: options.version,
-        platform: PLATFORMS[process.platform] ?? process.platform,
-        arch: ARCHITECTURES[process.arch] ?? process.arch,
-        claudeAvailable: claude?.installed ?? false,
-        claudeMissing: claude?.installed ? [] : ['claude'],
-        claudeVersion: claude?.version ?? null,
-        substrate: 'corral',
-        builtinToolsEnabled: settings.current().builtinToolsEnabled,
-        agent: name,
-        agentVersion: found?.version ?? null,
-      }
-    },
-    async availability() {
-      const lacks = (await missing()) === null ? [] : [place().agent]
-      const answered = lacks.length === 0 || upstreams.providers().length > 0
-      return { ok: answered, missing: lacks }
-    },
-    models() {
-      const { upstreams: elsewhere, prices } = settings.current()
-      const mapped = elsewhere.flatMap(({ model, models = {} }) => [
-        ...(model ? [model] : []),
-        ...Object.keys(models),
-      ])
-      return [...new Set([...Object.keys(PRICES), ...Object.keys(prices), ...mapped])]
-    },
   })
 
   const tending = setInterval(
@@ -251,6 +219,3 @@ const REFUSALS: Readonly<Record<number, FailureKind>> = {
   404: 'not_found_error',
   413: 'request_too_large',
 }
-
-const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', win32: 'windows' }
-const ARCHITECTURES: Readonly<Record<string, string>> = { arm64: 'aarch64', x64: 'x86_64' }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { About } from './about.ts'
 import type { Calls } from './calls.ts'
 import type { RelayEvents } from './events.ts'
 import type { LicensePolicy } from './license.ts'
@@ -11,6 +12,7 @@ import type { Feed } from './sse-feed.ts'
 
 /** All that the routes need. */
 export interface RelayParts {
+  about: About
   cascade: Cascade
   license: LicensePolicy
   settings: SettingsStore
@@ -26,11 +28,6 @@ export interface RelayParts {
     shape: Shape,
     read: (req: IncomingMessage) => Promise<unknown>,
   ): Promise<void>
-  health(): object
-  version(): Promise<object>
-  availability(): Promise<object>
-  /** Ids of the models that answers may be asked of. */
-  models(): string[]
   bodyLimit: number
   now: () => number
   newId: () => string

@@ -9,6 +9,8 @@ export interface Ring<T extends Numbered> {
   /** Told after each addition. */
   onAdd(listener: () => void): void
   clear(): void
+  /** The number of the newest item that had to make room; 0: all are there. */
+  readonly lost: number
   /** The position of the oldest item that is still there. */
   readonly first: number
   /** The position of the next one to come. */
@@ -28,6 +30,8 @@ export interface Ring<T extends Numbered> {
 export function createRing<T extends Numbered>(capacity: number, initial: readonly T[] = []): Ring<T> {
   const items = initial.slice(-capacity)
   let end = items.length
+  // A full beginning is the end of something longer.
+  let lost = initial.length < capacity ? 0 : (initial.at(-capacity - 1)?.seq ?? initial[0]!.seq - 1)
   let newest = items.at(-1)?.seq ?? 0
   const first = (): number => end - items.length
   const listeners: (() => void)[] = []
@@ -35,13 +39,16 @@ export function createRing<T extends Numbered>(capacity: number, initial: readon
   return {
     add(item) {
       items.push(item)
-      if (items.length > capacity) items.shift()
+      if (items.length > capacity) lost = items.shift()!.seq
       end += 1
       newest = item.seq
       for (const listener of listeners) listener()
     },
     onAdd: (listener) => void listeners.push(listener),
     clear: () => void (items.length = 0),
+    get lost() {
+      return lost
+    },
     get first() {
       return first()
     },

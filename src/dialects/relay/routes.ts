@@ -21,7 +21,7 @@ const WARM_MS = 60_000
 
 /** Every route of the relay. */
 export function addRoutes(app: HttpApp, parts: RelayParts): void {
-  const { calls, activity, events, license, settings, pool, sessions, serve, cascade, newId } = parts
+  const { about, calls, activity, events, license, settings, pool, sessions, serve, cascade, newId } = parts
 
   /** Answers with what the handler returns, or with the failure that it throws. */
   function route(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, handler: Handler): void {
@@ -62,16 +62,16 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
   route('POST', '/v1/messages/count_tokens', (_, body) => ({
     input_tokens: inputTokens(readForCounting(body)),
   }))
-  route('GET', '/v1/models', () => modelList(parts.models()))
+  route('GET', '/v1/models', () => modelList(about.models()))
   route('GET', '/v1/models/:id', ({ params }) => {
     const id = params['id']!
-    if (parts.models().includes(id)) return modelView(id)
+    if (about.models().includes(id)) return modelView(id)
     throw new RelayFailure(404, 'not_found_error', `No model ${id}`)
   })
 
-  route('GET', '/v1/health', () => parts.health())
-  route('GET', '/v1/version', () => parts.version())
-  route('GET', '/v1/availability', () => parts.availability())
+  route('GET', '/v1/health', () => about.health())
+  route('GET', '/v1/version', () => about.version())
+  route('GET', '/v1/availability', () => about.availability())
 
   route('GET', '/v1/license', () => license.view())
   route('POST', '/v1/license/refresh', () => license.refresh())
@@ -130,7 +130,7 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
   })
   route('GET', '/v1/debug-bundle', async () => {
     const bundle = {
-      version: await parts.version(),
+      version: await about.version(),
       settings: settings.view(),
       license: license.view(),
       pool: pool.counts(),

@@ -53,7 +53,10 @@ export function createServe(deps: ServeDeps) {
     const place = await license.admit()
     try {
       const answer = await cascade.answer({ id: heading.id, ask, stickyId, signal })
-      await place.count()
+      await place.count().catch(async (error: unknown) => {
+        await unheard(answer.pieces)
+        throw error
+      })
       return answer
     } catch (error) {
       place.free()
@@ -193,6 +196,13 @@ export function createServe(deps: ServeDeps) {
       sendFailure(req, res, failureOf(error), id)
     }
   }
+}
+
+/** Ends an answer that nobody is going to hear: what was not begun cannot be ended, and whoever answers would wait for ever. */
+async function unheard(answer: Answered['pieces']): Promise<void> {
+  const pieces = answer[Symbol.asyncIterator]()
+  await pieces.next()
+  await pieces.return?.()
 }
 
 /** What a client calls its conversation; null: it wants none. */

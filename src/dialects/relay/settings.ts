@@ -100,11 +100,14 @@ function restored(stored: RelaySettings, body: object): Record<string, unknown> 
     : given
 }
 
+/** A key is for the server that it was given for: whoever only sees its last four cannot send it anywhere else. */
 function withKey({ upstreams }: RelaySettings, item: unknown): unknown {
   if (typeof item !== 'object' || item === null) return item
-  const { name, apiKey } = item as { name?: unknown; apiKey?: unknown }
-  const known = upstreams.find((upstream) => upstream.name === name)?.apiKey
-  return known !== undefined && apiKey === redacted(known) ? { ...item, apiKey: known } : item
+  const { name, apiKey, baseUrl } = item as { name?: unknown; apiKey?: unknown; baseUrl?: unknown }
+  const known = upstreams.find((upstream) => upstream.name === name)
+  if (known?.apiKey === undefined || apiKey !== redacted(known.apiKey)) return item
+  const { origin } = new URL(known.baseUrl)
+  return URL.parse(String(baseUrl))?.origin === origin ? { ...item, apiKey: known.apiKey } : item
 }
 
 function isDirectory(path: string): boolean {

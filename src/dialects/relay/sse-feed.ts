@@ -82,6 +82,7 @@ export function createFeed<T extends Numbered>(options: FeedOptions<T>): Feed {
       const next = seen === null ? ring.end : ring.after(seen)
       const reader: Reader = { writer, next, replaying: true, full: false }
       readers.add(reader)
+      if (seen !== null && seen < ring.lost) reader.full = !writer.write(lagged(null))
       pump(reader)
     },
     get readers() {
@@ -93,7 +94,7 @@ export function createFeed<T extends Numbered>(options: FeedOptions<T>): Feed {
   }
 }
 
-/** It has no id: whoever comes back begins where it was. */
-function lagged(dropped: number): string {
+/** It has no id: whoever comes back begins where it was. Null: nobody has counted what was lost before it came. */
+function lagged(dropped: number | null): string {
   return `event: lagged\ndata: ${JSON.stringify({ dropped })}\n\n`
 }

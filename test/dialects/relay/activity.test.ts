@@ -132,6 +132,20 @@ test('who comes back gets what it missed, as far as it is there; who is new gets
   assert.ok(![fresh, back, old, odd, ahead].some((reader) => reader!.text().includes('lagged')))
 })
 
+test('who comes back too late for some of it is told so first', async () => {
+  const ring = createRing<CallRecord>(10)
+  for (let seq = 1; seq <= 25; seq += 1) ring.add(record(seq))
+  const { url } = await activity(ring)
+  const [late, last] = await Promise.all(['14', '15'].map((id) => listen(url, id)))
+  await until(() => [late, last].every((reader) => seqs(reader!).at(-1) === 25))
+  assert.deepEqual([late!.events[0]!.name, late!.events[0]!.data], ['lagged', '{"dropped":null}'])
+  assert.deepEqual([seqs(late!).length, seqs(last!).length], [10, 10])
+  assert.ok(!last!.text().includes('lagged'))
+  const records = Array.from({ length: 25 }, (_, i) => record(i + 1))
+  const losses = [records, records.slice(-10), records.slice(-9)].map((list) => createRing(10, list).lost)
+  assert.deepEqual(losses, [15, 15, 0])
+})
+
 test('who reads too slowly is told how much it has missed, and goes on', { timeout: 30_000 }, async () => {
   const ring = createRing<CallRecord>(1000)
   const { feed, url } = await activity(ring, { maxBacklog: 16_384 })

@@ -67,6 +67,17 @@ test('keys are shown by their last four, and may be sent back like that', () => 
   assert.equal(settings.view().upstreams[0]?.apiKey, BULLETS)
 })
 
+test('a key that is sent back redacted goes to no other server', () => {
+  const { settings } = open()
+  settings.patch({ upstreams: [UPSTREAM] })
+  const shown = settings.view().upstreams[0]!
+  const elsewhere = { ...shown, baseUrl: 'http://127.0.0.1:4711/v1' }
+  assert.equal(refused(settings, { upstreams: [elsewhere] }).field, 'upstreams.0.apiKey')
+  assert.equal(settings.current().upstreams[0]?.baseUrl, UPSTREAM.baseUrl)
+  settings.patch({ upstreams: [{ ...shown, baseUrl: 'http://127.0.0.1:11434/v2' }] })
+  assert.equal(settings.current().upstreams[0]?.apiKey, API_KEY)
+})
+
 test('what is wrong is refused by its name, and nothing is changed', () => {
   const { settings, path } = open()
   for (const [body, field, words] of [

@@ -42,13 +42,14 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
   const lanes = createLanes(deps.maxWaiting)
 
   async function begin({ ask, stickyId }: Call): Promise<Begun> {
-    const holding = heldFor(ask)
-    if (holding) return release(holding, ask)
+    const holding = heldFor(ask, stickyId)
+    if (holding) return occupied(holding, () => release(holding, ask))
     const talk = stickyId === null ? null : talks.sticky(stickyId)
-    const goesOn = talk && part(talk, ask)
-    if (talk && goesOn) return send(talk, goesOn.before, goesOn.messages, ask)
+    const place = deps.place()
+    const goesOn = talk && part(talk, ask, place)
+    if (talk && goesOn) return occupied(talk, () => send(talk, goesOn.before, goesOn.messages, ask))
     if (talk) talks.drop(talk)
-    const command = sessionFor(ask, deps.place(), stickyId)
+    const command = sessionFor(ask, place, stickyId)
     const { systemPrompt = null, clientTools = [] } = command.settings ?? {}
     deps.wanted(clientTools.length > 0 ? null : systemPrompt)
     const { id } = await engine.create(command)
@@ -57,23 +58,39 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
       stickyId,
       known: NOTHING,
       grounds: groundsOf(ask),
+      place: JSON.stringify(place),
+      busy: false,
       usedAt: now(),
     }
     talks.add(fresh)
     deps.created(stickyId ?? id)
-    return send(fresh, NOTHING, ask.messages, ask)
+    return occupied(fresh, () => send(fresh, NOTHING, ask.messages, ask))
   }
 
-  /** The conversation whose agent waits for all the results that the last message brings. */
-  function heldFor(ask: Ask): Talk | null {
+  /** From here to its end the conversation is this call's. */
+  async function occupied(talk: Talk, start: () => Promise<Begun>): Promise<Begun> {
+    talk.busy = true
+    try {
+      return await start()
+    } catch (error) {
+      await abandon(talk)
+      throw error
+    }
+  }
+
+  /** The caller's conversation whose agent waits for all the results that the last message brings. */
+  function heldFor(ask: Ask, stickyId: string | null): Talk | null {
     const ids = resultsIn(ask).map(({ toolUseId }) => toolUseId)
     const talk = ids.length > 0 ? talks.holding(ids[0]!) : null
-    const open = talk ? callsOf(engine, talk) : []
-    return talk && open.length === ids.length && ids.every((id) => open.includes(id)) ? talk : null
+    // Results that come a second time while the first ones are being brought go another way.
+    if (!talk || talk.busy || talk.stickyId !== stickyId) return null
+    const open = callsOf(engine, talk)
+    return open.length === ids.length && ids.every((id) => open.includes(id)) ? talk : null
   }
 
   /** What of the call is new to the conversation; null: it is another one. */
-  function part(talk: Talk, ask: Ask): { before: Known; messages: Message[] } | null {
+  function part(talk: Talk, ask: Ask, place: Place): { before: Known; messages: Message[] } | null {
+    if (talk.place !== JSON.stringify(place)) return null
     if (!talk.known || !isThere(talk) || callsOf(engine, talk).length > 0) return null
     const { known } = talk
     const next = talk.grounds === groundsOf(ask) ? newPart(known, ask.messages) : null
@@ -141,6 +158,7 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
 
   async function settle(talk: Talk, known: Known, held: boolean): Promise<void> {
     talk.known = known
+    talk.busy = false
     if (talk.stickyId === null && !held) talks.drop(talk)
     else await talks.save(talk)
   }
@@ -149,6 +167,7 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
   async function abandon(talk: Talk): Promise<void> {
     if (talk.stickyId === null) return talks.drop(talk)
     talk.known = null
+    talk.busy = false
     const { sessionId } = talk
     await Promise.allSettled([talks.save(talk), engine.interrupt({ sessionId })])
   }

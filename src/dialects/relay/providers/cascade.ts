@@ -1,6 +1,6 @@
 import type { Piece } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
-import { afterFailure, afterSuccess, type Health, isFinal, WELL } from './health.ts'
+import { afterFailure, afterSuccess, type Health, verdictOf, WELL } from './health.ts'
 import type { Call, Provider } from './provider.ts'
 
 /** Who was passed over, and why. */
@@ -113,7 +113,7 @@ export function createCascade({ providers, now = Date.now }: CascadeOptions): Ca
         const fallbackChain = inOrder(providers(), [...passed, ...attempts.map(attemptWords)])
         const { name, countsItself = false } = provider
         if (pieces) return { provider: name, countsItself, fallbackChain, pieces }
-        if (isFinal(attempts.at(-1)!.failure)) break
+        if (verdictOf(attempts.at(-1)!.failure) === 'final') break
       }
       throw reported(attempts, inOrder(providers(), [...passed, ...attempts.map(attemptWords)]))
     },

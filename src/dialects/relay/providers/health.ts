@@ -1,4 +1,4 @@
-import type { RelayFailure } from '../failure.ts'
+import type { RelayFailure, Verdict } from '../failure.ts'
 
 const BUSY_MS = 60_000
 const LOCKED_OUT_MS = 5 * 60_000
@@ -30,7 +30,7 @@ export function afterFailure(
   times: { startedAt: number; now: number },
 ): Health {
   const { startedAt, now } = times
-  if (isCallersFault(failure) || startedAt <= health.failedAt) return health
+  if (verdictOf(failure) !== 'unwell' || startedAt <= health.failedAt) return health
   const failures = health.failures + 1
   const pause = pauseOf(failure, failures)
   const named = failure.retryAfterMs !== null
@@ -41,14 +41,9 @@ export function afterSuccess(health: Health, startedAt: number): Health {
   return startedAt < health.failedAt ? health : WELL
 }
 
-/** Says nothing about who was asked. */
-function isCallersFault({ status }: RelayFailure): boolean {
-  return [400, 404, 413].includes(status)
-}
-
-/** The same everywhere. Another provider may know a model, or take a body, that this one does not. */
-export function isFinal({ status }: RelayFailure): boolean {
-  return status === 400
+/** Another provider may know a model, or take a body, that this one does not; what is wrong is wrong everywhere. */
+export function verdictOf({ verdict, status }: RelayFailure): Verdict {
+  return verdict ?? (status === 400 ? 'final' : [404, 413].includes(status) ? 'elsewhere' : 'unwell')
 }
 
 /** One failure may be chance: only what fails again is left alone, for twice as long each time. */

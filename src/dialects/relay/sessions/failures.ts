@@ -1,6 +1,6 @@
 import type { CorralError } from '../../../core/error.ts'
 import type { Failure } from '../../../core/turn.ts'
-import { RelayFailure, type FailureKind } from '../failure.ts'
+import { RelayFailure, type FailureKind, type Verdict } from '../failure.ts'
 
 const KINDS: Record<number, FailureKind> = {
   400: 'invalid_request_error',
@@ -16,9 +16,9 @@ const KINDS: Record<number, FailureKind> = {
 }
 
 /** A status of a model's answer as ours; those that no SDK expects become 500. */
-export function failureFor(status: number, message: string): RelayFailure {
+export function failureFor(status: number, message: string, verdict: Verdict | null = null): RelayFailure {
   const known = KINDS[status] ? status : status >= 400 && status < 500 ? 400 : 500
-  return new RelayFailure(known, KINDS[known]!, message)
+  return new RelayFailure(known, KINDS[known]!, message, { verdict })
 }
 
 /** Why a turn failed, as the caller gets to hear it. */
@@ -39,14 +39,18 @@ export function refusalOf(error: CorralError): RelayFailure {
     case 'storage':
       return failureFor(503, error.message)
     case 'unsupported':
+      return failureFor(400, error.message, 'elsewhere')
     case 'invalid':
       return failureFor(400, error.message)
     case 'queue_full':
-      return failureFor(529, error.message)
+      return failureFor(529, error.message, 'elsewhere')
+    // It was removed while the call began.
+    case 'session_not_found':
+      return GONE()
     default:
       return failureFor(500, error.message)
   }
 }
 
-/** Somebody else has stopped the turn, or removed its session. */
-export const GONE = (): RelayFailure => failureFor(500, 'The turn was interrupted from elsewhere')
+/** Somebody else has stopped the turn, or removed its session: whoever that was wants no answer from anybody. */
+export const GONE = (): RelayFailure => failureFor(500, 'The turn was interrupted from elsewhere', 'final')

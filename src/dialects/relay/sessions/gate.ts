@@ -37,6 +37,8 @@ export function createGate(size: number, maxWaiting: number): Gate {
         if (waiting.size >= maxWaiting) {
           throw new RelayFailure(529, 'overloaded_error', `${maxWaiting} calls wait already`, {
             retryAfterMs: BUSY_MS,
+            // A full lane is no reason to leave the others alone.
+            verdict: 'elsewhere',
           })
         }
         await wait(signal)

@@ -33,9 +33,7 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
       400,
       'invalid_request_error',
       `${agent} cannot call tools that its caller carries out`,
-      {
-        field: 'tools',
-      },
+      { field: 'tools', verdict: 'elsewhere' },
     )
   }
   return {

@@ -54,7 +54,9 @@ export function createSessionRoutes({ talks, pool, events, now }: SessionRoutesD
     },
     expire(idleMs) {
       const before = now() - idleMs
-      for (const talk of talks.list()) if (talk.usedAt < before) drop(talk, 'session.expired')
+      for (const talk of talks.list()) {
+        if (!talk.busy && talk.usedAt < before) drop(talk, 'session.expired')
+      }
     },
   }
 }

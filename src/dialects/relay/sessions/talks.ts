@@ -12,10 +12,14 @@ export interface Talk {
   known: Known | null
   /** What the agent was told before it began. */
   grounds: string
+  /** The settings that it began with: with others it cannot go on. */
+  place: string
+  /** A call has it at the moment. */
+  busy: boolean
   usedAt: number
 }
 
-type Note = Pick<Talk, 'stickyId' | 'known' | 'grounds'>
+type Note = Pick<Talk, 'stickyId' | 'known' | 'grounds' | 'place'>
 
 /** Every conversation that somebody may come back to. What must outlive the daemon is noted in its session. */
 export interface Talks {
@@ -71,9 +75,9 @@ export function createTalks(
       return null
     },
     async save(talk) {
-      const { sessionId, stickyId, known, grounds } = talk
+      const { sessionId, stickyId, known, grounds, place } = talk
       talk.usedAt = now()
-      const note: Note = { stickyId, known, grounds }
+      const note: Note = { stickyId, known, grounds, place }
       await engine.configure({ sessionId, notes: { [ORIGIN]: note } })
     },
     drop(talk) {
@@ -87,7 +91,7 @@ export function createTalks(
         const waits = calls?.length > 0
         // A turn whose caller is gone with the last daemon answers nobody.
         if (!note || (turn && !waits) || (note.stickyId === null && !waits)) remove(id)
-        else add({ sessionId: id, ...note, usedAt: now() })
+        else add({ sessionId: id, ...note, busy: false, usedAt: now() })
       }
     },
   }

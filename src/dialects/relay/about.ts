@@ -1,0 +1,86 @@
+import { PRICES } from './prices.ts'
+import type { RelaySettings } from './settings-schema.ts'
+
+/** What the machine has of an agent. */
+export interface AgentReport {
+  installed: boolean
+  version: string | null
+  problem: string | null
+}
+
+interface AboutDeps {
+  /** Null: there is no such agent. */
+  agent(name: string): Promise<AgentReport | null>
+  settings(): RelaySettings
+  /** Conversations that somebody may come back to. */
+  sessions(): number
+  port(): number
+  version: string
+  startedAt: number
+  now(): number
+}
+
+/** What the relay says about itself. */
+export interface About {
+  health(): object
+  version(): Promise<object>
+  availability(): Promise<object>
+  /** Ids of the models that answers may be asked of. */
+  models(): string[]
+  /** Why the agent cannot be asked; null when it can. */
+  missing(): Promise<string | null>
+}
+
+export function createAbout(deps: AboutDeps): About {
+  const { settings, now } = deps
+
+  async function missing(): Promise<string | null> {
+    const { agent } = settings()
+    const found = await deps.agent(agent)
+    if (!found) return `there is no agent ${agent}`
+    return found.installed ? null : (found.problem ?? `${agent} is not installed`)
+  }
+
+  return {
+    missing,
+    health: () => ({
+      port: deps.port(),
+      sessions: deps.sessions(),
+      status: 'healthy',
+      uptime: now() - deps.startedAt,
+    }),
+    async version() {
+      const { agent, builtinToolsEnabled } = settings()
+      const found = await deps.agent(agent)
+      const claude = agent === 'claude' ? found : await deps.agent('claude')
+      return {
+        ir: deps.version,
+        platform: PLATFORMS[process.platform] ?? process.platform,
+        arch: ARCHITECTURES[process.arch] ?? process.arch,
+        claudeAvailable: claude?.installed ?? false,
+        claudeMissing: claude?.installed ? [] : ['claude'],
+        claudeVersion: claude?.version ?? null,
+        substrate: 'corral',
+        builtinToolsEnabled,
+        agent,
+        agentVersion: found?.version ?? null,
+      }
+    },
+    async availability() {
+      const { agent, upstreams } = settings()
+      const lacks = (await missing()) === null ? [] : [agent]
+      return { ok: lacks.length === 0 || upstreams.length > 0, missing: lacks }
+    },
+    models() {
+      const { upstreams, prices } = settings()
+      const mapped = upstreams.flatMap(({ model, models = {} }) => [
+        ...(model ? [model] : []),
+        ...Object.keys(models),
+      ])
+      return [...new Set([...Object.keys(PRICES), ...Object.keys(prices), ...mapped])]
+    },
+  }
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', win32: 'windows' }
+const ARCHITECTURES: Readonly<Record<string, string>> = { arm64: 'aarch64', x64: 'x86_64' }

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { demoDriver } from '../../../src/agents/demo/driver.ts'
+import type { Ask, Block, Message, Piece } from '../../../src/dialects/relay/ask.ts'
+import { createAgentProvider } from '../../../src/dialects/relay/providers/agent.ts'
+import { type Cascade, createCascade } from '../../../src/dialects/relay/providers/cascade.ts'
+import type { Provider } from '../../../src/dialects/relay/providers/provider.ts'
+import type { Place } from '../../../src/dialects/relay/sessions/launch.ts'
+import { createSessionRoutes } from '../../../src/dialects/relay/sessions/routes.ts'
+import { createTalks, type Talks } from '../../../src/dialects/relay/sessions/talks.ts'
+import { startEngine, type TestEngine } from '../../support/engine.ts'
+import { anAsk, until } from './servers.ts'
+
+/** An agent that can do little. */
+const plain = {
+  ...demoDriver,
+  name: 'plain',
+  capabilities: { ...demoDriver.capabilities, images: false, clientTools: false },
+}
+const MAX_ACTIVE = 2
+const MAX_WAITING = 2
+
+let t: TestEngine
+let talks: Talks
+let cascade: Cascade
+let place: Place
+let clock: number
+
+const elsewhere: Provider = {
+  name: 'elsewhere',
+  unavailable: () => Promise.resolve(null),
+  async *answer() {
+    yield { type: 'text', text: 'from elsewhere' }
+    yield { type: 'end', stopReason: 'end_turn', stopSequence: null, usage: null }
+  },
+}
+
+before(async () => {
+  t = await startEngine({ drivers: [demoDriver, plain] })
+})
+after(() => t.stop())
+beforeEach(() => {
+  clock = 0
+  const now = (): number => Date.now() + clock
+  talks = createTalks(t.engine, { now, warn: (message) => t.warnings.push(message) })
+  place = { agent: 'demo', cwd: t.cwd, ownTools: false, takesTools: true, canBeBare: true, mode: 'ask' }
+  const agent = createAgentProvider({
+    engine: t.engine,
+    talks,
+    place: () => place,
+    wanted: () => {},
+    created: () => {},
+    missing: () => Promise.resolve(null),
+    now,
+    maxActive: MAX_ACTIVE,
+    maxWaiting: MAX_WAITING,
+  })
+  cascade = createCascade({ providers: () => [agent, elsewhere] })
+})
+
+const user = (said: string | Block[]): Message => ({
+  role: 'user',
+  content: typeof said === 'string' ? [{ type: 'text', text: said }] : said,
+})
+const TOOLS = [{ name: 'one', description: 'one', inputSchema: { type: 'object' } }]
+const CALL = `[[call one ${Buffer.from('{}').toString('base64')}]]`
+
+interface Heard {
+  by: string
+  text: string
+  calls: (Piece & { type: 'tool_use' })[]
+}
+
+async function hear(
+  messages: Message[],
+  given: Partial<Ask> = {},
+  stickyId: string | null = null,
+): Promise<Heard> {
+  const { signal } = new AbortController()
+  const ask = anAsk({ messages, maxTokens: 1000, ...given })
+  const { provider, pieces } = await cascade.answer({ id: 'c', ask, stickyId, signal })
+  const all: Piece[] = []
+  for await (const piece of pieces) all.push(piece)
+  const text = all.map((piece) => (piece.type === 'text' ? piece.text : '')).join('')
+  return { by: provider, text, calls: all.filter((piece) => piece.type === 'tool_use') }
+}
+
+/** The conversation after a call, with its result. */
+function withResult({ calls }: Heard, text: string): Message[] {
+  const results: Block[] = calls.map(({ id }) => ({
+    type: 'tool_result',
+    toolUseId: id,
+    content: [{ type: 'text', text }],
+    isError: false,
+  }))
+  return [user(CALL), { role: 'assistant', content: calls }, user(results)]
+}
+
+async function agentIs(status: string): Promise<void> {
+  assert.equal((await cascade.status())[0]!.status, status)
+}
+
+function relaySessions(): number {
+  return t.engine.sessions({ limit: 100 }).filter(({ origin }) => origin === 'relay').length
+}
+
+describe('what says nothing about the agent', () => {
+  test('tools and images that it does not take are taken elsewhere, and leave nothing behind', async () => {
+    place = { ...place, agent: 'plain', takesTools: false }
+    const image: Block = { type: 'image', mediaType: 'image/png', data: 'AAAA' }
+    for (let i = 0; i < 3; i++) {
+      assert.equal((await hear([user('x')], { tools: TOOLS })).by, 'elsewhere')
+      assert.equal((await hear([user([image])])).by, 'elsewhere')
+    }
+    assert.equal((await hear([user('[[say by myself]]')])).text, 'by myself')
+    await agentIs('ok')
+    await until(() => Promise.resolve(relaySessions() === 0))
+  })
+
+  test('a full lane sends nobody else away', async () => {
+    const calls = Array.from({ length: MAX_WAITING + 2 }, () => hear([user('[[drip 5 20]]')], {}, 'busy'))
+    const answered = await Promise.all(calls)
+    assert.deepEqual(answered.filter(({ by }) => by === 'elsewhere').length, 1)
+    assert.equal((await hear([user('[[say here]]')])).by, 'demo')
+    await agentIs('ok')
+    talks.drop(talks.sticky('busy')!)
+  })
+
+  test('whoever resets a session during its call stops the call, here and elsewhere', async () => {
+    for (let i = 0; i < 3; i++) {
+      const call = hear([user('[[hang]]')], {}, 'reset')
+      await until(() => Promise.resolve(talks.sticky('reset') !== null))
+      talks.drop(talks.sticky('reset')!)
+      await assert.rejects(call, { status: 500, message: /interrupted from elsewhere/ })
+    }
+    assert.equal((await hear([user('[[say here]]')], {}, 'reset')).by, 'demo')
+    talks.drop(talks.sticky('reset')!)
+  })
+})
+
+describe('results', () => {
+  test('that come twice at once are both answered', async () => {
+    const messages = withResult(await hear([user(CALL)], { tools: TOOLS }), '[[say once]]')
+    const both = await Promise.all([hear(messages, { tools: TOOLS }), hear(messages, { tools: TOOLS })])
+    assert.deepEqual(
+      both.map(({ by, text }) => `${by}: ${text}`),
+      ['demo: once', 'demo: once'],
+    )
+  })
+
+  test('for another session’s call are not brought to it', async () => {
+    const held = await hear([user(CALL)], { tools: TOOLS }, 'mine')
+    const messages = withResult(held, '[[say result]]')
+    assert.equal((await hear(messages, { tools: TOOLS }, 'other')).text, 'result')
+    assert.ok(talks.holding(held.calls[0]!.id), 'it waits on')
+    assert.equal((await hear(messages, { tools: TOOLS }, 'mine')).text, 'result')
+    for (const id of ['mine', 'other']) talks.drop(talks.sticky(id)!)
+  })
+})
+
+describe('a sticky session', () => {
+  test('is as the settings are now', async () => {
+    await hear([user('[[remember PEAR]] [[say ok]]')], {}, 'set')
+    assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: PEAR')
+    place = { ...place, ownTools: true }
+    assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: none')
+    assert.equal(t.engine.session(talks.sticky('set')!.sessionId).settings.ownTools, true)
+    talks.drop(talks.sticky('set')!)
+  })
+
+  test('does not expire while it is called', async () => {
+    const routes = createSessionRoutes({
+      talks,
+      pool: { ready: () => Promise.resolve() } as never,
+      events: { add: () => {} },
+      now: () => Date.now() + clock,
+    })
+    const call = hear([user('[[drip 10 50]]')], {}, 'long')
+    await until(() => Promise.resolve(talks.sticky('long') !== null))
+    clock = 60_000
+    routes.expire(1000)
+    assert.equal((await call).by, 'demo')
+    routes.expire(1000)
+    assert.ok(talks.sticky('long'), 'its time counts from the end of the call')
+    clock = 120_000
+    routes.expire(1000)
+    assert.equal(talks.sticky('long'), null)
+  })
+})
