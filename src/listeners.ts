@@ -11,7 +11,7 @@ import { clawdeDialect, clawdeSettings, createClawdeListener } from './dialects/
 import { codecastDialect, readCodecastSettings } from './dialects/codecast/index.ts'
 import { humanlayerDialect, readHumanLayerSettings } from './dialects/humanlayer/index.ts'
 import { MCP_PATH, mcpDialect } from './dialects/mcp/http.ts'
-import type { RelayOptions } from './dialects/relay/index.ts'
+import { relayDialect, relayPort, type RelayOptions } from './dialects/relay/index.ts'
 import { nativeDialect, UNAUTHORIZED, type AgentReport } from './dialects/native/index.ts'
 import { readDaemonId } from './system/daemon-id.ts'
 import type { Logger } from './system/logger.ts'
@@ -195,9 +195,8 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
       }),
     config.relay.enabled &&
       open('relay', async () => {
-        const { relayDialect, relayPort } = await import('./dialects/relay/index.ts')
         const { port, enabled: _, ...bounds } = config.relay
-        const dialect = await relayDialect({
+        const dialect = relayDialect({
           ...bounds,
           ...config.http,
           engine,

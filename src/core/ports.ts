@@ -121,6 +121,8 @@ export interface SessionQuery {
   before?: { activeAt: number; id: string } | null
   limit: number
   agent?: string
+  /** Made by this dialect. */
+  origin?: string
   includeDestroyed?: boolean
   archived?: boolean
   /** Only those that nothing branches off. */

@@ -114,6 +114,10 @@ function readSessions(all: Query, query: SessionQuery): Row[] {
     where.push('agent = ?')
     values.push(query.agent)
   }
+  if (query.origin !== undefined) {
+    where.push("state ->> 'origin' = ?")
+    values.push(query.origin)
+  }
   if (query.archived !== undefined) {
     where.push('archived = ?')
     values.push(query.archived ? 1 : 0)

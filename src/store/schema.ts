@@ -80,6 +80,8 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
     db.exec(SEARCH_TABLE)
     indexAll(db)
   },
+  `CREATE INDEX sessions_by_origin ON sessions(state ->> 'origin', active_at DESC, id DESC)
+   WHERE status <> 'destroyed' AND state ->> 'origin' IS NOT NULL`,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -9,7 +9,7 @@ import { refuseUpgrade, type UpgradeHandler } from './upgrade.ts'
 const { createServer } = process.getBuiltinModule('node:http')
 const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 
-export { HttpError, isJsonType, readBody, sendJson, sendText } from './http-message.ts'
+export { HttpError, isJsonType, readBody, sendError, sendJson, sendText } from './http-message.ts'
 
 export interface HttpRequest {
   req: IncomingMessage
@@ -56,6 +56,8 @@ export interface HttpAppOptions {
   /** Requests that announce a body above this are refused before they send it. */
   bodyLimit?: number
   onError?(error: unknown): void
+  /** Awaited before a request is answered: adds the routes when somebody wants one. */
+  prepare?(): Promise<void>
   /** Answers what no handler does: a refusal of the guard, an unknown path. Text unless told. */
   refuse?(req: IncomingMessage, res: ServerResponse, error: HttpError): void
 }
@@ -73,6 +75,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
 
   async function serve(req: IncomingMessage, res: ServerResponse, guard: Guard | undefined): Promise<void> {
     const refusal = guard?.(req)
+    await options.prepare?.()
     if (refusal) return refuse(req, res, refusal)
     const [path, query] = split(req.url ?? '/')
     const found = router.find(req.method ?? 'GET', path)

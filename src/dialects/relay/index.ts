@@ -1,26 +1,12 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { localGuard } from '../../access/same-user.ts'
 import type { Engine } from '../../core/api.ts'
-import { createHttpApp, type HttpListener } from '../../transports/http.ts'
-import { type AgentReport, createAbout } from './about.ts'
-import { createActivity } from './activity.ts'
-import { openCalls } from './calls.ts'
-import { createRelayEvents } from './events.ts'
-import { type FailureKind, invalid, RelayFailure } from './failure.ts'
-import { licenseBySettings, noLicense } from './license.ts'
-import { remoteLicense } from './license-remote.ts'
-import { createPool, type Spares } from './pool.ts'
-import { createAgentProvider } from './providers/agent.ts'
-import { createCascade } from './providers/cascade.ts'
-import { createUpstreams } from './providers/upstreams.ts'
-import { addRoutes } from './routes.ts'
-import { createServe, sendFailure } from './serve.ts'
+import { createHttpApp, type HttpListener, sendError } from '../../transports/http.ts'
+import type { AgentReport } from './about.ts'
+import type { Spares } from './pool.ts'
+import type { Relay } from './relay.ts'
 import type { Place } from './sessions/launch.ts'
-import { createSessionRoutes } from './sessions/routes.ts'
-import { createTalks } from './sessions/talks.ts'
-import { openSettings } from './settings.ts'
-import { openUsageCount } from './usage-count.ts'
 
 export interface RelayOptions {
   engine: Engine
@@ -59,163 +45,43 @@ export function relayPort(env: NodeJS.ProcessEnv): number {
   return /^\d{1,5}$/.test(given) && Number(given) <= 65_535 ? Number(given) : DEFAULT_PORT
 }
 
-const PING_MS = 15_000
-const TEND_MS = 30_000
-
-/** Anthropic- and OpenAI-shaped HTTP on top of sessions and of other APIs. */
-export async function relayDialect(options: RelayOptions): Promise<RelayDialect> {
-  const { engine, directory, env, warn, newId, onFault, idleMs } = options
-  const now = Date.now
-  const onProblem = (problem: string): void => warn(`relay: ${problem}`)
-  const file = (name: string): string => join(directory, name)
-  const ownPlace = file('work')
-  mkdirSync(ownPlace, { recursive: true, mode: 0o700 })
-
-  const settings = openSettings({ path: file('settings.json'), env, onProblem })
-  const place = (): Place => {
-    const { agent, workingDir, builtinToolsEnabled, mode } = settings.current()
-    const able = options.abilities(agent)
-    return { agent, cwd: workingDir ?? ownPlace, ownTools: builtinToolsEnabled, ...able, mode }
-  }
-  const events = createRelayEvents({ now, keepAliveMs: PING_MS })
-  const calls = await openCalls({
-    path: file('recent-calls.jsonl'),
-    now,
-    storePrompts: () => settings.current().storePrompts,
-    secrets: settings.secrets,
-    onProblem,
-  })
-  const activity = createActivity(calls.ring)
-  const license = licenseBySettings(() => settings.current().licenseUrl !== null, {
-    off: noLicense(options.startedAt),
-    remote: remoteLicense({
-      wishes: settings.current,
-      usage: openUsageCount({ path: file('usage.json'), now, onProblem }),
-      path: file('license.json'),
-      now,
-      onRefreshed: ({ license: { valid, tier } }) => events.add({ type: 'license.refreshed', valid, tier }),
-      onProblem,
-    }),
-  })
-
-  const talks = createTalks(engine, { now, warn })
-  const pool = createPool({
-    spares: options.spares,
-    talks,
-    place,
-    size: () => settings.current().poolSize,
-    prewarm: () => settings.current().prewarm,
-    now,
-    idleMs,
-    changed: (counts) => events.add({ type: 'pool.changed', ...counts }),
-  })
+/** The relay's door. Behind it is nothing (7 MB less) until somebody comes, unless somebody has come before. */
+export function relayDialect(options: RelayOptions): RelayDialect {
   let listener: HttpListener | null = null
-  const about = createAbout({
-    agent: options.agent,
-    settings: settings.current,
-    sessions: () => talks.list().length,
-    port: () => listener?.port ?? 0,
-    version: options.version,
-    startedAt: options.startedAt,
-    now,
-  })
-  const sessions = createSessionRoutes({ talks, pool, events, now })
-  const agent = createAgentProvider({
-    engine,
-    talks,
-    place,
-    wanted: pool.wanted,
-    created: (sessionId) => events.add({ type: 'session.created', sessionId }),
-    missing: about.missing,
-    now,
-    maxActive: options.maxActive,
-    maxWaiting: options.maxWaiting,
-  })
-  const upstreams = createUpstreams(() => settings.current().upstreams)
-  const cascade = createCascade({ providers: () => [agent, ...upstreams.providers()] })
+  let opened: Promise<Relay> | null = null
+  let relay: Relay | null = null
+
+  async function open(): Promise<void> {
+    opened ??= import('./relay.ts')
+      .then(({ createRelay }) => createRelay(app, () => listener?.port ?? 0, options))
+      .catch((error: unknown) => {
+        opened = null
+        throw error
+      })
+    relay = await opened
+  }
 
   const app = createHttpApp({
     bodyLimit: options.bodyLimit,
-    onError: onFault,
-    refuse(req, res, { status, message }) {
-      const kind = REFUSALS[status] ?? 'invalid_request_error'
-      const path = (req.url ?? '/').split('?', 1)[0]
-      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${req.method} ${path}`
-      sendFailure(req, res, new RelayFailure(status, kind, text), newId())
+    onError: options.onFault,
+    prepare: open,
+    refuse(req, res, error) {
+      if (relay) relay.refuse(req, res, error)
+      else sendError(res, error)
     },
   })
-
-  addRoutes(app, {
-    about,
-    cascade,
-    license,
-    settings,
-    calls,
-    activity,
-    events,
-    pool,
-    sessions,
-    bodyLimit: options.bodyLimit,
-    now,
-    newId,
-    onFault,
-    async changeSettings(body) {
-      const before = settings.current()
-      await checkAgent(body, options.agent)
-      const { licenseKey, licenseUrl } = settings.patch(body)
-      pool.tend()
-      if (licenseKey !== before.licenseKey || licenseUrl !== before.licenseUrl) await license.refresh()
-    },
-    serve: createServe({
-      cascade,
-      license,
-      calls,
-      events,
-      settings: settings.current,
-      now,
-      newId,
-      onFault,
-      pingMs: PING_MS,
-    }),
-  })
-
-  const tending = setInterval(
-    () => {
-      sessions.expire(idleMs)
-      pool.tend()
-    },
-    Math.min(TEND_MS, idleMs),
-  ).unref()
 
   return {
     async listen(port) {
-      talks.restore()
-      pool.tend()
       listener = await app.listen({ host: '127.0.0.1', port, guard: localGuard(options.otherUsers) })
+      if (existsSync(join(options.directory, 'work'))) await open()
       return listener
     },
     async stop() {
-      clearInterval(tending)
-      activity.close()
-      events.close()
-      license.close()
+      const built = await opened?.catch(() => null)
+      built?.stop()
       await app.close()
-      upstreams.close()
-      await calls.flushed()
+      await built?.flushed()
     },
   }
-}
-
-/** Who cannot be asked is refused here and not at the next call. */
-async function checkAgent(body: unknown, agentOf: RelayOptions['agent']): Promise<void> {
-  const { agent } = (body ?? {}) as Record<string, unknown>
-  if (typeof agent === 'string' && !(await agentOf(agent))) {
-    throw invalid('agent', `\`agent\`: there is no ${agent}`)
-  }
-}
-
-const REFUSALS: Readonly<Record<number, FailureKind>> = {
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
 }

@@ -56,8 +56,8 @@ export function createTalks(
   function* sessions(): Generator<Session> {
     let before: { activeAt: number; id: string } | null = null
     for (;;) {
-      const page: Session[] = engine.sessions({ limit: PAGE, before })
-      yield* page.filter(({ origin }) => origin === ORIGIN)
+      const page: Session[] = engine.sessions({ limit: PAGE, before, origin: ORIGIN })
+      yield* page
       const last = page.at(-1)
       if (page.length < PAGE || !last) return
       before = { activeAt: last.activeAt, id: last.id }
