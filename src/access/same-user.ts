@@ -17,24 +17,42 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 export function sameUserGuard(next: Guard, readTable: (path: string) => string = read): Guard {
   const own = process.getuid?.()
   const known = new WeakMap<Socket, boolean>()
+  const metAt = new WeakMap<Socket, number>()
+  let tables = new Map<string, string>()
+  let readings = 0
+
+  /** Those that were read since the connection is there tell about it; reading them takes milliseconds. */
+  function tablesFor(socket: Socket): (path: string) => string {
+    if ((metAt.get(socket) ?? readings) >= readings) {
+      readings += 1
+      tables = new Map()
+    }
+    return (path) => {
+      const text = tables.get(path) ?? readTable(path)
+      tables.set(path, text)
+      return text
+    }
+  }
 
   function isForeign(socket: Socket): boolean {
     if (own === undefined) return false
     const before = known.get(socket)
     if (before !== undefined) return before
-    const user = userAcross(socket, TABLES.map(readTable))
+    const user = userAcross(socket, tablesFor(socket))
     const foreign = user === 'gone' || (user !== null && user !== own && user !== 0)
     known.set(socket, foreign)
     return foreign
   }
 
-  return (req) => {
+  const guard: Guard = (req) => {
     if (isForeign(req.socket)) {
       const why = 'Forbidden: this daemon belongs to another user (setting http.otherUsers lets you in)'
       return new HttpError(403, why)
     }
     return next(req)
   }
+  guard.meet = (socket) => void metAt.set(socket, readings)
+  return guard
 }
 
 /** For a listener that only this machine reaches, and that asks for no token. */
@@ -43,7 +61,7 @@ export function localGuard(otherUsers: boolean): Guard {
 }
 
 /** The user at the other end of a connection within this machine; null when the tables do not tell. */
-function userAcross(socket: Socket, tables: readonly string[]): number | 'gone' | null {
+function userAcross(socket: Socket, table: (path: string) => string): number | 'gone' | null {
   const { remoteAddress, remotePort, localAddress, localPort } = socket
   if (remotePort === undefined || localPort === undefined) return 'gone'
   const theirs = endOf(remoteAddress, remotePort)
@@ -53,10 +71,12 @@ function userAcross(socket: Socket, tables: readonly string[]): number | 'gone' 
     'm',
   )
   // An end without an inode is one that its process has closed: whose it was is not told, or told as root's.
-  const user = tables.map((table) => line.exec(table)?.[1]).find((found) => found !== undefined)
-  if (user !== undefined) return Number(user)
-  const complete = new RegExp(String.raw`^\s*\d+: [0-9A-F]+:${hex(localPort, 4)} `, 'm')
-  return tables.some((table) => complete.test(table)) ? 'gone' : null
+  for (const path of TABLES) {
+    const user = line.exec(table(path))?.[1]
+    if (user !== undefined) return Number(user)
+  }
+  const listed = new RegExp(String.raw`^\s*\d+: [0-9A-F]+:${hex(localPort, 4)} `, 'm')
+  return TABLES.some((path) => listed.test(table(path))) ? 'gone' : null
 }
 
 /** One end of a connection as the tables write it; IPv4 may stand at the end of an IPv6 address. */

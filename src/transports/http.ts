@@ -22,7 +22,11 @@ export interface HttpRequest {
 export type HttpHandler = (request: HttpRequest) => void | Promise<void>
 
 /** Looks at a request before it is routed; what it returns is the refusal. */
-export type Guard = (req: IncomingMessage) => HttpError | null
+export interface Guard {
+  (req: IncomingMessage): HttpError | null
+  /** Told of each connection before its first request. */
+  meet?(socket: Socket): void
+}
 
 export interface ListenOptions {
   host: string
@@ -111,6 +115,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       const onRequest = handler(guard)
       const server = newServer({ tls, handshakeMs, upgrades: upgrades.size > 0 })
       server.on('request', onRequest)
+      if (guard?.meet) server.on('connection', guard.meet)
       if (upgrades.size > 0) {
         server.on('upgrade', (req, socket, head) => upgrade(req, socket as Socket, head, guard))
       }

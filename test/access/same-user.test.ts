@@ -91,3 +91,24 @@ test('who cannot be told apart is let in, and the table is read once for a conne
   const req = { socket } as Parameters<typeof guard>[0]
   assert.deepEqual([guard(req), guard(req), reads], [null, null, 2])
 })
+
+test('connections that come together are looked up together, and never in an older table', () => {
+  let rows: string[] = []
+  let reads = 0
+  const guard = sameUserGuard(
+    () => null,
+    () => (reads++, [LISTENER, ...rows].join('\n')),
+  )
+  const [remoteAddress, localAddress] = ['127.0.0.1', '127.0.0.1']
+  const arrive = (): { socket: object } => {
+    const socket = { remoteAddress, remotePort: 0xc5fc, localAddress, localPort: 0x1d1d }
+    guard.meet!(socket as never)
+    return { socket }
+  }
+  const status = (req: { socket: object }): number | null => guard(req as never)?.status ?? null
+  rows = [row('0100007F', OWN, 7)]
+  const [one, two] = [arrive(), arrive()]
+  assert.deepEqual([status(one), status(two), reads], [null, null, 1])
+  rows = [row('0100007F', 4711, 8)]
+  assert.deepEqual([status(arrive()), status(one), reads], [403, null, 2])
+})

@@ -158,6 +158,20 @@ describe('results', () => {
   })
 })
 
+test('agents whose results never come do not pile up, and what they were asked is not lost', async () => {
+  const held: Heard[] = []
+  for (let i = 0; i < 4 * MAX_ACTIVE + 2; i++) held.push(await hear([user(CALL)], { tools: TOOLS }))
+  assert.equal(talks.list().length, 4 * MAX_ACTIVE)
+  const found = await Promise.all(
+    [held[0]!, held.at(-1)!].map((one) => hear(withResult(one, '[[say it]]'), { tools: TOOLS })),
+  )
+  assert.deepEqual(
+    found.map(({ by, text }) => `${by}: ${text}`),
+    ['demo: it', 'demo: it'],
+  )
+  for (const talk of talks.list()) talks.drop(talk)
+})
+
 describe('a sticky session', () => {
   test('is as the settings are now', async () => {
     await hear([user('[[remember PEAR]] [[say ok]]')], {}, 'set')

@@ -26,6 +26,9 @@ interface AgentProviderDeps {
   maxWaiting: number
 }
 
+/** Agents that wait for results of tools, for each turn that may run. */
+const HELD_PER_PLACE = 4
+
 /** A turn to listen to. */
 interface Begun {
   talk: Talk
@@ -60,6 +63,7 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
       grounds: groundsOf(ask),
       place: JSON.stringify(place),
       busy: false,
+      held: false,
       usedAt: now(),
     }
     talks.add(fresh)
@@ -157,17 +161,23 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
   }
 
   async function settle(talk: Talk, known: Known, held: boolean): Promise<void> {
-    talk.known = known
-    talk.busy = false
-    if (talk.stickyId === null && !held) talks.drop(talk)
-    else await talks.save(talk)
+    Object.assign(talk, { known, held, busy: false })
+    if (talk.stickyId === null && !held) return talks.drop(talk)
+    await talks.save(talk)
+    if (held) makeRoom()
+  }
+
+  /** Whoever never brings results keeps a process waiting. The oldest ones go: should results come, they are told anew. */
+  function makeRoom(): void {
+    const waiting = talks.list().filter(({ held, busy }) => held && !busy)
+    waiting.sort((a, b) => b.usedAt - a.usedAt)
+    for (const talk of waiting.slice(deps.maxActive * HELD_PER_PLACE)) talks.drop(talk)
   }
 
   /** The caller has not heard all of it, so what the agent remembers is not what the caller does. */
   async function abandon(talk: Talk): Promise<void> {
     if (talk.stickyId === null) return talks.drop(talk)
-    talk.known = null
-    talk.busy = false
+    Object.assign(talk, { known: null, held: false, busy: false })
     const { sessionId } = talk
     await Promise.allSettled([talks.save(talk), engine.interrupt({ sessionId })])
   }

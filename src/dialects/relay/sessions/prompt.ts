@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Content } from '../../../core/content.ts'
 import type { Block, Message, ResultBlock } from '../ask.ts'
 
@@ -9,38 +10,60 @@ import type { Block, Message, ResultBlock } from '../ask.ts'
 const BEFORE = 'This is our conversation so far. Go on from its end; do not repeat or mention the transcript.'
 const GO_ON = 'Go on with the results of the tools above.'
 
+const MARKS = /<\/?(?:transcript|user|assistant|tool_call|tool_result|document)\b/
+
 /** What the agent is told: all of it, or the part that is new to it. */
 export function promptOf(messages: readonly Message[]): Content[] {
   const last = messages.at(-1)!
-  if (messages.length === 1) return merged(last.content.flatMap(said))
+  const end = endingFor(messages)
+  const tell = ({ content }: Message): Content[] => content.flatMap((block) => said(block, end))
+  if (messages.length === 1) return merged(tell(last))
   const isResult = last.content.some(({ type }) => type === 'tool_result')
   const past = isResult ? messages : messages.slice(0, -1)
   return merged([
-    text(`${BEFORE}\n\n<transcript>`),
-    ...past.flatMap(({ role, content }) => [text(`<${role}>`), ...content.flatMap(said), text(`</${role}>`)]),
-    text('</transcript>\n'),
-    ...(isResult ? [text(GO_ON)] : last.content.flatMap(said)),
+    text(`${BEFORE}\n\n<transcript${end}>`),
+    ...past.flatMap((message) => [
+      text(`<${message.role}${end}>`),
+      ...tell(message),
+      text(`</${message.role}${end}>`),
+    ]),
+    text(`</transcript${end}>\n`),
+    ...(isResult ? [text(GO_ON)] : tell(last)),
   ])
 }
 
-function said(block: Block): Content[] {
+/**
+ * What a tool has found may look like the marks of a transcript, and then speak for the user. Where anything does, the
+ * real marks end with a hash over all that was said, which nobody can have written into it.
+ */
+function endingFor(messages: readonly Message[]): string {
+  const all = JSON.stringify(messages.map(({ content }) => content.map(readable)))
+  return MARKS.test(all) ? `-${createHash('sha256').update(all).digest('hex').slice(0, 16)}` : ''
+}
+
+/** As far as it is told as text. */
+function readable(block: Block): unknown {
+  return block.type === 'document' ? [block.title, decoded(block.data)] : block
+}
+
+function said(block: Block, end: string): Content[] {
   switch (block.type) {
     case 'text':
       return [text(block.text)]
     case 'image':
       return [{ type: 'image', mediaType: block.mediaType, data: block.data }]
     case 'document':
-      return [document(block)]
-    case 'tool_use':
-      return [
-        text(`<tool_call name="${block.name}" id="${block.id}">${JSON.stringify(block.input)}</tool_call>`),
-      ]
+      return [document(block, end)]
+    case 'tool_use': {
+      const { name, id, input } = block
+      return [text(`<tool_call${end} name="${name}" id="${id}">${JSON.stringify(input)}</tool_call${end}>`)]
+    }
     case 'tool_result': {
       const error = block.isError ? ' error="true"' : ''
       return [
-        text(`<tool_result id="${block.toolUseId}"${error}>`),
+        text(`<tool_result${end} id="${block.toolUseId}"${error}>`),
         ...block.content.map(resultPart),
-        text('</tool_result>'),
+        text(`</tool_result${end}>`),
       ]
     }
     case 'thinking':
@@ -49,10 +72,14 @@ function said(block: Block): Content[] {
 }
 
 /** A document that is text is told as text: every agent can read that. */
-function document({ mediaType, data, title }: Block & { type: 'document' }): Content {
+function document({ mediaType, data, title }: Block & { type: 'document' }, end: string): Content {
   if (mediaType === 'application/pdf') return { type: 'document', mediaType, data }
-  const name = title === null ? '' : ` title="${title}"`
-  return text(`<document${name}>\n${Buffer.from(data, 'base64').toString('utf8')}\n</document>`)
+  const name = title === null ? '' : ` title=${JSON.stringify(title)}`
+  return text(`<document${end}${name}>\n${decoded(data)}\n</document${end}>`)
+}
+
+function decoded(data: string): string {
+  return Buffer.from(data, 'base64').toString('utf8')
 }
 
 /** What a tool has come to, as the agent gets it. */

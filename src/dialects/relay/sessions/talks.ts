@@ -16,6 +16,8 @@ export interface Talk {
   place: string
   /** A call has it at the moment. */
   busy: boolean
+  /** Its agent waits for results. */
+  held: boolean
   usedAt: number
 }
 
@@ -91,7 +93,7 @@ export function createTalks(
         const waits = calls?.length > 0
         // A turn whose caller is gone with the last daemon answers nobody.
         if (!note || (turn && !waits) || (note.stickyId === null && !waits)) remove(id)
-        else add({ sessionId: id, ...note, busy: false, usedAt: now() })
+        else add({ sessionId: id, ...note, busy: false, held: waits, usedAt: now() })
       }
     },
   }
