@@ -86,25 +86,22 @@ export type FlowEvent =
 /** Told as they are; each carries `flow_id` beside what the protocol has. */
 export type FlowListener = (type: FlowEvent, payload: { flow_id: string } & Record<string, unknown>) => void
 
-export interface FlowOptions {
-  mode: string
-  originator: string | null
-}
-
 /** Accounts and keys. Whatever fails throws, with words for people and nothing secret in them. */
 export interface SignIn {
   status(): Promise<SignedIn>
-  /** Resolves with the answer to the request when the flow has ended well. */
+  /** Resolves with the answer to the request when the flow has ended well. A mode that is not known is `auto`. */
   connect(
     provider: 'openai' | 'antigravity',
-    options: FlowOptions,
+    mode: string,
     events: FlowListener,
   ): Promise<Record<string, unknown>>
   /** False when there is no such flow (any more). */
   cancel(flowId: string): Promise<boolean>
-  /** An empty key takes it away. */
+  /** Nobody is here any more to sign in: what was begun here ends, and what others began is not waited for. */
+  leave(): Promise<void>
   setKey(name: 'openrouter' | 'exa' | 'anthropic', key: string): Promise<void>
-  limits(): Promise<Record<string, unknown>>
+  /** All accounts and keys; the login files of agents that had to be left. */
+  forgetAll(): Promise<string[]>
 }
 
 /** What is remembered from one run to the next. */

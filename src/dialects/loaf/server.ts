@@ -57,7 +57,6 @@ export function serve(options: ServerOptions): Server {
     newId,
     now,
     debug,
-    flows: new Set(),
     refuseNew: () => void (isRefusing = true),
     end: ending.resolve,
   }
@@ -125,14 +124,14 @@ export function serve(options: ServerOptions): Server {
 
   /** What was asked is answered, but nobody is left to sign in. */
   async function settled(): Promise<void> {
-    await Promise.allSettled([...context.flows].map((flow) => signIn.cancel(flow)))
+    await signIn.leave()
     await within(LAST_MS, Promise.all(underWay))
   }
 
   async function close(): Promise<void> {
     await ending.promise
     isRefusing = true
-    await Promise.allSettled([...context.flows].map((flow) => signIn.cancel(flow)))
+    await signIn.leave()
     await within(FLUSH_MS, Promise.all(underWay))
     context.rooms.close()
     await output.flush(FLUSH_MS)

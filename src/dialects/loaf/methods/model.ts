@@ -61,5 +61,4 @@ export const modelMethods: Methods = {
     // OpenCode does not tell who serves a model.
     return { model_id: paramsOf('model.openrouter.providers', params).text('model_id'), providers: [] }
   },
-  'limits.get': (_, { signIn }) => signIn.limits(),
 }
