@@ -1,5 +1,5 @@
 import type { Content } from '../../core/content.ts'
-import type { Event, EventType } from '../../core/event.ts'
+import type { AgentModel, Event, EventType } from '../../core/event.ts'
 
 /** What this dialect has to know about a session. */
 export interface SessionView {
@@ -28,6 +28,14 @@ export interface AgentView {
   signedIn: boolean | null
 }
 
+/** What is known about the models of an agent, under the agent's own names. */
+export interface ModelsOf {
+  /** Those that it has told of last; empty: it does not tell, or has not been asked yet. */
+  told: readonly AgentModel[]
+  /** Those that sessions have used. */
+  used: readonly string[]
+}
+
 export interface EventsOptions {
   sessionId: string
   types: EventType[]
@@ -51,8 +59,7 @@ export interface Corral {
   unqueue(sessionId: string, turnId: string): Promise<boolean>
   interrupt(sessionId: string, clearQueue: boolean): Promise<boolean>
   agents(): Promise<AgentView[]>
-  /** Models that sessions of this agent are known to have used. */
-  models(agent: string): Promise<string[]>
+  models(agent: string): Promise<ModelsOf>
   /** The last `seq` of such an event, 0 when there is none. */
   lastSeq(sessionId: string, types: EventType[]): Promise<number>
   /** A page of what has happened. */

@@ -1,6 +1,5 @@
 import type { Context, Methods } from '../context.ts'
 import { failure } from '../errors.ts'
-import { modelsOf } from '../models.ts'
 import { optionalParams, paramsOf } from '../params.ts'
 import { stateChanged } from '../snapshot.ts'
 
@@ -56,7 +55,8 @@ export const authMethods: Methods = {
     const key = paramsOf('auth.set.openrouter_key', params).text('api_key')
     await context.signIn.setKey('openrouter', key)
     await stateChanged(context, 'openrouter_key_updated')
-    return { configured: true, model_count: modelsOf('openrouter', []).length, source: 'fallback' }
+    const { models, told } = await context.choices.models('openrouter')
+    return { configured: true, model_count: models.length, source: told ? 'cache' : 'fallback' }
   },
   async 'auth.set.exa_key'(params, context) {
     const key = paramsOf('auth.set.exa_key', params).text('api_key')
