@@ -149,7 +149,12 @@ async function findOrHost(cli: Cli): Promise<Found> {
 
 /** All of a daemon but its doors for others. */
 async function host(cli: Cli): Promise<Daemon> {
-  const closed = { 'codecast.enabled': false, 'humanlayer.enabled': false, 'clawde.enabled': false }
+  const closed = {
+    'codecast.enabled': false,
+    'humanlayer.enabled': false,
+    'clawde.enabled': false,
+    'relay.enabled': false,
+  }
   const flags = { home: cli.home, socket: cli.socket, ...closed }
   const [{ loadConfig }, { runDaemon }] = await Promise.all([
     import('../../config/config.ts'),

@@ -8,7 +8,8 @@ import { METHODS } from './methods.ts'
 import { createOutput } from './output.ts'
 import type { Corral, Memory, SignIn } from './ports.ts'
 import { createRooms } from './rooms.ts'
-import { stateChanged } from './snapshot.ts'
+import { sayLast } from './snapshot.ts'
+import { within } from './within.ts'
 
 /** So many requests may be under way; the next ones wait in the pipe. */
 const MAX_UNDER_WAY = 200
@@ -142,14 +143,7 @@ export function serve(options: ServerOptions): Server {
     closed: close(),
     leave(reason) {
       isRefusing = true
-      void stateChanged(context, reason).then(ending.resolve, ending.resolve)
+      void sayLast(context, reason).then(ending.resolve)
     },
   }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work, promise])
-  clearTimeout(timer)
 }
