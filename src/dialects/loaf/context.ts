@@ -17,6 +17,8 @@ export interface Context {
   newId(): string
   now(): number
   debug: { on: boolean }
+  /** Requests that wait for a human. */
+  waits: { signIns: number }
   /** Nothing more is taken from now on. */
   refuseNew(): void
   /** Ends the process in order, when the answer is out. */

@@ -58,6 +58,7 @@ export function serve(options: ServerOptions): Server {
     newId,
     now,
     debug,
+    waits: { signIns: 0 },
     refuseNew: () => void (isRefusing = true),
     end: ending.resolve,
   }

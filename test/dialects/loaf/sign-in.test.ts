@@ -230,6 +230,15 @@ describe('a flow', () => {
     }
   })
 
+  test('is joined by as many as may wait, and everything else is still answered', async () => {
+    const from = client.lines.length
+    const asked = Array.from({ length: 300 }, () => client.ask('auth.connect.openai', { mode: 'browser' }))
+    const { payload } = await client.event('auth.flow.url', undefined, from)
+    await client.call('auth.cancel', { flow_id: payload['flow_id'] })
+    const kinds = (await Promise.all(asked)).map(({ error }) => error!.data.kind)
+    assert.equal(kinds.filter((kind) => kind !== 'busy').length, 20)
+  })
+
   test('of each of two providers at once is told apart', async () => {
     const from = client.lines.length
     const openai = begin(client, 'auth.connect.openai', { mode: 'browser' })

@@ -4,19 +4,29 @@ import { optionalParams, paramsOf } from '../params.ts'
 import { stateChanged } from '../snapshot.ts'
 
 async function connect(context: Context, provider: 'openai' | 'antigravity', mode: string) {
-  const { signIn, output } = context
+  const result = await flow(context, provider, mode)
+  await stateChanged(context, `auth_${provider}_connected`)
+  return { ...result, provider }
+}
+
+/** Whoever waits for somebody to sign in must not keep other requests from being read. */
+const MAX_WAITING = 20
+
+async function flow({ signIn, output, waits }: Context, provider: 'openai' | 'antigravity', mode: string) {
+  if (waits.signIns >= MAX_WAITING) throw failure(`${MAX_WAITING} sign-ins are waited for already`, 'busy')
+  waits.signIns += 1
   let toldOfFailure = false
   try {
-    const result = await signIn.connect(provider, mode, (type, payload) => {
+    return await signIn.connect(provider, mode, (type, payload) => {
       toldOfFailure ||= type === 'auth.flow.failed'
       output.event(type, { provider, ...payload })
     })
-    await stateChanged(context, `auth_${provider}_connected`)
-    return { ...result, provider }
   } catch (error) {
-    const message = (error as Error).message
-    if (!toldOfFailure) output.event('auth.flow.failed', { provider, message })
+    // One that could not even begin has no id.
+    if (!toldOfFailure) output.event('auth.flow.failed', { provider, message: (error as Error).message })
     throw error
+  } finally {
+    waits.signIns -= 1
   }
 }
 
