@@ -17,6 +17,11 @@ export interface RunInfo {
   bootId: string
 }
 
+export interface AgentModel {
+  id: string
+  name: string
+}
+
 /** Facts that an agent's output tells; a translator makes these. */
 export type AgentFact =
   | {
@@ -24,6 +29,8 @@ export type AgentFact =
       nativeId: string | null
       model: string | null
       version: string | null
+      /** Those that it offers, where it tells. */
+      models?: AgentModel[]
       /** The agent's own line, for clients that want all of it. */
       raw: unknown
     }

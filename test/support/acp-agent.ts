@@ -6,7 +6,8 @@
  *
  * `--deaf` answers nothing · `--slow=MS` thinks before it answers the first request · `--stranger` wants a sign-in ·
  * `--plain` has no modes · `--history=N` tells N messages after a conversation was loaded · `--forgetful` loads nothing ·
- * `--late-marks` answers what it does not know when it has nothing else to do
+ * `--models` has models, `--model-options` has them in the newer shape · `--late-marks` answers what it does not know
+ * when it has nothing else to do
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createLineSplitter } from '../../src/transports/ndjson.ts'
@@ -82,6 +83,15 @@ const modes = () => ({
   availableModes: ['default', 'plan', 'acceptEdits', 'yolo'].map((id) => ({ id, name: id })),
 })
 
+function models(): Json {
+  const names = ['openrouter/author/slug', 'house/small']
+  const options = names.map((value) => ({ value, name: value.toUpperCase() }))
+  const newer = [{ id: 'model', category: 'model', type: 'select', currentValue: names[0], options }]
+  const older = options.map(({ value: modelId, name }) => ({ modelId, name }))
+  if (has('model-options')) return { configOptions: newer }
+  return has('models') ? { models: { currentModelId: names[0], availableModels: older } } : {}
+}
+
 const METHODS: Record<string, (params: Json, id: unknown) => Json | Promise<Json>> = {
   async initialize() {
     await setTimeout(number('slow'))
@@ -89,7 +99,7 @@ const METHODS: Record<string, (params: Json, id: unknown) => Json | Promise<Json
   },
   'session/new'() {
     if (has('stranger')) throw new Failed(-32000, 'Authentication required')
-    return { sessionId: 's', ...(has('plain') ? {} : { modes: modes() }) }
+    return { sessionId: 's', ...(has('plain') ? {} : { modes: modes() }), ...models() }
   },
   'session/load'(params) {
     if (has('forgetful')) throw new Failed(-32603, 'No such conversation')
@@ -102,6 +112,7 @@ const METHODS: Record<string, (params: Json, id: unknown) => Json | Promise<Json
     if (prompting) say(`now ${String(modeId)}`)
     return {}
   },
+  'session/set_config_option': ({ value }) => ({ ...models(), chosen: value }),
   async 'session/prompt'(params, id) {
     cancelled = false
     const texts = (params['prompt'] as { text: string }[]).map(({ text }) => text)

@@ -3,7 +3,7 @@ import { isMode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import type { AcpProfile } from './profile.ts'
-import { abilitiesOf, choicesOf } from './request.ts'
+import { abilitiesOf, choicesOf, modelsOf } from './request.ts'
 import { METHOD_NOT_FOUND, purposeOf } from './rpc.ts'
 import { type AcpState, andThen, nothing, other, said, type Step, warning, wish } from './state.ts'
 import { accepted, begun, ended, failureOf } from './turn.ts'
@@ -72,11 +72,13 @@ function opened(state: AcpState, detail: string, result: JsonObject): Step {
   if (sessionId === null || state.sessionId !== null || !state.opening) return nothing(state)
   const choices = choicesOf(result)
   const { version } = state
+  const models = modelsOf(result)
+  const told = models.length > 0 ? { models } : {}
   const raw = withoutLongLists(result, MAX_INIT)
   const own = how === 'new' ? { fresh: true, untold: true, model: choices.model } : {}
   return said(
     { ...state, ...own, sessionId, choices, modes: choices.modes, mode: choices.mode },
-    { type: 'agent.init', nativeId: sessionId, model: choices.model, version, raw },
+    { type: 'agent.init', nativeId: sessionId, model: choices.model, version, ...told, raw },
     wish({ step: 'opened', sessionId, choices }),
   )
 }

@@ -1,3 +1,4 @@
+import type { AgentModel } from '../../core/event.ts'
 import type { Mode } from '../../core/mode.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 
@@ -72,4 +73,28 @@ export function choicesOf({ modes, models, configOptions }: JsonObject): Choices
     model: asString(model.currentValue) ?? asString(asObject(models).currentModelId),
     settled: [],
   }
+}
+
+/** What OpenCode offers may be hundreds. */
+const MAX_MODELS = 500
+const MAX_NAME = 200
+
+/** The models that a conversation can have, in the newer shape or the older one. */
+export function modelsOf({ models, configOptions }: JsonObject): AgentModel[] {
+  const options = asArray(configOptions).map(asObject)
+  const option = options.find((one) => one.category === 'model') ?? options.find((one) => one.id === 'model')
+  const offered = option
+    ? asArray(option.options).flatMap(ungrouped)
+    : asArray(asObject(models).availableModels)
+  return offered.slice(0, MAX_MODELS).flatMap((one) => {
+    const { value, modelId, name } = asObject(one)
+    const id = asString(value) ?? asString(modelId)
+    if (id === null || id.length > MAX_NAME) return []
+    return { id, name: asString(name)?.slice(0, MAX_NAME) ?? id }
+  })
+}
+
+function ungrouped(option: unknown): unknown[] {
+  const { group, options } = asObject(option)
+  return group === undefined ? [option] : asArray(options)
 }

@@ -1,13 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Event, EventType } from '../../core/event.ts'
 import type { Corral } from '../../dialects/loaf/ports.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
 
 const ORIGIN = 'loaf'
 const POLL_MS = 50
 const PAGE = 1000
+/** So many sessions of an agent are looked at for what it has told about its models: the newest may not have begun. */
+const ASKED = 3
 
 /** The daemon, as the loaf dialect wants it. */
 export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
+  async function last(sessionId: string, types: EventType[]): Promise<Event | null> {
+    const { head } = (await calls.call('daemon.status')).log
+    const { events } = await calls.call('events.read', { sessionId, types, before: head + 1, limit: 1 })
+    return events[0] ?? null
+  }
+
   return {
     create: (wish) =>
       calls.call('session.create', { ...wish, mode: 'auto', key: `loaf ${wish.id}`, origin: ORIGIN }),
@@ -42,13 +51,14 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
     agents: async () => (await calls.call('agents.list')).agents,
     async models(agent) {
       const { sessions } = await calls.call('session.list', { agent, limit: 100 })
-      return [...new Set(sessions.flatMap(({ model }) => model ?? []))]
+      const used = [...new Set(sessions.flatMap(({ model }) => model ?? []))]
+      for (const { id } of sessions.slice(0, ASKED)) {
+        const init = await last(id, ['agent.init'])
+        if (init?.type === 'agent.init' && init.models) return { told: init.models, used }
+      }
+      return { told: [], used }
     },
-    async lastSeq(sessionId, types) {
-      const { head } = (await calls.call('daemon.status')).log
-      const { events } = await calls.call('events.read', { sessionId, types, before: head + 1, limit: 1 })
-      return events[0]?.seq ?? 0
-    },
+    lastSeq: async (sessionId, types) => (await last(sessionId, types))?.seq ?? 0,
     read: (sessionId, types, after) => calls.call('events.read', { sessionId, types, after, limit: PAGE }),
     events({ onReset, ...wanted }) {
       return feed.events({

@@ -6,10 +6,12 @@ import { uuid } from '../../core/ids.ts'
 import type { Daemon } from '../../daemon.ts'
 import type { Memory } from '../../dialects/loaf/ports.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
+import { isHeadless } from '../../signin/headless.ts'
 import type { Cli, Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { version } from '../version.ts'
 import { corralOf } from './rpc-corral.ts'
+import { signInWith } from './rpc-sign-in.ts'
 
 /** How long a request waits for a daemon that is away; what runs is waited for however long it takes. */
 const CALL_MS = 30_000
@@ -50,13 +52,10 @@ interface Around {
 
 /** Until the client has gone, or somebody wants an end. */
 async function attend(cli: Cli, { calls, feed, engine, leaving }: Around): Promise<void> {
-  const [{ serve }, { NO_SIGN_IN }] = await Promise.all([
-    import('../../dialects/loaf/server.ts'),
-    import('../../dialects/loaf/no-sign-in.ts'),
-  ])
+  const { serve } = await import('../../dialects/loaf/server.ts')
   const { closed, leave } = serve({
     corral: corralOf(calls, feed),
-    signIn: NO_SIGN_IN,
+    signIn: signInWith(calls, isHeadless(cli.env)),
     memory: memoryIn(cli.home),
     input: cli.stdin,
     output: cli.stdout,

@@ -29,7 +29,8 @@ export interface Choices {
   selected(sessionId?: string): Choice
   /** Without a session, for all that have no choice of their own. */
   select(wish: Wish, sessionIds: (string | undefined)[]): Promise<Choice>
-  models(provider: Provider): Promise<ModelOption[]>
+  /** `told`: by the agent itself. */
+  models(provider: Provider): Promise<{ models: ModelOption[]; told: boolean }>
   accounts(): Promise<Accounts>
   forget(): void
 }
@@ -38,14 +39,16 @@ export function createChoices({ corral, signIn }: { corral: Corral; signIn: Sign
   const ofSessions = new Map<string, Choice>()
   let ofProcess = NOTHING
 
-  const models = async (provider: Provider): Promise<ModelOption[]> =>
-    modelsOf(provider, await corral.models(AGENT_OF[provider]))
+  const models: Choices['models'] = async (provider) => {
+    const known = await corral.models(AGENT_OF[provider])
+    return { models: modelsOf(provider, known), told: known.told.length > 0 }
+  }
 
   return {
     selected: (sessionId) => (sessionId === undefined ? undefined : ofSessions.get(sessionId)) ?? ofProcess,
     models,
     async select({ model: id, provider, thinking, routing }, sessionIds) {
-      const model = (await models(provider)).find((one) => one.id === id)
+      const model = (await models(provider)).models.find((one) => one.id === id)
       if (!model) throw failure(`unknown model for provider ${provider}: ${id}`, 'unknown_model')
       const choice = { model: id, provider, thinking: levelOf(thinking, model), routing: routing ?? 'any' }
       for (const sessionId of sessionIds) {

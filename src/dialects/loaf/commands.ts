@@ -1,7 +1,7 @@
 import { choiceFields } from './choices.ts'
 import { Followed, type Context } from './context.ts'
 import { failure } from './errors.ts'
-import { authStatus } from './methods/auth.ts'
+import { authStatus, limits } from './methods/auth.ts'
 import { compressionOf, listModels } from './methods/model.ts'
 import { clearSession, listTools, shutDown } from './methods/system.ts'
 import type { Room } from './room.ts'
@@ -35,12 +35,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: ({ context }) => ({ completed: context.memory.onboarded() }),
   },
   forgeteverything: {
-    description: 'forget the chosen models and the first steps; sessions stay',
+    description: 'sign out, and forget keys, the chosen models and the first steps; sessions stay',
     async run({ context }) {
+      const kept = await context.signIn.forgetAll()
       context.memory.setOnboarded(false)
       context.choices.forget()
       await stateChanged(context, 'forgeteverything')
-      return { cleared: true }
+      return { cleared: true, ...(kept.length > 0 && { kept_files: kept }) }
     },
   },
   model: {
@@ -49,7 +50,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       return { ...choiceFields(context.choices.selected()), available: await listModels(context) }
     },
   },
-  limits: { description: 'what is left of the accounts', run: ({ context }) => context.signIn.limits() },
+  limits: { description: 'what is left of the accounts', run: ({ context }) => limits(context) },
   history: { description: 'list sessions, or go on with one: last, or an id', run: history },
   clear: {
     description: 'begin the conversation afresh',

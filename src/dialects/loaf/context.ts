@@ -17,8 +17,8 @@ export interface Context {
   newId(): string
   now(): number
   debug: { on: boolean }
-  /** Flows of signing in that wait for somebody. */
-  flows: Set<string>
+  /** Requests that wait for a human. */
+  waits: { signIns: number }
   /** Nothing more is taken from now on. */
   refuseNew(): void
   /** Ends the process in order, when the answer is out. */

@@ -1,3 +1,5 @@
+import type { ModelsOf } from './ports.ts'
+
 /** Who offers a model, in the words of the protocol, and the agent that is run for it. */
 export const AGENT_OF = {
   openai: 'codex',
@@ -28,8 +30,9 @@ export interface ModelOption {
 
 /** Leaves the choice to the agent. */
 const DEFAULT = 'default'
-/** How OpenCode names what it gets from OpenRouter. */
+/** How OpenCode names what it gets from OpenRouter, and how what it gets elsewhere is named here. */
 const OPENROUTER = 'openrouter/'
+const ELSEWHERE = 'opencode:'
 
 /** What is offered where an agent cannot tell its models: few, and names that stay. */
 const KNOWN: Record<Provider, readonly (readonly [id: string, label: string, window: number])[]> = {
@@ -65,25 +68,38 @@ export function providerOf(agent: string): Provider | null {
 /** What the agent calls a model; null: its own choice. */
 export function nativeModel(provider: Provider, id: string): string | null {
   if (id === DEFAULT) return null
-  return provider === 'openrouter' ? `${OPENROUTER}${id}` : id
+  if (provider !== 'openrouter') return id
+  return id.startsWith(ELSEWHERE) ? id.slice(ELSEWHERE.length) : `${OPENROUTER}${id}`
 }
 
 /** What the protocol calls a model of an agent. */
 export function modelId(provider: Provider, native: string | null): string {
   if (native === null) return DEFAULT
-  return provider === 'openrouter' && native.startsWith(OPENROUTER) ? native.slice(OPENROUTER.length) : native
+  if (provider !== 'openrouter') return native
+  return native.startsWith(OPENROUTER) ? native.slice(OPENROUTER.length) : `${ELSEWHERE}${native}`
 }
 
-/** The models of a provider: the agent's own choice, those that are known, those that were used before. */
-export function modelsOf(provider: Provider, used: readonly string[]): ModelOption[] {
+/** The models of a provider: the agent's own choice, those that it tells or else are known, those that were used before. */
+export function modelsOf(provider: Provider, { told, used }: ModelsOf): ModelOption[] {
   const agent = AGENT_OF[provider]
-  const known = KNOWN[provider].map(([id, label, contextWindowTokens]): ModelOption => {
-    return { ...option(provider, id, label, `with ${agent}`), contextWindowTokens }
-  })
+  const known = told.length > 0 ? told.map((model) => toldOption(provider, model)) : knownOptions(provider)
   const others = [...new Set(used.map((native) => modelId(provider, native)))]
     .filter((id) => !known.some((model) => model.id === id))
     .map((id) => option(provider, id, id, `used before with ${agent}`))
   return [option(provider, DEFAULT, 'Default', `what ${agent} takes by itself`), ...known, ...others]
+}
+
+function toldOption(provider: Provider, { id: native, name }: ModelsOf['told'][number]): ModelOption {
+  const id = modelId(provider, native)
+  const window = KNOWN[provider].find(([known]) => known === id)?.[2]
+  const model = option(provider, id, name, `with ${AGENT_OF[provider]}`)
+  return window === undefined ? model : { ...model, contextWindowTokens: window }
+}
+
+function knownOptions(provider: Provider): ModelOption[] {
+  return KNOWN[provider].map(([id, label, contextWindowTokens]) => {
+    return { ...option(provider, id, label, `with ${AGENT_OF[provider]}`), contextWindowTokens }
+  })
 }
 
 function option(provider: Provider, id: string, label: string, description: string): ModelOption {

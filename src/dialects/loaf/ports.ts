@@ -1,5 +1,5 @@
 import type { Content } from '../../core/content.ts'
-import type { Event, EventType } from '../../core/event.ts'
+import type { AgentModel, Event, EventType } from '../../core/event.ts'
 
 /** What this dialect has to know about a session. */
 export interface SessionView {
@@ -28,6 +28,14 @@ export interface AgentView {
   signedIn: boolean | null
 }
 
+/** What is known about the models of an agent, under the agent's own names. */
+export interface ModelsOf {
+  /** Those that it has told of last; empty: it does not tell, or has not been asked yet. */
+  told: readonly AgentModel[]
+  /** Those that sessions have used. */
+  used: readonly string[]
+}
+
 export interface EventsOptions {
   sessionId: string
   types: EventType[]
@@ -51,8 +59,7 @@ export interface Corral {
   unqueue(sessionId: string, turnId: string): Promise<boolean>
   interrupt(sessionId: string, clearQueue: boolean): Promise<boolean>
   agents(): Promise<AgentView[]>
-  /** Models that sessions of this agent are known to have used. */
-  models(agent: string): Promise<string[]>
+  models(agent: string): Promise<ModelsOf>
   /** The last `seq` of such an event, 0 when there is none. */
   lastSeq(sessionId: string, types: EventType[]): Promise<number>
   /** A page of what has happened. */
@@ -86,25 +93,22 @@ export type FlowEvent =
 /** Told as they are; each carries `flow_id` beside what the protocol has. */
 export type FlowListener = (type: FlowEvent, payload: { flow_id: string } & Record<string, unknown>) => void
 
-export interface FlowOptions {
-  mode: string
-  originator: string | null
-}
-
 /** Accounts and keys. Whatever fails throws, with words for people and nothing secret in them. */
 export interface SignIn {
   status(): Promise<SignedIn>
-  /** Resolves with the answer to the request when the flow has ended well. */
+  /** Resolves with the answer to the request when the flow has ended well. A mode that is not known is `auto`. */
   connect(
     provider: 'openai' | 'antigravity',
-    options: FlowOptions,
+    mode: string,
     events: FlowListener,
   ): Promise<Record<string, unknown>>
   /** False when there is no such flow (any more). */
   cancel(flowId: string): Promise<boolean>
-  /** An empty key takes it away. */
+  /** Nobody is here any more to sign in: what was begun here ends, and what others began is not waited for. */
+  leave(): Promise<void>
   setKey(name: 'openrouter' | 'exa' | 'anthropic', key: string): Promise<void>
-  limits(): Promise<Record<string, unknown>>
+  /** All accounts and keys; the login files of agents that had to be left. */
+  forgetAll(): Promise<string[]>
 }
 
 /** What is remembered from one run to the next. */

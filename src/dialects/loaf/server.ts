@@ -8,7 +8,8 @@ import { METHODS } from './methods.ts'
 import { createOutput } from './output.ts'
 import type { Corral, Memory, SignIn } from './ports.ts'
 import { createRooms } from './rooms.ts'
-import { stateChanged } from './snapshot.ts'
+import { sayLast } from './snapshot.ts'
+import { within } from './within.ts'
 
 /** So many requests may be under way; the next ones wait in the pipe. */
 const MAX_UNDER_WAY = 200
@@ -57,7 +58,7 @@ export function serve(options: ServerOptions): Server {
     newId,
     now,
     debug,
-    flows: new Set(),
+    waits: { signIns: 0 },
     refuseNew: () => void (isRefusing = true),
     end: ending.resolve,
   }
@@ -125,14 +126,14 @@ export function serve(options: ServerOptions): Server {
 
   /** What was asked is answered, but nobody is left to sign in. */
   async function settled(): Promise<void> {
-    await Promise.allSettled([...context.flows].map((flow) => signIn.cancel(flow)))
+    await signIn.leave()
     await within(LAST_MS, Promise.all(underWay))
   }
 
   async function close(): Promise<void> {
     await ending.promise
     isRefusing = true
-    await Promise.allSettled([...context.flows].map((flow) => signIn.cancel(flow)))
+    await signIn.leave()
     await within(FLUSH_MS, Promise.all(underWay))
     context.rooms.close()
     await output.flush(FLUSH_MS)
@@ -143,14 +144,7 @@ export function serve(options: ServerOptions): Server {
     closed: close(),
     leave(reason) {
       isRefusing = true
-      void stateChanged(context, reason).then(ending.resolve, ending.resolve)
+      void sayLast(context, reason).then(ending.resolve)
     },
   }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work, promise])
-  clearTimeout(timer)
 }

@@ -1,5 +1,9 @@
 import type { Context } from './context.ts'
 import { findSkills } from './skills.ts'
+import { within } from './within.ts'
+
+/** A daemon that is away keeps nobody from leaving. */
+const LAST_MS = 2000
 
 /** All that is not about one session. */
 export async function snapshot({ choices, memory, rooms, cwd, home }: Context) {
@@ -33,4 +37,9 @@ export async function stateChanged(context: Context, reason: string, sessionId?:
     snapshot: await snapshot(context),
     ...(sessionId !== undefined && { session_id: sessionId }),
   })
+}
+
+/** Why this process ends, if that can still be told. */
+export async function sayLast(context: Context, reason: string): Promise<void> {
+  await within(LAST_MS, stateChanged(context, reason))
 }

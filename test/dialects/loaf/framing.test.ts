@@ -216,7 +216,7 @@ describe('the handshake', () => {
         },
         methods: NAMES,
       })
-      assert.deepEqual(extensions, ['auth.cancel', 'events.replay', 'session.list'])
+      assert.deepEqual(extensions, ['auth.cancel', 'auth.set.anthropic_key', 'events.replay', 'session.list'])
     }
     assert.equal(NAMES.length, 29)
   })

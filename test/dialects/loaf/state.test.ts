@@ -213,29 +213,6 @@ describe('models', () => {
   })
 })
 
-describe('sign-in', () => {
-  test('that is not available fails with words, as an event too', async () => {
-    for (const provider of ['openai', 'antigravity']) {
-      const { code, message } = await client.fails(`auth.connect.${provider}`)
-      assert.equal(code, -32603)
-      assert.match(message, /sign-in is not available/)
-      const { payload } = await client.event('auth.flow.failed', (it) => it['provider'] === provider)
-      assert.equal(payload.message, message)
-    }
-    assert.equal((await client.fails('auth.set.openrouter_key', { api_key: 'secret-1' })).code, -32603)
-    assert.equal((await client.fails('auth.cancel', { flow_id: 'x' })).data.kind, 'flow_not_found')
-    const limits = await client.fails('limits.get')
-    assert.equal(limits.message, 'limits requires at least one oauth provider')
-    assert.ok(!JSON.stringify(client.lines).includes('secret-1'))
-  })
-
-  test('for search may be skipped', async () => {
-    const answer = await client.call('auth.set.exa_key', { api_key: 'SKIP' })
-    assert.deepEqual(answer, { configured: false, skipped: true })
-    await client.event('state.changed', (it) => it.reason === 'exa_key_skipped')
-  })
-})
-
 describe('skills and tools', () => {
   test('are found in the repository and at home', async (t) => {
     mkdirSync(join(daemon.project, '.git'), { recursive: true })

@@ -1,29 +1,32 @@
 import type { Context, Methods } from '../context.ts'
 import { failure } from '../errors.ts'
-import { modelsOf } from '../models.ts'
 import { optionalParams, paramsOf } from '../params.ts'
-import type { FlowOptions } from '../ports.ts'
 import { stateChanged } from '../snapshot.ts'
 
-async function connect(context: Context, provider: 'openai' | 'antigravity', options: FlowOptions) {
-  const { signIn, output, flows } = context
-  const mine = new Set<string>()
+async function connect(context: Context, provider: 'openai' | 'antigravity', mode: string) {
+  const result = await flow(context, provider, mode)
+  await stateChanged(context, `auth_${provider}_connected`)
+  return { ...result, provider }
+}
+
+/** Whoever waits for somebody to sign in must not keep other requests from being read. */
+const MAX_WAITING = 20
+
+async function flow({ signIn, output, waits }: Context, provider: 'openai' | 'antigravity', mode: string) {
+  if (waits.signIns >= MAX_WAITING) throw failure(`${MAX_WAITING} sign-ins are waited for already`, 'busy')
+  waits.signIns += 1
   let toldOfFailure = false
   try {
-    const result = await signIn.connect(provider, options, (type, payload) => {
-      mine.add(payload.flow_id)
-      flows.add(payload.flow_id)
+    return await signIn.connect(provider, mode, (type, payload) => {
       toldOfFailure ||= type === 'auth.flow.failed'
       output.event(type, { provider, ...payload })
     })
-    await stateChanged(context, `auth_${provider}_connected`)
-    return { ...result, provider }
   } catch (error) {
-    const message = (error as Error).message
-    if (!toldOfFailure) output.event('auth.flow.failed', { provider, message })
+    // One that could not even begin has no id.
+    if (!toldOfFailure) output.event('auth.flow.failed', { provider, message: (error as Error).message })
     throw error
   } finally {
-    for (const flow of mine) flows.delete(flow)
+    waits.signIns -= 1
   }
 }
 
@@ -39,20 +42,31 @@ export async function authStatus({ choices }: Context) {
   }
 }
 
+/** What is left of an account only its agent could tell, and none does when asked. */
+export async function limits({ choices }: Context) {
+  const { openai, antigravity } = await choices.accounts()
+  if (!openai && !antigravity) throw failure('limits requires at least one oauth provider', 'not_signed_in')
+  const untold = (agent: string) => ({ ok: false, message: `${agent} does not tell Corral what is left` })
+  return {
+    openai: openai ? untold('Codex') : null,
+    antigravity: antigravity ? untold('Gemini CLI') : null,
+  }
+}
+
 export const authMethods: Methods = {
   'auth.status': (_, context) => authStatus(context),
   'auth.connect.openai'(params, context) {
     const given = optionalParams('auth.connect.openai', params)
-    const mode = given.optionalText('mode') ?? 'auto'
-    return connect(context, 'openai', { mode, originator: given.optionalText('originator') ?? null })
+    given.optionalText('originator') // who Corral is to the issuer is a setting
+    return connect(context, 'openai', given.optionalText('mode') ?? 'auto')
   },
-  'auth.connect.antigravity': (_, context) =>
-    connect(context, 'antigravity', { mode: 'browser', originator: null }),
+  'auth.connect.antigravity': (_, context) => connect(context, 'antigravity', 'browser'),
   async 'auth.set.openrouter_key'(params, context) {
     const key = paramsOf('auth.set.openrouter_key', params).text('api_key')
     await context.signIn.setKey('openrouter', key)
     await stateChanged(context, 'openrouter_key_updated')
-    return { configured: true, model_count: modelsOf('openrouter', []).length, source: 'fallback' }
+    const { models, told } = await context.choices.models('openrouter')
+    return { configured: true, model_count: models.length, source: told ? 'cache' : 'fallback' }
   },
   async 'auth.set.exa_key'(params, context) {
     const key = paramsOf('auth.set.exa_key', params).text('api_key')
@@ -61,6 +75,7 @@ export const authMethods: Methods = {
     await stateChanged(context, skipped ? 'exa_key_skipped' : 'exa_key_updated')
     return { configured: !skipped, skipped }
   },
+  'limits.get': (_, context) => limits(context),
   'onboarding.status': (_, { memory }) => ({ completed: memory.onboarded() }),
   async 'onboarding.complete'(_, context) {
     context.memory.setOnboarded(true)
@@ -71,6 +86,11 @@ export const authMethods: Methods = {
 
 /** Beyond the original. */
 export const moreAuthMethods: Methods = {
+  async 'auth.set.anthropic_key'(params, context) {
+    await context.signIn.setKey('anthropic', paramsOf('auth.set.anthropic_key', params).text('api_key'))
+    await stateChanged(context, 'anthropic_key_updated')
+    return { configured: true }
+  },
   async 'auth.cancel'(params, { signIn }) {
     const flowId = paramsOf('auth.cancel', params).text('flow_id')
     if (await signIn.cancel(flowId)) return { flow_id: flowId, cancelled: true }

@@ -24,7 +24,7 @@ export function compressionOf(room: Room, window: number | null) {
 
 export async function listModels({ choices }: Context, provider?: Provider) {
   const providers = provider === undefined ? (await choices.accounts()).enabled : [provider]
-  const models = (await Promise.all(providers.map(choices.models))).flat()
+  const models = (await Promise.all(providers.map(choices.models))).flatMap(({ models }) => models)
   return { providers, models, ...choiceFields(choices.selected()) }
 }
 
@@ -51,7 +51,8 @@ export const modelMethods: Methods = {
     const forWhom = compress ? [undefined, sessionId] : [sessionId]
     const choice = await context.choices.select(wish, forWhom)
     await stateChanged(context, 'model_selected')
-    const window = (await context.choices.models(wish.provider)).find(({ id }) => id === wish.model)
+    const { models } = await context.choices.models(wish.provider)
+    const window = models.find(({ id }) => id === wish.model)
     return {
       ...choiceFields(choice),
       ...(compress && room && { compression: compressionOf(room, window?.contextWindowTokens ?? null) }),
@@ -61,5 +62,4 @@ export const modelMethods: Methods = {
     // OpenCode does not tell who serves a model.
     return { model_id: paramsOf('model.openrouter.providers', params).text('model_id'), providers: [] }
   },
-  'limits.get': (_, { signIn }) => signIn.limits(),
 }

@@ -6,19 +6,22 @@ import { optionalParams, paramsOf } from '../params.ts'
 import type { Room } from '../room.ts'
 import { findSaved, listSaved, loadSaved } from '../saved.ts'
 import { findSkills } from '../skills.ts'
-import { snapshot, stateChanged } from '../snapshot.ts'
+import { sayLast, snapshot } from '../snapshot.ts'
+import { within } from '../within.ts'
 
 export const PROTOCOL_VERSION = '1.0.0'
 /** How long a turn may take to end when its conversation is to be forgotten. */
 const END_MS = 10_000
+/** How long the daemon may take to stop what runs when this process ends. */
+const STOP_MS = 4000
 
 /** Ends what was begun here, and then this process; what others run goes on. */
 export async function shutDown(context: Context, reason: string, result: unknown): Promise<Followed> {
   const { corral, rooms, refuseNew, end } = context
   refuseNew()
   const ours = rooms.all.filter((room) => room.used && room.conversation.busy)
-  await Promise.allSettled(ours.map(({ id }) => corral.interrupt(id, true)))
-  await stateChanged(context, reason).catch(() => {})
+  await within(STOP_MS, Promise.allSettled(ours.map(({ id }) => corral.interrupt(id, true))))
+  await sayLast(context, reason)
   return new Followed(result, end)
 }
 

@@ -1,0 +1,130 @@
+import { KEY_NAMES, PROVIDERS, SIGN_IN_MODES } from '../../core/signin.ts'
+import type { FlowEvent, FlowListener, Profile, SignIn } from '../../dialects/loaf/ports.ts'
+import type { Api, NativeClient } from '../../dialects/native/client.ts'
+
+type NativeEvent = Api['signin.flow']['result']['events'][number]
+
+const WAIT_MS = 25_000
+
+/** Signing in with the daemon, as the loaf dialect wants it. */
+export function signInWith(calls: NativeClient, headless: boolean): SignIn {
+  const begun = new Set<string>()
+  const leaving = Promise.withResolvers<never>()
+  leaving.promise.catch(() => {}) // often nobody waits
+  let left = false
+
+  async function cancel(flowId: string): Promise<boolean> {
+    return (await calls.call('signin.cancel', { flowId })).cancelled
+  }
+
+  async function start(provider: 'openai' | 'antigravity', wanted: string) {
+    const mode = SIGN_IN_MODES.find((one) => one === wanted) ?? 'auto'
+    const { flowId, joined } = await calls.call('signin.start', { provider, mode, headless })
+    if (joined) return { flowId, ended: leaving.promise }
+    begun.add(flowId)
+    // It may have been on its way when everybody left.
+    if (left) await cancel(flowId)
+    return { flowId, ended: null }
+  }
+
+  /** The answer; throws why there is none. */
+  async function follow(flowId: string, ended: Promise<never> | null, tell: FlowListener) {
+    for (let after = 0; ;) {
+      const next = calls.call('signin.flow', { flowId, after, waitMs: WAIT_MS })
+      const { events } = await (ended ? Promise.race([next, ended]) : next)
+      for (const event of events) {
+        const [type, payload] = toldOf(event)
+        tell(type, { flow_id: flowId, ...payload })
+        if (event.type === 'completed') return payload
+        if (event.type === 'failed') throw new Error(event.message)
+      }
+      after += events.length
+    }
+  }
+
+  return {
+    async status() {
+      const { accounts, keys } = await calls.call('signin.status')
+      const account = (name: string) => accounts.find(({ provider }) => provider === name)
+      const hasKey = (wanted: string): boolean => keys.some(({ name }) => name === wanted)
+      return {
+        openai: account('openai') !== undefined,
+        antigravity: account('antigravity') !== undefined,
+        openrouter: hasKey('openrouter'),
+        anthropic: hasKey('anthropic'),
+        profile: profileOf(account('antigravity')?.profile ?? null),
+      }
+    },
+    async connect(provider, mode, tell) {
+      const { flowId, ended } = await start(provider, mode)
+      let isOver = false
+      try {
+        return await follow(flowId, ended, (type, payload) => {
+          isOver ||= type === 'auth.flow.failed'
+          tell(type, payload)
+        })
+      } catch (error) {
+        if (!isOver) tell('auth.flow.failed', { flow_id: flowId, message: (error as Error).message })
+        throw error
+      } finally {
+        begun.delete(flowId)
+      }
+    },
+    async cancel(flowId) {
+      try {
+        return await cancel(flowId)
+      } catch (error) {
+        if ((error as { code?: unknown }).code === 'invalid') return false
+        throw error
+      }
+    },
+    async leave() {
+      left = true
+      leaving.reject(new Error('left before the sign-in was over'))
+      await Promise.allSettled([...begun].map(cancel))
+    },
+    async setKey(name, key) {
+      await calls.call('signin.setKey', { name, key })
+    },
+    async forgetAll() {
+      const all = [...PROVIDERS, ...KEY_NAMES].map((name) => calls.call('signin.forget', { name }))
+      return (await Promise.all(all)).flatMap(({ keptFile }) => keptFile ?? [])
+    },
+  }
+}
+
+/** An event in the words of the protocol; what completes a sign-in is also the answer to the request. */
+function toldOf(event: NativeEvent): [FlowEvent, Record<string, unknown>] {
+  switch (event.type) {
+    case 'started':
+      return ['auth.flow.started', {}]
+    case 'url':
+      return ['auth.flow.url', { url: event.url }]
+    case 'device_code': {
+      const { verificationUrl, userCode, intervalSeconds, expiresInSeconds } = event
+      return [
+        'auth.flow.device_code',
+        {
+          verification_url: verificationUrl,
+          user_code: userCode,
+          interval_seconds: intervalSeconds,
+          expires_in_seconds: expiresInSeconds,
+        },
+      ]
+    }
+    case 'completed': {
+      const { provider, loginMethod, accountId, profile } = event
+      const openai = { login_method: loginMethod, account_id: accountId }
+      return ['auth.flow.completed', provider === 'openai' ? openai : { profile: profileOf(profile) }]
+    }
+    case 'failed':
+      return ['auth.flow.failed', { message: event.message }]
+  }
+}
+
+/** The original knows no account without a name. */
+function profileOf(
+  profile: { email: string | null; name: string | null; picture?: string } | null,
+): Profile | null {
+  return profile && { ...profile, email: profile.email ?? '', name: profile.name ?? '' }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { clientFor as nativeFor } from '../native/support.ts'
+import { clientFor, turn, type Client } from './support.ts'
+
+const AGENT = new URL('../../support/acp-agent.ts', import.meta.url).pathname
+
+let daemon: TestDaemon
+let bin: string
+
+before(async () => {
+  bin = mkdtempSync(join(tmpdir(), 'corral-agents-'))
+  daemon = await startDaemon({
+    env: {
+      CORRAL_GEMINI_BIN: program('gemini', '--models'),
+      CORRAL_OPENCODE_BIN: program('opencode', '--model-options'),
+    },
+  })
+})
+
+after(async () => {
+  await daemon.stop()
+  rmSync(bin, { recursive: true, force: true })
+})
+
+/** An agent that is none, and has two models to choose from. */
+function program(name: string, option: string): string {
+  const path = join(bin, name)
+  const script = `#!/bin/sh\n[ "$1" = --version ] && echo 1.2.3 && exit\nexec "${process.execPath}" "${AGENT}" ${option}\n`
+  writeFileSync(path, script, { mode: 0o755 })
+  return path
+}
+
+interface Model {
+  id: string
+  label: string
+}
+
+async function models(client: Client, provider: string): Promise<Model[]> {
+  const { models } = await client.call<{ models: Model[] }>('model.list', { provider })
+  return models.map(({ id, label }) => ({ id, label }))
+}
+
+async function used(client: Client, provider: string, model_id: string): Promise<string> {
+  await client.call('model.select', { model_id, provider, thinking_level: 'HIGH' })
+  const { session_id } = await client.call<{ session_id: string }>('session.create')
+  await turn(client, session_id, '"hello"')
+  return session_id
+}
+
+test('what an agent has told about its models takes the place of what is known', async (t) => {
+  const client = clientFor(t, daemon)
+  const before = await models(client, 'antigravity')
+  assert.ok(before.some(({ id }) => id === 'gemini-2.5-pro'))
+  await used(client, 'antigravity', 'default')
+  assert.deepEqual(await models(client, 'antigravity'), [
+    { id: 'default', label: 'Default' },
+    { id: 'openrouter/author/slug', label: 'OPENROUTER/AUTHOR/SLUG' },
+    { id: 'house/small', label: 'HOUSE/SMALL' },
+  ])
+})
+
+test("OpenCode's models are named as OpenRouter names them, and those from elsewhere reach it as they are", async (t) => {
+  const client = clientFor(t, daemon)
+  await used(client, 'openrouter', 'default')
+  const listed = await models(client, 'openrouter')
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    ['default', 'author/slug', 'opencode:house/small'],
+  )
+  const native = await nativeFor(t, daemon)
+  for (const [id, name] of [
+    ['author/slug', 'openrouter/author/slug'],
+    ['opencode:house/small', 'house/small'],
+  ] as const) {
+    const sessionId = await used(client, 'openrouter', id)
+    assert.equal((await native.call('session.get', { sessionId })).model, name)
+  }
+  assert.deepEqual(await models(client, 'openrouter'), listed)
+  const answer = await client.call('auth.set.openrouter_key', { api_key: 'sk-or' })
+  assert.deepEqual(answer, { configured: true, model_count: 3, source: 'cache' })
+  await native.call('signin.forget', { name: 'openrouter' })
+})

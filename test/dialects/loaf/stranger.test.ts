@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
+import { clientFor, demoSession, eventually, turn, type Sent } from './support.ts'
+
+/** Well below the time that a request may wait for a daemon. */
+const SOON_MS = 8000
+
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
+
+test('a daemon that is gone for good keeps nobody from leaving', async (t) => {
+  const gone = await daemonFor(t)
+  const ways = ['stdin', 'SIGINT', 'SIGTERM', 'system.shutdown'] as const
+  const clients = ways.map(() => clientFor(t, gone))
+  await Promise.all(
+    clients.map(async (client) => {
+      const sessionId = await demoSession(client)
+      await client.call('session.send', { session_id: sessionId, text: '[[drip 1000 20]]' })
+      await client.event('session.stream.chunk')
+    }),
+  )
+  await gone.kill9()
+  const begun = Date.now()
+  for (const [at, way] of ways.entries()) {
+    const { child } = clients[at]!
+    if (way === 'stdin') child.stdin!.end()
+    else if (way === 'system.shutdown') clients[at]!.write(line('end', way))
+    else child.kill(way)
+  }
+  assert.deepEqual(await Promise.all(clients.map(({ exited }) => exited)), [0, 0, 0, 0])
+  assert.ok(Date.now() - begun < SOON_MS, `${Date.now() - begun} ms`)
+  assert.deepEqual(clients[3]!.lines.find(({ id }) => id === 'end')!.result, { accepted: true })
+})
+
+function line(id: string, method: string, params?: object): string {
+  return `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+}
+
+test('a second SIGINT changes nothing', async (t) => {
+  const client = clientFor(t, daemon)
+  await demoSession(client)
+  client.child.kill('SIGINT')
+  client.child.kill('SIGINT')
+  assert.equal(await client.exited, 0)
+})
+
+test('a session that somebody else removes in the middle of a turn is over here, and not for others', async (t) => {
+  const native = await nativeFor(t, daemon)
+  const client = clientFor(t, daemon)
+  const sessionId = await demoSession(client)
+  const kept = await demoSession(client)
+  const { turn_id } = await client.call<Sent>('session.send', { session_id: sessionId, text: '[[hang]]' })
+  await client.call('session.send', { session_id: sessionId, text: 'next', enqueue: true })
+  await eventually('a turn', async () =>
+    (await native.call('session.get', { sessionId })).status === 'running' ? true : null,
+  )
+  await native.call('session.destroy', { sessionId })
+  await client.event('session.interrupted', (it) => it.turn_id === turn_id)
+  await client.event('session.status', (it) => it.session_id === sessionId && !it.pending)
+  for (const method of ['session.get', 'session.interrupt', 'session.queue.list', 'session.queue.clear']) {
+    const error = await client.fails(method, { session_id: sessionId })
+    assert.deepEqual([error.message, error.data.kind], [`unknown session: ${sessionId}`, 'session_not_found'])
+  }
+  const { sessions } = await client.call<{ sessions: { ids: string[] } }>('state.get')
+  assert.deepEqual(sessions.ids, [kept])
+  await turn(client, kept, 'still here')
+})
+
+test('of a thousand prompts as many wait, in order, as may; the others are refused in words', async (t) => {
+  const client = clientFor(t, daemon)
+  const session_id = await demoSession(client)
+  await client.call('session.send', { session_id, text: '[[hang]]' })
+  const texts = Array.from({ length: 1000 }, (_, at) => `prompt ${at}`)
+  const answers = await Promise.all(
+    texts.map((text) => client.ask('session.send', { session_id, text, enqueue: true })),
+  )
+  const refused = answers.flatMap(({ error }) => error ?? [])
+  assert.deepEqual(new Set(refused.map(({ data }) => data.kind)), new Set(['queue_full']))
+  const { queue } = await client.call<{ queue: { text: string }[] }>('session.queue.list', { session_id })
+  assert.deepEqual(
+    queue.map(({ text }) => text),
+    texts.slice(0, 1000 - refused.length),
+  )
+  const { cleared_count } = await client.call('session.queue.clear', { session_id })
+  assert.equal(cleared_count, queue.length)
+  await client.call('session.interrupt', { session_id })
+  await client.event('session.interrupted')
+  await turn(client, session_id, 'and on')
+})
+
+test('a tool that a rule refuses is told as refused', async (t) => {
+  const native = await nativeFor(t, daemon)
+  const client = clientFor(t, daemon)
+  const sessionId = await demoSession(client)
+  const outcome = async () => {
+    const { lines } = await turn(client, sessionId, '[[shell echo here]]')
+    const done = lines.find(({ params }) => params?.type === 'session.tool.call.completed')!
+    return done.params!.payload.data.executed
+  }
+  await native.call('session.configure', { sessionId, rules: { deny: ['Shell(echo *)'] } })
+  const { ok, error } = await outcome()
+  assert.deepEqual([ok, typeof error], [false, 'string'])
+  await native.call('session.configure', { sessionId, rules: { deny: [] } })
+  assert.equal((await outcome()).ok, true)
+})
+
+test('a question that somebody must answer is shown, and any other client answers it', async (t) => {
+  const native = await nativeFor(t, daemon)
+  const client = clientFor(t, daemon)
+  const sessionId = await demoSession(client)
+  await native.call('session.configure', { sessionId, mode: 'ask' })
+  await client.call('session.send', { session_id: sessionId, text: '[[shell echo allowed]]' })
+  await client.event('session.status', (it) => it.status_label.startsWith('waiting for approval'))
+  const { approvals } = await native.call('approval.list', { sessionId })
+  await native.call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
+  await client.event('session.completed')
+  assert.equal(client.events('session.tool.call.completed')[0]!.payload.data.executed.ok, true)
+})
+
+test('two processes in one session tell the same, and each has its answers', async (t) => {
+  const clients = [clientFor(t, daemon), clientFor(t, daemon)]
+  const session_id = await demoSession(clients[0]!)
+  await clients[1]!.state(session_id)
+  await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      clients[at % 2]!.call('session.send', { session_id, text: `message ${at}`, enqueue: true }),
+    ),
+  )
+  const told = clients.map((client) =>
+    eventually('all answers', () => {
+      const done = client.events('session.completed')
+      return done.length === 20 ? done.map(({ seq, payload }) => [seq, payload.turn_id]) : null
+    }),
+  )
+  assert.deepEqual(await told[0], await told[1])
+})
+
+test('garbage between requests costs one error each, and no more', async (t) => {
+  const client = clientFor(t, daemon)
+  const garbage = [
+    Buffer.from([0xff, 0xfe, 0x0a]),
+    Buffer.from('{"jsonrpc":"2.0","id":1,"method":"system.ping"'),
+    Buffer.from('\n[[[[[[[[\n'),
+    Buffer.from(`${'['.repeat(100_000)}\n`),
+    Buffer.from('{"jsonrpc":"2.0","id":{},"method":"system.ping"}\n\u0000\n'),
+    Buffer.from('{"jsonrpc":"2.0","id":"p","method":"__proto__"}\n'),
+    Buffer.from('{"jsonrpc":"2.0","id":"c","method":"constructor","params":{}}\n'),
+    Buffer.from('{"jsonrpc":"2.0","id":"s","method":"session.get","params":{"session_id":"../../etc"}}\n'),
+  ]
+  for (const piece of garbage) client.write(piece)
+  await client.unnamed(6)
+  assert.equal((await client.ask('system.ping')).result!['ok'], true)
+  for (const [wanted, code] of Object.entries({ p: -32601, c: -32601, s: -32603 })) {
+    const answer = await eventually(wanted, () => client.lines.find(({ id }) => id === wanted))
+    assert.equal(answer.error!.code, code)
+  }
+  assert.equal((await client.unnamed(6)).length, 6)
+})
