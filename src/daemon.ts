@@ -129,7 +129,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
       return examineFromInside(around, { addresses, troubles, agents: await reports(), own })
     }),
     spares: host.spares,
-    detect: async (name: string) => (catalog.names().includes(name) ? catalog.detect(name) : null),
+    detect: async (name: string) => (catalog.names().includes(name) ? catalog.find(name) : null),
     abilities(name: string) {
       const able = catalog.names().includes(name) ? catalog.capabilities(name) : null
       return { takesTools: able?.clientTools ?? false, canBeBare: able?.bare ?? false }

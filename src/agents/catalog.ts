@@ -5,10 +5,13 @@ import type { SignedIn } from './signed-in.ts'
 
 /** How long a look at the machine is good for: people install agents while the daemon runs. */
 const FRESH_MS = 10_000
+const STALE_MS = 10 * 60_000
 
 export interface Catalog extends AgentCatalog {
   driver(name: string): AgentDriver
   detect(name: string): Promise<Detection>
+  /** The same in a hurry: what was seen last will do, if the agent was there. */
+  find(name: string): Promise<Detection>
   signedIn(name: string): Promise<SignedIn>
 }
 
@@ -40,9 +43,19 @@ export function createCatalog(
     return found
   }
 
+  /** Who was there a while ago is not waited for: a look takes as long as some programs take to start. */
+  async function find(name: string): Promise<Detection> {
+    const before = looks.get(name)
+    const found = detect(name)
+    if (!before || Date.now() - before.at > STALE_MS) return found
+    const last = await before.found
+    return last.installed ? last : found
+  }
+
   return {
     driver,
     detect,
+    find,
     names: () => [...byName.keys()],
     title: (name) => byName.get(name)?.title ?? name,
     signedIn: (name) => {
@@ -51,7 +64,7 @@ export function createCatalog(
     },
     capabilities: (name) => driver(name).capabilities,
     async require(name) {
-      const { installed, problem } = await detect(name)
+      const { installed, problem } = await find(name)
       if (!installed)
         throw new CorralError('agent_missing', problem ?? `The agent ${name} is not installed`, { name })
     },

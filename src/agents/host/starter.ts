@@ -140,7 +140,7 @@ export function createStarter(deps: StarterDeps): Starter {
     },
     async start(session) {
       const driver = catalog.driver(session.agent)
-      const detection = await catalog.detect(session.agent)
+      const detection = await catalog.find(session.agent)
       if (!detection.installed) {
         throw new CorralError('agent_missing', detection.problem ?? `${driver.title} is not installed`)
       }
