@@ -42,8 +42,8 @@ export interface SpareKind {
   cwd: string | null
   /** False: it has no tools of its own. */
   ownTools: boolean
-  /** It has been told this already, and can be told nothing else; only where `cwd` is known. */
-  systemPrompt?: string
+  /** It has been told this already, and no other prompt can be told any more; only where `cwd` is known. */
+  told?: { systemPrompt: string; model: string | null }
 }
 
 /** A spare that any new session may become. */

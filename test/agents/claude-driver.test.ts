@@ -379,3 +379,32 @@ describe('detect', () => {
     assert.equal(found.version, '2.1.325')
   })
 })
+
+describe('a spare that has been told something', () => {
+  const told = { systemPrompt: 'be terse', model: 'sonnet' }
+  const kind = { cwd: '/project', ownTools: false, told }
+  const fitting = { systemPrompt: 'be terse', ownTools: false, clientTools: [] }
+
+  test('is started with it, and has nothing more to hear', () => {
+    const { args, greeting } = sparePlan(DETECTION, kind, '/parking', ids())!
+    assert.ok(args.includes('--model=sonnet') && args.includes('--tools='))
+    assert.deepEqual(parse(greeting)[0]!.request, { subtype: 'initialize', systemPrompt: ['be terse'] })
+    assert.deepEqual(claim(session({ model: 'sonnet', settings: fitting }), kind), [])
+    const other = parse(claim(session({ model: 'haiku', settings: fitting }), kind))
+    assert.deepEqual(
+      other.map(({ request }) => request),
+      [{ subtype: 'set_model', model: 'haiku' }],
+    )
+  })
+
+  test('becomes no session that was to be told something else', () => {
+    const fits = (model: string | null, more: Session['settings'] = {}): boolean =>
+      claimable(session({ model, settings: { ...fitting, ...more } }), kind)
+    const tool = { name: 't', description: '', inputSchema: {} }
+    assert.deepEqual([fits('sonnet'), fits('haiku'), fits(null)], [true, true, false])
+    assert.ok(!fits('sonnet', { systemPrompt: 'other' }))
+    assert.ok(!fits('sonnet', { appendSystemPrompt: 'more' }))
+    assert.ok(!fits('sonnet', { clientTools: [tool] }))
+    assert.ok(!fits('sonnet', { ownTools: true }))
+  })
+})

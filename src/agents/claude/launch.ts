@@ -81,7 +81,7 @@ export function parked(detection: Detection, cwd: string, ids: () => string): La
 /** A process that knows its directory and its tools, and waits to be told the rest. */
 export function waiting(
   detection: Detection,
-  { cwd, ownTools, systemPrompt }: SpareKind & { cwd: string },
+  { cwd, ownTools, told }: SpareKind & { cwd: string },
   ids: () => string,
 ): LaunchPlan {
   const settings: SessionSettings = { clientTools: [], ownTools }
@@ -91,6 +91,7 @@ export function waiting(
       ...BASE_ARGS,
       `--permission-prompt-tool=${OURSELVES}`,
       `--session-id=${ids()}`,
+      ...(told?.model ? [`--model=${told.model}`] : []),
       ...toolArgs(settings),
       ...mcpArgs(settings),
     ],
@@ -98,7 +99,7 @@ export function waiting(
     env: { ...BASE_ENV, ...PATIENT_ENV, ...OFFERING_ENV },
     // Answered when it is up: until then it is not warm.
     greeting: [
-      ...(systemPrompt === undefined ? [] : [initialization(ids(), { systemPrompt: [systemPrompt] })]),
+      ...(told ? [initialization(ids(), { systemPrompt: [told.systemPrompt] })] : []),
       request('barrier', ids(), { subtype: 'get_session_cost' }),
     ],
   }

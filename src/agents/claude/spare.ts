@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Session, SessionSettings } from '../../core/session.ts'
+import type { Session } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { request } from './control.ts'
 import { appendedPrompt, asksOurselves, initialize, parked, waiting } from './launch.ts'
@@ -23,14 +23,15 @@ export function sparePlan(
 }
 
 /** Whether a spare can become this session: a new conversation, and nothing that only argv can say. */
-export function claimable({ nativeId, forkFrom, cwd, settings }: Session, kind: SpareKind): boolean {
+export function claimable(session: Session, kind: SpareKind): boolean {
+  const { nativeId, forkFrom, cwd, settings } = session
   if (nativeId !== null || forkFrom !== null || !asksOurselves(settings)) return false
   const { allowedTools, disallowedTools, maxTurns, mcpConfig, ...rest } = settings
   if ([allowedTools, disallowedTools, maxTurns, mcpConfig].some((it) => it !== undefined)) return false
   const { systemPrompt, clientTools, ownTools = true, additionalDirectories } = rest
   if (kind.cwd !== null) {
     const fits = cwd === kind.cwd && ownTools === kind.ownTools && additionalDirectories === undefined
-    return fits && (kind.systemPrompt === undefined || wasTold(settings, kind.systemPrompt))
+    return fits && (kind.told === undefined || wasTold(session, kind.told))
   }
   return ownTools && systemPrompt === undefined && clientTools === undefined
 }
@@ -41,21 +42,23 @@ export function claimable({ nativeId, forkFrom, cwd, settings }: Session, kind: 
  */
 export function claim(session: Session, kind: SpareKind): string[] {
   const { mode, model } = session
-  const told = kind.systemPrompt !== undefined
+  const told = kind.told !== undefined
   const lines = kind.cwd === null ? [claimSession(session)] : told ? [] : initialize(session, randomUUID)
   const permission = PERMISSION_MODES[mode]
   if (kind.cwd !== null && permission !== 'default') {
     lines.push(request('mode', session.id, { subtype: 'set_permission_mode', mode: permission }))
   }
-  if (model) lines.push(request('model', session.id, { subtype: 'set_model', model }))
+  if (model && model !== kind.told?.model)
+    lines.push(request('model', session.id, { subtype: 'set_model', model }))
   return lines
 }
 
 /** All that `initialize` would say has been said. */
-function wasTold(settings: SessionSettings, systemPrompt: string): boolean {
-  const { clientTools = [] } = settings
-  const appended = appendedPrompt(settings)
-  return settings.systemPrompt === systemPrompt && appended === undefined && clientTools.length === 0
+function wasTold({ settings, model }: Session, told: NonNullable<SpareKind['told']>): boolean {
+  const { systemPrompt, clientTools = [] } = settings
+  const more = appendedPrompt(settings) !== undefined || clientTools.length > 0
+  // Another model can still be chosen, but not the one that Claude would have chosen itself.
+  return systemPrompt === told.systemPrompt && !more && (model !== null || told.model === null)
 }
 
 function claimSession(session: Session): string {

@@ -147,12 +147,12 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
   }
 }
 
-function keyOf(agent: string, { cwd, ownTools, systemPrompt }: SpareKind): string {
-  return JSON.stringify([agent, cwd, ownTools, systemPrompt])
+function keyOf(agent: string, { cwd, ownTools, told }: SpareKind): string {
+  return JSON.stringify([agent, cwd, ownTools, told?.systemPrompt, told?.model])
 }
 
-function isTold({ systemPrompt }: SpareKind): boolean {
-  return systemPrompt !== undefined
+function isTold({ told }: SpareKind): boolean {
+  return told !== undefined
 }
 
 function isGone({ child }: Launched): boolean {

@@ -2,12 +2,18 @@ import type { SpareCounts } from '../../core/ports.ts'
 import type { Place } from './sessions/launch.ts'
 import type { Talks } from './sessions/talks.ts'
 
+/** All that the agent of a call is told beforehand. */
+export interface Told {
+  systemPrompt: string
+  model: string | null
+}
+
 /** What waiting processes have been started with. */
 interface Kind {
   cwd: string
   ownTools: boolean
   /** What they have been told already. */
-  systemPrompt?: string
+  told?: Told
 }
 
 /** Processes that wait for sessions, as the host keeps them. */
@@ -37,8 +43,8 @@ export interface PoolCounts {
 
 export interface Pool {
   counts(): PoolCounts
-  /** A call needs a process, and others will follow. `prompt`: all that its agent is told beforehand; null: it is more. */
-  wanted(prompt: string | null): void
+  /** A call needs a process, and others will follow. Null: its agent is told more beforehand. */
+  wanted(told: Told | null): void
   /** Starts up to so many; resolves when they wait, or after `timeoutMs`. */
   warm(count: number, timeoutMs: number): Promise<PoolCounts>
   /** Resolves when one waits, or after `timeoutMs`; at once where none can. */
@@ -67,8 +73,8 @@ const LOOK_MS = 10
 export function createPool({ spares, talks, place, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
   let wantedAt = -Infinity
   let soon: NodeJS.Timeout | undefined
-  let last: string | null = null
-  let expected: string | null = null
+  let last: Told | null = null
+  let expected: Told | null = null
   let kept: Kept[] = []
 
   const counts = (): PoolCounts => {
@@ -83,7 +89,7 @@ export function createPool({ spares, talks, place, size, prewarm, now, idleMs, c
     const told = expected === null ? 0 : Math.min(count, Math.max(1, count - 1))
     return [
       { agent, kind, size: count - told },
-      ...(expected === null ? [] : [{ agent, kind: { ...kind, systemPrompt: expected }, size: told }]),
+      ...(expected === null ? [] : [{ agent, kind: { ...kind, told: expected }, size: told }]),
     ].filter((one) => one.size > 0)
   }
 
@@ -115,11 +121,11 @@ export function createPool({ spares, talks, place, size, prewarm, now, idleMs, c
   return {
     counts,
     tend,
-    wanted(prompt) {
+    wanted(told) {
       wantedAt = now()
-      const again = prompt !== null && prompt === last && prompt !== expected
-      last = prompt
-      if (again) expected = prompt
+      const again = told !== null && same(told, last) && !same(told, expected)
+      last = told
+      if (again) expected = told
       if (kept.length > 0 && !again) return
       clearTimeout(soon)
       soon = setTimeout(tend, START_MS).unref()
@@ -136,4 +142,8 @@ export function createPool({ spares, talks, place, size, prewarm, now, idleMs, c
       return counts()
     },
   }
+}
+
+function same(one: Told, other: Told | null): boolean {
+  return one.systemPrompt === other?.systemPrompt && one.model === other.model
 }

@@ -1,4 +1,5 @@
 import type { Engine } from '../../../core/api.ts'
+import type { CreateSession } from '../../../core/command.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { Ask, Block, Message, Piece } from '../ask.ts'
 import { refusalOf } from '../sessions/failures.ts'
@@ -8,14 +9,15 @@ import { groundsOf, grown, newPart, NOTHING, type Known } from '../sessions/hist
 import { modelFor, offered, type Place, sessionFor } from '../sessions/launch.ts'
 import { promptOf, resultPart } from '../sessions/prompt.ts'
 import { callsOf, type Talk, type Talks } from '../sessions/talks.ts'
+import type { Told } from '../pool.ts'
 import type { Call, Provider } from './provider.ts'
 
 interface AgentProviderDeps {
   engine: Engine
   talks: Talks
   place: () => Place
-  /** A call is about to need a process; `prompt` is all that its agent is told beforehand, null if it is more. */
-  wanted: (prompt: string | null) => void
+  /** A call is about to need a process, whose agent is told this beforehand; null: more than this. */
+  wanted: (told: Told | null) => void
   /** A session has been made; by the name that its caller has for it. */
   created: (sessionId: string) => void
   /** Why the agent cannot be asked; null when it can. */
@@ -53,8 +55,7 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
     if (talk && goesOn) return occupied(talk, () => send(talk, goesOn.before, goesOn.messages, ask))
     if (talk) talks.drop(talk)
     const command = sessionFor(ask, place, stickyId)
-    const { systemPrompt = null, clientTools = [] } = command.settings ?? {}
-    deps.wanted(clientTools.length > 0 ? null : systemPrompt)
+    deps.wanted(toldTo(command))
     const { id } = await engine.create(command)
     const fresh: Talk = {
       sessionId: id,
@@ -200,6 +201,11 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
       }
     },
   }
+}
+
+function toldTo({ model = null, settings = {} }: CreateSession): Told | null {
+  const { systemPrompt, clientTools = [] } = settings
+  return systemPrompt === undefined || clientTools.length > 0 ? null : { systemPrompt, model }
 }
 
 /** What clients know the agents as. */
