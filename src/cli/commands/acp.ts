@@ -5,6 +5,7 @@ import type { Corral } from '../../dialects/acp/port.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { insisting } from '../insisting.ts'
 import { setup } from '../options.ts'
 import { version } from '../version.ts'
 
@@ -121,19 +122,6 @@ function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model 
         },
       })
     },
-  }
-}
-
-/** For what may be done twice: whether it was done when the connection went away is not known. */
-async function insisting<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call()
-    } catch (error) {
-      const { name, code } = error as { name?: string; code?: unknown }
-      if (name !== 'ConnectionLost' && code !== 'stopping') throw error
-      await delay(POLL_MS)
-    }
   }
 }
 

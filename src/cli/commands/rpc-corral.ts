@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Event, EventType } from '../../core/event.ts'
 import type { Corral } from '../../dialects/loaf/ports.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
+import { insisting } from '../insisting.ts'
 
 const ORIGIN = 'loaf'
-const POLL_MS = 50
 const PAGE = 1000
 /** So many sessions of an agent are looked at for what it has told about its models: the newest may not have begun. */
 const ASKED = 3
@@ -70,18 +69,5 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
         },
       })
     },
-  }
-}
-
-/** For what may be done twice: whether it was done when the connection went away is not known. */
-async function insisting<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call()
-    } catch (error) {
-      const { name, code } = error as { name?: string; code?: unknown }
-      if (name !== 'ConnectionLost' && code !== 'stopping') throw error
-      await delay(POLL_MS)
-    }
   }
 }

@@ -59,6 +59,20 @@ export type FailureKind =
   | 'timeout_error'
   | 'overloaded_error'
 
+/** The word for each status that both SDKs expect. */
+export const KINDS: Readonly<Record<number, FailureKind>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  503: 'api_error',
+  529: 'overloaded_error',
+}
+
 /** The request is wrong: `field` says where. */
 export function invalid(field: string, message: string): RelayFailure {
   return new RelayFailure(400, 'invalid_request_error', `invalid request body: ${message}`, { field })

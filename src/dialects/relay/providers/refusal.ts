@@ -1,18 +1,5 @@
-import { type FailureKind, RelayFailure } from '../failure.ts'
+import { KINDS, RelayFailure } from '../failure.ts'
 import { scrub } from '../redact.ts'
-
-const KINDS: Record<number, FailureKind> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  500: 'api_error',
-  503: 'api_error',
-  529: 'overloaded_error',
-}
 
 const STATUSES: Record<string, number> = {
   invalid_request_error: 400,

@@ -1,19 +1,6 @@
 import type { CorralError } from '../../../core/error.ts'
 import type { Failure } from '../../../core/turn.ts'
-import { RelayFailure, type FailureKind, type Verdict } from '../failure.ts'
-
-const KINDS: Record<number, FailureKind> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  413: 'request_too_large',
-  429: 'rate_limit_error',
-  500: 'api_error',
-  503: 'api_error',
-  529: 'overloaded_error',
-}
+import { KINDS, RelayFailure, type Verdict } from '../failure.ts'
 
 /** A status of a model's answer as ours; those that no SDK expects become 500. */
 export function failureFor(status: number, message: string, verdict: Verdict | null = null): RelayFailure {
