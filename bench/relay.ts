@@ -45,7 +45,7 @@ async function firstTokens(shop: Workshop, claude: RealAgent): Promise<Result[]>
     }
     await bare.close()
     await warmUp(daemon, 2)
-    resets.push(...(await timed(1, () => post(daemon, '/v1/sessions/bench/reset', {}))))
+    resets.push(...(await timed(1, () => send(daemon.relay, '/v1/sessions/bench/reset', {}))))
   }
   await daemon.stop()
   await Promise.all([home.close(), bareHome.close()])
@@ -78,16 +78,16 @@ async function firstTokens(shop: Workshop, claude: RealAgent): Promise<Result[]>
 
 async function many(shop: Workshop): Promise<Result[]> {
   const daemon = await startDaemon(shop, { env: { CORRAL_RELAY_AGENT: 'demo' } })
-  await post(daemon, '/v1/messages', call('[[say hello]]', false), { 'x-ir-session-id': 'bench' })
+  await send(daemon.relay, '/v1/messages', call('[[say hello]]', false), { 'x-ir-session-id': 'bench' })
   const resets = await timed(RESETS, async () => {
-    await post(daemon, '/v1/sessions/bench/reset', {})
+    await send(daemon.relay, '/v1/sessions/bench/reset', {})
   })
   const before = daemon.memory()
   let most = before
   const watch = setInterval(() => (most = Math.max(most, daemon.memory())), 250)
   const from = performance.now()
   const answers = await Promise.allSettled(
-    Array.from({ length: CROWD }, () => post(daemon, '/v1/messages', call('[[drip 20 10]]', true))),
+    Array.from({ length: CROWD }, () => send(daemon.relay, '/v1/messages', call('[[drip 20 10]]', true))),
   )
   const took = performance.now() - from
   clearInterval(watch)
@@ -124,10 +124,10 @@ async function upstream(shop: Workshop): Promise<Result[]> {
   const { port } = server.address() as AddressInfo
   const daemon = await startDaemon(shop, { env: { PATH: '/nowhere' } })
   const upstreams = [{ name: 'local', kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }]
-  await post(daemon, '/v1/settings', { upstreams }, {}, 'PATCH')
+  await send(daemon.relay, '/v1/settings', { upstreams }, {}, 'PATCH')
   const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] }
   const direct = async (): Promise<unknown> => send(port, '/v1/chat/completions', body)
-  const through = async (): Promise<unknown> => post(daemon, '/v1/chat/completions', body)
+  const through = async (): Promise<unknown> => send(daemon.relay, '/v1/chat/completions', body)
   await timed(100, direct)
   await timed(100, through)
   const times = { direct: [] as number[], through: [] as number[] }
@@ -162,7 +162,7 @@ function call(text: string, stream: boolean): object {
 }
 
 async function warmUp(daemon: BenchDaemon, count: number): Promise<void> {
-  const { ok } = JSON.parse(await post(daemon, '/v1/warmup', { count, wait: true })) as { ok: boolean }
+  const { ok } = JSON.parse(await send(daemon.relay, '/v1/warmup', { count, wait: true })) as { ok: boolean }
   if (!ok) throw new Error('no agent is warm')
 }
 
@@ -171,20 +171,9 @@ const agent = new Agent({ keepAlive: true })
 function firstToken(daemon: BenchDaemon, text: string): Promise<number> {
   const sent = performance.now()
   let first = 0
-  return post(daemon, '/v1/messages', call(text, true), {}, 'POST', (chunk) => {
+  return send(daemon.relay, '/v1/messages', call(text, true), {}, 'POST', (chunk) => {
     if (first === 0 && chunk.includes('text_delta')) first = performance.now() - sent
   }).then(() => first)
-}
-
-function post(
-  daemon: BenchDaemon,
-  path: string,
-  body: object,
-  headers: Record<string, string> = {},
-  method = 'POST',
-  heard?: (chunk: string) => void,
-): Promise<string> {
-  return send(daemon.relay, path, body, headers, method, heard)
 }
 
 function send(

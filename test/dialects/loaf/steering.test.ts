@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { demoSession, eventually, shape, startClient, type Client, type Sent } from './support.ts'
+import { demoSession, eventually, shape, startClient, type Client, talking } from './support.ts'
 
 let daemon: TestDaemon
 let native: NativeClient
@@ -29,26 +29,7 @@ after(async () => {
   await daemon.stop()
 })
 
-/** Waits for a status of the session, from a line on. */
-function status(sessionId: string, label: string | RegExp, from = 0) {
-  return client.event(
-    'session.status',
-    (it) =>
-      it.session_id === sessionId &&
-      (typeof label === 'string' ? it.status_label === label : label.test(it.status_label)),
-    from,
-  )
-}
-
-/** Sends and does not wait for the end. */
-function send(sessionId: string, text: string, more: object = {}): Promise<Sent> {
-  return client.call('session.send', { session_id: sessionId, text, ...more })
-}
-
-/** Only the lines of this session, and answers. */
-function about(sessionId: string, from: number) {
-  return client.lines.slice(from).filter(({ params }) => !params || params.payload.session_id === sessionId)
-}
+const { status, send, about } = talking(() => client)
 
 describe('a steer', () => {
   test('to nobody is not accepted', async () => {

@@ -231,3 +231,26 @@ export async function eventually<T>(
   }
   throw new Error(`${what}: not in time`)
 }
+
+/** What tests of turns say and look for, over whichever client there is by then. */
+export function talking(client: () => Client) {
+  return {
+    /** Waits for a status of the session, from a line on. */
+    status: (sessionId: string, label: string | RegExp, from = 0) =>
+      client().event(
+        'session.status',
+        (it) =>
+          it.session_id === sessionId &&
+          (typeof label === 'string' ? it.status_label === label : label.test(it.status_label)),
+        from,
+      ),
+    /** Sends and does not wait for the end. */
+    send: (sessionId: string, text: string, more: object = {}): Promise<Sent> =>
+      client().call('session.send', { session_id: sessionId, text, ...more }),
+    /** Only the lines of this session, and answers. */
+    about: (sessionId: string, from: number) =>
+      client()
+        .lines.slice(from)
+        .filter(({ params }) => !params || params.payload.session_id === sessionId),
+  }
+}
