@@ -60,7 +60,7 @@ async function watchers(shop: Workshop): Promise<Result[]> {
   const watched = await watch(shop, daemon, async () => {
     const looking = setInterval(() => (during = Math.max(during, daemon.memory())), 500)
     const from = cpuSeconds(daemon.pid)
-    await talk()
+    for (let round = 0; round < ROUNDS; round++) await talk()
     spent = cpuSeconds(daemon.pid) - from
     clearInterval(looking)
   })
@@ -87,7 +87,7 @@ async function watchers(shop: Workshop): Promise<Result[]> {
 async function watch(shop: Workshop, daemon: BenchDaemon, talk: () => Promise<void>): Promise<Watched> {
   const port = Number(new URL(daemon.webSocket).port)
   const request = upgrade(port, '/', `authorization: Bearer ${daemon.token}\r\n`)
-  const job: WatchJob = { port, connections: CLIENTS, request, last: LAST }
+  const job: WatchJob = { port, connections: CLIENTS, request, last: LAST, rounds: ROUNDS }
   const child = shop.spawn(process.execPath, [WATCHERS, JSON.stringify(job)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
