@@ -43,6 +43,8 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   const record = createRecord(sessionId, provider)
   const { tell, status, append, remember } = record
   const prompts = createPromptQueue()
+  /** The skills that messages mention, until their turns begin. */
+  const applied = new Map<string, string[]>()
   const steers = new Set<string>()
   const said = new Map<string, string>()
   const rounds = createToolRounds()
@@ -75,7 +77,9 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   }
 
   function queued({ turnId: id, input, key, position, late, at }: Of<'turn.queued'>): void {
-    const prompt = { id, ...saidIn(input, pathsOf?.(key)), enqueuedAt: new Date(at).toISOString() }
+    const { text, images, skills } = saidIn(input, pathsOf?.(key))
+    const prompt = { id, text, images, enqueuedAt: new Date(at).toISOString() }
+    if (skills.length > 0) applied.set(id, skills)
     if (late) {
       steers.delete(id)
       append('system', '1 steer message was queued too late for that turn; it is sent as the next message.')
@@ -93,6 +97,9 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     const taken = prompts.take(id)
     const { text, images } = taken?.prompt ?? { text: '', images: [] }
     if (taken?.waited) status('preparing...', id)
+    const skills = applied.get(id)
+    applied.delete(id)
+    if (skills) append('system', `skills applied: ${skills.join(', ')}`)
     turnId = id
     interrupting = false
     answer = ''
@@ -251,6 +258,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
 
   function cancelled(id: string): void {
     prompts.remove(id)
+    applied.delete(id)
     if (turnId === null && prompts.queue.length === 0 && record.label !== READY) status(READY)
   }
 

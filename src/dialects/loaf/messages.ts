@@ -1,4 +1,5 @@
 import { textOf, type Content } from '../../core/content.ts'
+import { skillIn } from './mentions.ts'
 
 export interface Attachment {
   path: string
@@ -27,8 +28,10 @@ export interface QueuedPrompt {
   enqueuedAt: string
 }
 
-/** What somebody said. The log keeps no names of files; who sent them may still know. */
+/** What somebody said, and the skills it came with. The log keeps no names of files; who sent them may still know. */
 export function saidIn(input: readonly Content[], paths: readonly string[] = []) {
+  const skills = input.slice(1).map(skillIn)
+  const said = input.filter((_, at) => at === 0 || skills[at - 1] === null)
   const images = input
     .filter((part) => part.type === 'image')
     .map(({ mediaType, data }, at): Attachment => {
@@ -36,7 +39,7 @@ export function saidIn(input: readonly Content[], paths: readonly string[] = [])
       const byteSize = Buffer.byteLength(data, 'base64')
       return { path, mimeType: mediaType, dataUrl: `data:${mediaType};base64,${data}`, byteSize }
     })
-  return { text: textOf(input), images }
+  return { text: textOf(said), images, skills: skills.filter((name) => name !== null) }
 }
 
 export function withImages<T extends object>(

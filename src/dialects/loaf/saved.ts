@@ -1,8 +1,8 @@
-import { textOf } from '../../core/content.ts'
 import { EXTERNAL_AGENT } from '../../core/external.ts'
 import type { Context } from './context.ts'
 import { createConversation, TYPES } from './conversation.ts'
 import { failure } from './errors.ts'
+import { saidIn } from './messages.ts'
 import { modelId, providerOf } from './models.ts'
 import type { Corral, SessionView } from './ports.ts'
 import { seqOf } from './record.ts'
@@ -37,7 +37,7 @@ export async function listSaved(context: Context, wanted: { limit?: number; curs
 async function summaryOf({ corral, choices }: Context, session: SessionView, messages?: number) {
   const { id, agent, model, createdAt, activeAt, turnCount } = session
   const provider = providerOf(agent)
-  const title = session.title ?? textOf(await corral.lastMessage(id))
+  const title = session.title ?? saidIn(await corral.lastMessage(id)).text
   const { thinking, routing } = choices.selected(id)
   return {
     id,

@@ -3,6 +3,7 @@ import { NOTHING, type Choice } from '../choices.ts'
 import { Followed, type Context, type Methods } from '../context.ts'
 import { codeOf, failure } from '../errors.ts'
 import { imageInputs, loadImage, withPlaceholders, type Image, type ImageInput } from '../images.ts'
+import { mentionedSkills } from '../mentions.ts'
 import { AGENT_OF, nativeModel } from '../models.ts'
 import { optionalParams, paramsOf } from '../params.ts'
 import type { Room } from '../room.ts'
@@ -48,7 +49,9 @@ async function send(room: Room, prompt: Prompt, context: Context): Promise<unkno
   if (room.conversation.busy && !prompt.enqueue) throw busy()
   const { id } = room
   let images: Image[]
+  let skills: Content[]
   try {
+    skills = await mentionedSkills(prompt.text, context.cwd, context.home)
     images = await Promise.all(prompt.images.map((image) => loadImage(image, context)))
     if (!(await settle(room, context))) throw failure('select a model first', 'no_model')
     await applyChoice(room, context.choices.selected(id), context)
@@ -58,6 +61,7 @@ async function send(room: Room, prompt: Prompt, context: Context): Promise<unkno
   const key = context.newId()
   const content: Content[] = [
     { type: 'text', text: withPlaceholders(prompt.text, images.length) },
+    ...skills,
     ...images.map((image) => image.content),
   ]
   room.name(
