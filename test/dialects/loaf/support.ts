@@ -5,7 +5,7 @@ import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import { MAIN } from '../../cli/support.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
 
-const WAIT_MS = 20_000
+const WAIT_MS = 60_000
 
 export interface WireError {
   code: number
