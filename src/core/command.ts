@@ -52,8 +52,6 @@ export interface Interrupt {
 export interface ConfigureSession {
   sessionId: string
   mode?: Mode
-  /** What a client calls it. */
-  modeName?: string | null
   model?: string | null
   title?: string | null
   /** What is given replaces what was; the rest stays. */

@@ -129,7 +129,6 @@ export function configure(state: Session, command: ConfigureSession, around: Sur
     patch.mode = command.mode
     patch.modeBeforePlan = null
   }
-  if (command.modeName !== undefined && command.modeName !== state.modeName) patch.modeName = command.modeName
   if (command.model !== undefined && command.model !== state.model) patch.model = command.model
   if (command.title !== undefined && command.title !== state.title) patch.title = command.title
   if (command.nativeId !== undefined && command.nativeId !== state.nativeId) {

@@ -100,7 +100,6 @@ export type AgentOutput = AgentFact | AgentSignal
 
 export interface SessionPatch {
   mode?: Mode
-  modeName?: string | null
   model?: string | null
   title?: string | null
   nativeId?: string | null

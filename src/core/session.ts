@@ -42,8 +42,6 @@ export interface Session {
   cwd: string
   title: string | null
   mode: Mode
-  /** What a client calls it that knows more modes than there are; nothing depends on it. */
-  modeName: string | null
   /** The mode to go back to when the agent leaves a plan mode that it entered by itself. */
   modeBeforePlan: Mode | null
   model: string | null
@@ -283,7 +281,6 @@ function created(event: Event & { type: 'session.created' }): Session {
     cwd: event.cwd,
     title: event.title,
     mode: event.mode,
-    modeName: null,
     modeBeforePlan: null,
     model: event.model,
     settings: event.settings,

@@ -13,7 +13,7 @@ import { readHits } from './search.ts'
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
 /** What sessions did not have when they were first written down. */
-const LATER_FIELDS = { rules: NO_RULES, archived: false, modeName: null, lastOutcome: null, steers: [] }
+const LATER_FIELDS = { rules: NO_RULES, archived: false, lastOutcome: null, steers: [], calls: [], notes: {} }
 
 /** Every read of the log, on a connection of its own that never writes. */
 export function createReader(db: DatabaseSync): Reader {

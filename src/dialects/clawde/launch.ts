@@ -8,7 +8,7 @@ import { ClawdeError } from './errors.ts'
 import type { Context } from './method.ts'
 import { policyOf, SCOPES, type Policy, type Scope } from './permissions.ts'
 import { routed } from './route.ts'
-import { isReadOnly, MODES } from './status.ts'
+import { chosenMode, isModeChosen, isReadOnly, MODES } from './status.ts'
 import * as wire from './wire.ts'
 
 const permissions = z
@@ -57,8 +57,8 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   const given = { agent, ...policy, model, title, origin: 'clawde', ...(key && { key: `clawde ${key}` }) }
   const create = async (command: CreateSession): Promise<Session> => {
     const session = await engine.create(command)
-    if (!params.mode || session.modeName !== null) return session
-    return engine.configure({ sessionId: session.id, modeName: params.mode })
+    if (!params.mode || isModeChosen(session)) return session
+    return engine.configure({ sessionId: session.id, notes: chosenMode(params.mode) })
   }
   const routing = params.provider === 'auto' ? { routedProvider: agent } : {}
   if (!params.worktree) return { session: await create({ ...given, cwd: path }), ...routing }

@@ -111,7 +111,7 @@ export function pushesOf(engine: Engine, event: Event): Push[] {
       return push('session.statusChanged', { status, ...(status === 'error' && whyOf(engine, sessionId)) })
     }
     case 'session.changed':
-      return event.mode === undefined && event.modeName === undefined ? [] : modeChanged(engine, event, push)
+      return event.mode === undefined && event.notes === undefined ? [] : modeChanged(engine, event, push)
     case 'session.destroyed':
       return push('session.deleted', {})
     default:
@@ -137,8 +137,10 @@ function modeChanged(
   push: (method: string, params: Record<string, unknown>) => Push[],
 ): Push[] {
   const before = modeBefore(engine, event.sessionId, event.seq)
-  const { mode: after = before.mode, modeName: given = before.modeName } = event
-  const [mode, previousMode] = [modeName({ mode: after, modeName: given }), modeName(before)]
+  const [mode, previousMode] = [
+    modeName({ mode: event.mode ?? before.mode, notes: event.notes ?? before.notes }),
+    modeName(before),
+  ]
   if (mode === previousMode) return []
   return push('session.modeChanged', { mode, previousMode, timestamp: new Date(event.at).toISOString() })
 }
@@ -149,14 +151,14 @@ export function modeBefore(
   sessionId: string,
   seq: number,
   fits: (mode: Mode) => boolean = () => true,
-): Pick<Session, 'mode' | 'modeName'> {
+): Pick<Session, 'mode' | 'notes'> {
   const types: EventType[] = ['session.created', 'session.changed']
   const found = engine.events({ sessionId, before: seq, types, limit: 200 }).map(({ event }) => event)
   const modes = found.flatMap((event) => ('mode' in event && event.mode !== undefined ? [event.mode] : []))
-  const names = found.flatMap((event) =>
-    event.type === 'session.changed' && event.modeName !== undefined ? [event.modeName] : [],
+  const notes = found.flatMap((event) =>
+    event.type === 'session.changed' && event.notes !== undefined ? [event.notes] : [],
   )
-  return { mode: modes.findLast(fits) ?? 'ask', modeName: names.at(-1) ?? null }
+  return { mode: modes.findLast(fits) ?? 'ask', notes: notes.at(-1) ?? {} }
 }
 
 export function sessionOrNull(engine: Engine, sessionId: string) {

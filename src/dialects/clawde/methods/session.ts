@@ -7,7 +7,7 @@ import { createParams, createResult, launch } from '../launch.ts'
 import { method, type ClawdeMethod, type Context } from '../method.ts'
 import { modeBefore } from '../pushes.ts'
 import { bothWays } from '../spelling.ts'
-import { isReadOnly, MODES, modeName } from '../status.ts'
+import { chosenMode, isReadOnly, MODES, modeName } from '../status.ts'
 import { sessionView } from '../views.ts'
 import * as wire from '../wire.ts'
 
@@ -138,7 +138,7 @@ export const sessionMethods = [
       const before = engine.session(sessionId)
       const free = modeBefore(engine, sessionId, engine.head + 1, (one) => one !== 'plan').mode
       const wanted = isReadOnly(mode) ? 'plan' : before.mode === 'plan' ? free : before.mode
-      await engine.configure({ sessionId, mode: wanted, modeName: mode })
+      await engine.configure({ sessionId, mode: wanted, notes: chosenMode(mode) })
       return bothWays({ sessionId, mode, previousMode: modeName(before) })
     },
   }),

@@ -89,8 +89,8 @@ export function createTalks(
     },
     restore() {
       for (const { id, notes, calls, turn } of Array.from(sessions())) {
-        const note = notes?.[ORIGIN] as Note | undefined
-        const waits = calls?.length > 0
+        const note = notes[ORIGIN] as Note | undefined
+        const waits = calls.length > 0
         // A turn whose caller is gone with the last daemon answers nobody.
         if (!note || (turn && !waits) || (note.stickyId === null && !waits)) remove(id)
         else add({ sessionId: id, ...note, busy: false, held: waits, usedAt: now() })
