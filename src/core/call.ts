@@ -39,13 +39,13 @@ export interface HeldCall extends CallRequest {
 
 /** The agent calls a tool of its client's; asked again while nobody has answered, it is the same call. */
 export function hold(state: Session, call: CallRequest): EventBody[] {
-  return heldCalls(state).some(({ requestId }) => requestId === call.requestId)
+  return state.calls.some(({ requestId }) => requestId === call.requestId)
     ? []
     : [{ type: 'call.held', ...call }]
 }
 
 export function answerCall(state: Session, callId: string, result: CallResult): EventBody[] {
-  const call = heldCalls(state).find((held) => held.callId === callId && held.result === null)
+  const call = state.calls.find((held) => held.callId === callId && held.result === null)
   if (!call) {
     throw new CorralError('call_not_found', `The agent does not wait for the result of call ${callId}`, {
       callId,
@@ -56,11 +56,6 @@ export function answerCall(state: Session, callId: string, result: CallResult): 
 
 /** The agent does not want to know any more. */
 export function drop(state: Session, requestId: string): EventBody[] {
-  const call = heldCalls(state).find((held) => held.requestId === requestId)
+  const call = state.calls.find((held) => held.requestId === requestId)
   return call ? [{ type: 'call.dropped', callId: call.callId }] : []
-}
-
-/** Sessions of an earlier version have no such list. */
-export function heldCalls(session: Session | null): readonly HeldCall[] {
-  return session?.calls ?? []
 }

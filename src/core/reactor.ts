@@ -1,5 +1,5 @@
 import type { PendingApproval } from './approval.ts'
-import { heldCalls, type HeldCall } from './call.ts'
+import type { HeldCall } from './call.ts'
 import type { ConfigureSession } from './command.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
@@ -80,7 +80,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   }
 
   function bringResults(agents: AgentHost, session: Session | null, callId?: string): void {
-    for (const call of heldCalls(session)) {
+    for (const call of session?.calls ?? []) {
       if (!call.result || (callId !== undefined && call.callId !== callId)) continue
       bring(agents, session!.id, call).catch((error) => warn(`bringing the result of ${call.tool}`, error))
     }

@@ -1,5 +1,5 @@
 import type { PendingApproval } from './approval.ts'
-import { heldCalls, type ClientTool, type HeldCall } from './call.ts'
+import type { ClientTool, HeldCall } from './call.ts'
 import type { Event, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
@@ -87,7 +87,7 @@ export function statusOf(session: Session): SessionStatus {
   if (session.destroyed) return 'destroyed'
   if (session.paused) return 'paused'
   if (openApprovals(session).length > 0) return 'waiting'
-  if (heldCalls(session).some(({ result }) => result === null)) return 'waiting'
+  if (session.calls.some(({ result }) => result === null)) return 'waiting'
   return session.turn ? 'running' : 'idle'
 }
 
@@ -210,18 +210,18 @@ export function apply(state: Session | null, event: Event): Session {
       return { ...state, approvals: state.approvals.filter((a) => a.id !== event.approvalId) }
     case 'call.held': {
       const { callId, requestId, ref, tool, input } = event
-      return { ...state, calls: [...heldCalls(state), { callId, requestId, ref, tool, input, result: null }] }
+      return { ...state, calls: [...state.calls, { callId, requestId, ref, tool, input, result: null }] }
     }
     case 'call.answered':
       return {
         ...state,
-        calls: heldCalls(state).map((call) =>
+        calls: state.calls.map((call) =>
           call.callId === event.callId ? { ...call, result: event.result } : call,
         ),
       }
     case 'call.delivered':
     case 'call.dropped':
-      return { ...state, calls: heldCalls(state).filter(({ callId }) => callId !== event.callId) }
+      return { ...state, calls: state.calls.filter(({ callId }) => callId !== event.callId) }
     case 'agent.started':
       return { ...state, run: event.run }
     case 'agent.exited':
