@@ -98,7 +98,7 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
   await Promise.all([
     open('native', async () => {
       const privateDirectory = dirname(config.socket) === config.home
-      const listener = await listenUnix({ path: config.socket, accept: native.accept, privateDirectory })
+      const listener = await listenUnix({ path: config.socket, accept: native, privateDirectory })
       closers.push(() => listener.close())
       return config.socket
     }),
@@ -153,7 +153,7 @@ export async function openListeners(parts: ListenerParts): Promise<() => Promise
         const listener = createClawdeListener({ ...around, log: logger, metrics: control.metrics })
         listener.serve('/native', {
           code: UNAUTHORIZED,
-          accept: (connection, { device }) => native.accept(connection, device),
+          accept: (connection, { device }) => native(connection, device),
         })
         const updates = createUpdates({
           settings: config.updates,

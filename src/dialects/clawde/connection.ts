@@ -6,15 +6,13 @@ import { createDispatcher, errorLine, type Dispatcher, type Method } from '../..
 import type { WebSocketConnection } from '../../transports/websocket.ts'
 import { ClawdeError, CODES, rpcError } from './errors.ts'
 import { createLane } from './lane.ts'
-import { createBucket } from './limits.ts'
+import { createBucket, SEND_LIMIT } from './limits.ts'
 import type { ClawdeMethod, Context, Services } from './method.ts'
 import { camelCased, unixTimes, withAliases } from './spelling.ts'
 import { createStream } from './stream.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
 const MAX_PENDING = 256
-/** What may wait, and what may be unsent, for one client: a thousand that do not read must not cost a gigabyte. */
-export const SEND_LIMIT = 256 * 1024
 
 /** One request. */
 interface Call extends Context {

@@ -1,6 +1,9 @@
 import { isLoopbackAddress } from '../../access/loopback.ts'
 import { HttpError, type Guard } from '../../transports/http.ts'
 
+/** What may wait, and what may be unsent, for one client: a thousand that do not read must not cost a gigabyte. */
+export const SEND_LIMIT = 256 * 1024
+
 /** So many at once, and then so many a second. */
 export interface Bucket {
   /** 0: go ahead; else come back after so many milliseconds. */

@@ -1,14 +1,11 @@
 import { join } from 'node:path'
 import type { Engine } from '../../core/api.ts'
-import { DEFAULT_BODY_LIMIT, type HttpApp, type HttpListener } from '../../transports/http.ts'
-import { createBookmarks } from './bookmarks.ts'
+import type { HttpApp, HttpListener } from '../../transports/http.ts'
 import { openListener } from './listener.ts'
 import type { DialectLog } from './log.ts'
-import { codecastMethods } from './methods.ts'
 import { removePortFile, writePortFile } from './port-file.ts'
-import { createRpcHandler } from './rpc.ts'
 import type { CodecastSettings } from './settings.ts'
-import { createSender } from './stream.ts'
+import type { Serving } from './serving.ts'
 
 export { type CodecastSettings, readCodecastSettings } from './settings.ts'
 export type { DialectLog } from './log.ts'
@@ -38,32 +35,22 @@ export interface CodecastDialect {
   stop(): Promise<void>
 }
 
-const CODECAST_VERSION = '0.2.21'
-const PING_MS = 30_000
-
 export function codecastDialect(engine: Engine, options: CodecastOptions): CodecastDialect {
   const { log, home, settings } = options
-  const bookmarks = createBookmarks(engine, log)
-  const sender = createSender({ engine, bookmarks, pingMs: options.pingMs ?? PING_MS })
-  const methods = codecastMethods({
-    engine,
-    bookmarks,
-    sender,
-    log,
-    home,
-    startedAt: options.startedAt ?? Date.now(),
-    versions: { codecast: options.codecastVersion ?? CODECAST_VERSION, corral: options.corralVersion },
-  })
+  const startedAt = options.startedAt ?? Date.now()
+  let serving: Serving | null = null
+
+  async function served(): Promise<Serving> {
+    const { createServing } = await import('./serving.ts')
+    return (serving ??= createServing(engine, { ...options, startedAt }))
+  }
+
   const portFile = join(home, '.codecast', 'daemon.port')
   let listener: HttpListener | null = null
 
   return {
     routes(app) {
-      app.route(
-        'POST',
-        '/rpc',
-        createRpcHandler({ methods, log, bodyLimit: options.bodyLimit ?? DEFAULT_BODY_LIMIT }),
-      )
+      app.route('POST', '/rpc', async (request) => (await served()).handle(request))
     },
     async start(app) {
       for (const warning of settings.warnings) log.warn({}, `Codecast: ${warning}`)
@@ -75,7 +62,7 @@ export function codecastDialect(engine: Engine, options: CodecastOptions): Codec
       return listener
     },
     async stop() {
-      sender.stop()
+      serving?.stop()
       if (!listener) return
       await removePortFile(portFile, listener.port)
       await listener.close()

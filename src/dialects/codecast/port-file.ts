@@ -1,7 +1,8 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-const ANSWER_MS = 500
+/** A busy machine; where nobody listens the answer comes at once. */
+const ANSWER_MS = 2000
 
 /** Tells local clients the port: bare decimal text. False when another daemon that lives has it there already. */
 export async function writePortFile(path: string, port: number): Promise<boolean> {

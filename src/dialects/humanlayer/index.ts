@@ -6,11 +6,8 @@ import {
   type LineHandler,
   type UnixListener,
 } from '../../transports/unix.ts'
-import { serveConnection } from './connection.ts'
-import { createGate } from './lane.ts'
+import { onDemand } from '../../transports/on-demand.ts'
 import type { HumanLayerOptions } from './method.ts'
-import { METHODS } from './methods.ts'
-import { createDispatch } from './rpc.ts'
 
 export type { HumanLayerOptions } from './method.ts'
 export { readHumanLayerSettings } from './settings.ts'
@@ -20,9 +17,6 @@ const MAX_LAG = 10_000
 const LINE_LIMIT = 10 * 1024 ** 2
 /** What may be unsent to one client: a thousand that do not read must not cost a thousand times a megabyte. */
 const SEND_LIMIT = 256 * 1024
-/** Large answers that are made at a time, for all clients together. */
-const HEAVY_AT_ONCE = 2
-const HEAVY: ReadonlySet<string> = new Set(METHODS.filter(({ heavy }) => heavy).map(({ name }) => name))
 
 export interface HumanLayerParts {
   engine: Engine
@@ -47,10 +41,11 @@ export interface HumanLayerDialect {
 /** HumanLayer's daemon protocol: JSON-RPC in lines, answers and events on the same connection. */
 export function humanlayerDialect(parts: HumanLayerParts): HumanLayerDialect {
   const { engine, options, heartbeatMs = HEARTBEAT_MS, maxLag = MAX_LAG, lineLimit = LINE_LIMIT } = parts
-  const dispatch = createDispatch(METHODS, { engine, options }, (error) => parts.onFault?.(error))
-  const shared = { engine, dispatch, heavy: HEAVY, gate: createGate(HEAVY_AT_ONCE) }
-  const accept = (connection: LineConnection): LineHandler =>
-    serveConnection(connection, { ...shared, heartbeatMs, maxLag, lineLimit })
+  const onFault = (error: unknown): void => parts.onFault?.(error)
+  const accept = onDemand(async () => {
+    const { createServing } = await import('./serving.ts')
+    return createServing({ engine, options, heartbeatMs, maxLag, lineLimit, onFault })
+  }, onFault)
 
   return {
     accept,

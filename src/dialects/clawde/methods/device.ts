@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { hostname } from 'node:os'
-import type { Beforehand } from '../../../access/first-message.ts'
 import { invitationTo, NO_RELAY } from '../../../access/invitation.ts'
 import { isLoopbackHost } from '../../../access/loopback.ts'
 import { PLATFORMS, SCOPES, type Device } from '../../../core/devices.ts'
-import type { RpcError } from '../../../transports/jsonrpc.ts'
 import { ClawdeError } from '../errors.ts'
 import { method, type Services } from '../method.ts'
 import { camelCased, bothWays, withAliases } from '../spelling.ts'
@@ -47,18 +45,12 @@ async function pair(params: z.output<typeof pairParams>, services: Pairing): Pro
 }
 
 /** The one thing that somebody without a token may do: get one for a PIN. */
-export function pairFirst(services: Pairing, error: (thrown: unknown) => RpcError): Beforehand {
-  return {
-    method: 'device.pair',
-    error,
-    async answer(params) {
-      const parsed = pairParams.safeParse(withAliases(camelCased(params), pairAliases))
-      if (parsed.success) return pair(parsed.data, services)
-      const { path, message } = parsed.error.issues[0]!
-      const field = path.join('.')
-      throw new ClawdeError('invalidParams', `device.pair: ${field}: ${message}`, { field })
-    },
-  }
+export function pairing(params: unknown, services: Pairing): Promise<object> {
+  const parsed = pairParams.safeParse(withAliases(camelCased(params), pairAliases))
+  if (parsed.success) return pair(parsed.data, services)
+  const { path, message } = parsed.error.issues[0]!
+  const field = path.join('.')
+  throw new ClawdeError('invalidParams', `device.pair: ${field}: ${message}`, { field })
 }
 
 function deviceView({ id, name, platform, scopes, pairedAt, lastSeenAt }: Device) {

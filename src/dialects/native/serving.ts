@@ -1,0 +1,83 @@
+import type { Engine } from '../../core/api.ts'
+import type { DeviceAccess } from '../../access/devices.ts'
+import type { Device } from '../../core/devices.ts'
+import { asCorralError } from '../../core/error.ts'
+import type { LineConnection, LineHandler } from '../../transports/connection.ts'
+import { createDispatcher, errorLine, INVALID_REQUEST, type Method } from '../../transports/jsonrpc.ts'
+import { mapError, mapInvalidParams } from './errors.ts'
+import { createFeed } from './feed.ts'
+import type { Context, DaemonControl } from './method.ts'
+import { METHODS } from './methods.ts'
+import type { AgentReport } from './wire.ts'
+
+/** Requests of one connection that may be under way; beyond that nothing more is read from it. */
+const MAX_PENDING = 256
+
+export interface NativeOptions {
+  engine: Engine
+  workspace: Context['workspace']
+  devices: DeviceAccess
+  signin: Context['signin']
+  invite: Context['invite']
+  daemon: DaemonControl
+  /** The agents of this machine; asked again each time. */
+  agents(): Promise<AgentReport[]>
+  /** A fault of ours, for the log; the client gets its message only. */
+  onFault(error: unknown): void
+}
+
+/** Serves one connection, over any transport that carries lines both ways; of a device, or of the owner. */
+export type AcceptNative = (connection: LineConnection, device?: Device | null) => LineHandler
+
+/** All of the protocol; loaded when there is a client. */
+export function createServing({ onFault, ...parts }: NativeOptions): AcceptNative {
+  const dispatcher = createDispatcher<Context>({
+    methods: METHODS as unknown as Method<Context>[],
+    mapError(thrown) {
+      const error = asCorralError(thrown)
+      if (error.code === 'internal') onFault(thrown)
+      return mapError(error)
+    },
+    invalidParams: mapInvalidParams,
+  })
+
+  return (connection, device = null) => {
+    const feed = createFeed(parts.engine, connection.send, connection.share)
+    const context: Context = { ...parts, device, feed }
+    let pending = 0
+    let held = false
+    let ended = false
+
+    function done(): void {
+      pending -= 1
+      if (ended && pending === 0) connection.close()
+      if (!held || pending > MAX_PENDING / 2) return
+      held = false
+      connection.resume()
+    }
+
+    return {
+      line(line) {
+        pending += 1
+        if (pending > MAX_PENDING && !held) {
+          held = true
+          connection.pause()
+        }
+        dispatcher.dispatch(line, context, (json) => {
+          if (json !== null) connection.send(json)
+          done()
+        })
+      },
+      drain: feed.drained,
+      oversize(limit) {
+        const message = `a line may have ${limit} bytes`
+        connection.send(errorLine({ code: INVALID_REQUEST, message, data: { limit } }))
+      },
+      ended() {
+        ended = true
+        if (pending === 0) connection.close()
+      },
+      closed: feed.closeAll,
+    }
+  }
+}
