@@ -119,6 +119,7 @@ test('a second daemon leaves the port file to the first one, and takes nothing a
   const path = join(first.home, '.codecast/daemon.port')
   const before = readFileSync(path, 'utf8')
   const second = await startDaemon({ env: { HOME: first.home } })
+  t.after(() => second.stop())
   assert.equal(readFileSync(path, 'utf8'), before)
   await second.stop()
   assert.equal(readFileSync(path, 'utf8'), before)
