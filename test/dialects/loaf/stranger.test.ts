@@ -163,3 +163,38 @@ test('garbage between requests costs one error each, and no more', async (t) => 
   }
   assert.equal((await client.unnamed(6)).length, 6)
 })
+
+test('requests in one write are carried out in their order', async (t) => {
+  const native = await nativeFor(t, daemon)
+  const client = clientFor(t, daemon)
+  const session_id = await demoSession(client)
+  client.write(
+    line('send', 'session.send', { session_id, text: '[[hang]]' }) +
+      line('interrupt', 'session.interrupt', { session_id }),
+  )
+  const { result } = await eventually('an answer', () => client.lines.find(({ id }) => id === 'interrupt'))
+  assert.equal(result!['interrupted'], true)
+  await client.event('session.interrupted')
+  client.write(
+    line('again', 'session.send', { session_id, text: '[[hang]]' }) +
+      line('queue', 'session.send', { session_id, text: 'next', enqueue: true }) +
+      line('end', 'system.shutdown'),
+  )
+  assert.equal(await client.exited, 0)
+  const answered = client.lines.flatMap(({ id }) => id ?? [])
+  assert.deepEqual(answered.slice(-3), ['again', 'queue', 'end'])
+  await eventually('the end of the turn', async () => {
+    const { turn: running, queued } = await native.call('session.get', { sessionId: session_id })
+    return running === null && queued === 0 ? true : null
+  })
+})
+
+test('what cannot be an id is the id of nothing, and a title may be long', async (t) => {
+  const client = clientFor(t, daemon)
+  const long = 'x'.repeat(5000)
+  const { message, data } = await client.fails('session.get', { session_id: long })
+  assert.deepEqual([message, data.kind], [`unknown session: ${long}`, 'session_not_found'])
+  const sessionId = await demoSession(client, long)
+  const native = await nativeFor(t, daemon)
+  assert.equal((await native.call('session.get', { sessionId })).title, long.slice(0, 500))
+})
