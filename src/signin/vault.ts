@@ -26,8 +26,10 @@ export function openVault(path: string, notice: (message: string) => void): Vaul
   function save(): void {
     const draft = `${path}.${process.pid}`
     try {
+      rmSync(draft, { force: true }) // one that is there already may be open to others
       writeFileSync(draft, `${JSON.stringify({ version: 1, entries: Object.fromEntries(entries) })}\n`, {
         mode: 0o600,
+        flag: 'wx',
         flush: true,
       })
       renameSync(draft, path)
