@@ -6,6 +6,8 @@ import { CorralError } from '../core/error.ts'
 const entry = z.object({
   place: z.enum(['keychain', 'file']),
   value: z.string().exactOptional(),
+  /** An older one may still be in the keychain, which did not let go of it. */
+  left: z.literal(true).exactOptional(),
   about: z.record(z.string(), z.unknown()).default({}),
 })
 export type Entry = z.output<typeof entry>
