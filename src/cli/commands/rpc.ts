@@ -31,11 +31,9 @@ export const rpc: Command = async (cli) => {
       quit.abort()
     })
   }
-  const engine = await engineFor(cli, quit).catch((error: unknown) => {
-    if (quit.signal.aborted) return null
-    throw error
-  })
-  if (!engine) return EXIT.ok
+  const starting = engineFor(cli, quit)
+  const engine = await Promise.race([starting, leaving.promise.then(() => null)])
+  if (!engine) return leaveEarly(starting)
   try {
     await cli.withDaemon(
       (calls) =>
@@ -49,6 +47,13 @@ export const rpc: Command = async (cli) => {
     await engine.stop()
     setTimeout(() => process.exit(), EXIT_MS).unref()
   }
+  return EXIT.ok
+}
+
+/** Whoever has the engine, or starts one here, may take longer than anybody waits. */
+function leaveEarly(starting: Promise<Engine>): number {
+  starting.then(({ stop }) => stop()).catch(() => {})
+  setTimeout(() => process.exit(), EXIT_MS).unref()
   return EXIT.ok
 }
 

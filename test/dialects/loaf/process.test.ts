@@ -8,7 +8,8 @@ import { takeLock } from '../../../src/system/lock.ts'
 import { corral, MAIN } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
-import { clientFor, demoSession, eventually, startClient, turn, type Client, type Sent } from './support.ts'
+import { catchesHangups, clientFor, demoSession, eventually, startClient, turn } from './support.ts'
+import type { Client, Sent } from './support.ts'
 
 /** A home in which no daemon runs. */
 function emptyHome(t: TestContext) {
@@ -53,12 +54,6 @@ function leftAgents(home: string): boolean {
 function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024
-}
-
-/** Of the signals that `corral rpc` minds, the only one that Node itself does not. */
-function catchesHangups(pid: number): boolean {
-  const [, caught] = /SigCgt:\s+(\w+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
-  return (BigInt(`0x${caught}`) & 1n) === 1n
 }
 
 describe('with a daemon', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { startIssuer } from '../../support/oauth-issuer.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
-import { clientFor, demoSession, eventually, turn, type Sent } from './support.ts'
+import { catchesHangups, clientFor, demoSession, eventually, turn, type Sent } from './support.ts'
 
 /** Well below the time that a request may wait for a daemon. */
 const SOON_MS = 8000
@@ -42,6 +43,36 @@ test('a daemon that is gone for good keeps nobody from leaving', async (t) => {
 function line(id: string, method: string, params?: object): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
 }
+
+test('a daemon that hangs keeps nobody from leaving, in the middle of a sign-in or at the start', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc')
+  const issuer = await startIssuer()
+  t.after(issuer.close)
+  const hanging = await daemonFor(t, {
+    env: {
+      CORRAL_SIGNIN_OPENAI_ISSUER: issuer.url,
+      CORRAL_SIGNIN_OPENAI_CLIENT_ID: issuer.clientId,
+      CORRAL_SIGNIN_OPENAI_PORT: '0',
+      CORRAL_SIGNIN_KEYCHAIN: 'false',
+    },
+  })
+  const [inFlow, inQuest] = [clientFor(t, hanging), clientFor(t, hanging)]
+  inFlow.write(line('flow', 'auth.connect.openai', { mode: 'browser' }))
+  await inFlow.event('auth.flow.url')
+  await demoSession(inQuest)
+  process.kill(hanging.pid, 'SIGSTOP')
+  try {
+    const late = clientFor(t, hanging)
+    await eventually('its handlers', () => catchesHangups(late.child.pid!) || null)
+    inQuest.write(line('quest', 'state.get'))
+    const begun = Date.now()
+    for (const { child } of [inFlow, inQuest, late]) child.kill('SIGTERM')
+    assert.deepEqual(await Promise.all([inFlow.exited, inQuest.exited, late.exited]), [0, 0, 0])
+    assert.ok(Date.now() - begun < SOON_MS, `${Date.now() - begun} ms`)
+  } finally {
+    process.kill(hanging.pid, 'SIGCONT')
+  }
+})
 
 test('a second SIGINT changes nothing', async (t) => {
   const client = clientFor(t, daemon)
