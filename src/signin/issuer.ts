@@ -43,7 +43,7 @@ export interface Issuer {
   attempt(redirectUri: string): Promise<Attempt & { url: string }>
   exchange(callback: URL, attempt: Attempt): Promise<Grant>
   deviceCode(): Promise<DeviceCode>
-  poll(code: DeviceCode): Promise<Grant | 'pending' | 'slow_down'>
+  poll(code: DeviceCode): Promise<Grant | 'pending' | 'slow_down' | 'unreachable'>
   refresh(refreshToken: string): Promise<Tokens>
 }
 
@@ -145,6 +145,10 @@ export async function openIssuer(settings: ProviderSettings, signal: AbortSignal
     },
     async poll({ deviceCode }) {
       const response = await lib.deviceCodeGrantRequest(server, client, auth, deviceCode, around())
+      if (response.status === 429 || response.status >= 500) {
+        await response.body?.cancel()
+        return 'unreachable'
+      }
       try {
         return await grantOf(await lib.processDeviceCodeResponse(server, client, response))
       } catch (error) {
