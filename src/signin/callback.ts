@@ -37,6 +37,8 @@ export async function listenForCallback(options: CallbackOptions): Promise<Callb
     const callback = URL.parse(url, `http://${host}:${port}`)
     if (callback?.pathname !== path) return NOT_FOUND
     if (method !== 'GET') return ONLY_GET
+    // A page elsewhere that loads this address as an image or the like could end a sign-in unseen.
+    if ((headers['sec-fetch-dest'] ?? 'document') !== 'document') return REFUSED
     if (used) return USED
     used = true
     try {

@@ -45,6 +45,8 @@ interface Flow {
   events: FlowEvent[]
   state: FlowView['state']
   abort: AbortController
+  /** What was granted is being kept: it is too late to cancel. */
+  keeping: boolean
   /** Resolved by the next event, and then another one. */
   next: PromiseWithResolvers<void>
   over: Promise<void>
@@ -94,6 +96,8 @@ export function createFlows(options: FlowsOptions): Flows {
       signal,
       tell: (step) => tell(flow, step),
       async keep(grant) {
+        signal.throwIfAborted()
+        flow.keeping = true
         const { accountId, profile } = grant
         await options.keep({ provider, accountId, profile, loginMethod, signedInAt: Date.now() }, grant)
         granted = grant
@@ -105,7 +109,7 @@ export function createFlows(options: FlowsOptions): Flows {
   }
 
   function cancel(flow: Flow, why: string): boolean {
-    if (flow.state !== 'running') return false
+    if (flow.state !== 'running' || flow.keeping) return false
     flow.abort.abort(new Cancelled(why))
     return true
   }
@@ -118,6 +122,7 @@ export function createFlows(options: FlowsOptions): Flows {
       events: [],
       state: 'running',
       abort: new AbortController(),
+      keeping: false,
       next: Promise.withResolvers(),
       over: Promise.resolve(),
     }

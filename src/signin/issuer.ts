@@ -43,11 +43,13 @@ export interface Issuer {
   attempt(redirectUri: string): Promise<Attempt & { url: string }>
   exchange(callback: URL, attempt: Attempt): Promise<Grant>
   deviceCode(): Promise<DeviceCode>
-  poll(code: DeviceCode): Promise<Grant | 'pending' | 'slow_down'>
+  poll(code: DeviceCode): Promise<Grant | 'pending' | 'slow_down' | 'unreachable'>
   refresh(refreshToken: string): Promise<Tokens>
 }
 
 const REQUEST_MS = 30_000
+/** Whoever has more to say than this is no issuer. */
+const MAX_ANSWER = 1024 ** 2
 /** RFC 8628, 3.2. */
 const DEFAULT_INTERVAL = 5
 
@@ -65,6 +67,7 @@ export async function openIssuer(settings: ProviderSettings, signal: AbortSignal
   const around = () => ({
     signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
     [lib.allowInsecureRequests]: insecure,
+    [lib.customFetch]: fetchLittle,
   })
   const server = await describe(lib, settings, url, around)
   const client: oauth.Client = { client_id: clientId }
@@ -101,7 +104,7 @@ export async function openIssuer(settings: ProviderSettings, signal: AbortSignal
       }
       if (!server.authorization_endpoint)
         throw new CorralError('unsupported', 'The issuer has no browser flow')
-      const page = new URL(server.authorization_endpoint)
+      const page = pageAt(server.authorization_endpoint, insecure)
       const query = {
         ...extra,
         response_type: 'code',
@@ -134,14 +137,18 @@ export async function openIssuer(settings: ProviderSettings, signal: AbortSignal
       return {
         deviceCode: given.device_code,
         userCode: given.user_code,
-        verificationUrl: given.verification_uri,
-        url: given.verification_uri_complete ?? given.verification_uri,
+        verificationUrl: pageAt(given.verification_uri, insecure).href,
+        url: pageAt(given.verification_uri_complete ?? given.verification_uri, insecure).href,
         intervalSeconds: given.interval ?? DEFAULT_INTERVAL,
         expiresInSeconds: given.expires_in,
       }
     },
     async poll({ deviceCode }) {
       const response = await lib.deviceCodeGrantRequest(server, client, auth, deviceCode, around())
+      if (response.status === 429 || response.status >= 500) {
+        await response.body?.cancel()
+        return 'unreachable'
+      }
       try {
         return await grantOf(await lib.processDeviceCodeResponse(server, client, response))
       } catch (error) {
@@ -158,6 +165,26 @@ export async function openIssuer(settings: ProviderSettings, signal: AbortSignal
       return { ...given, refreshToken: given.refreshToken ?? refreshToken }
     },
   }
+}
+
+/** A page that people are sent to: whoever shows its address may open it as it is. */
+function pageAt(address: string, insecure: boolean): URL {
+  const page = URL.parse(address)
+  if (page?.protocol === 'https:' || (insecure && page?.protocol === 'http:')) return page
+  throw new CorralError('invalid', 'the issuer names a page that is none of the web')
+}
+
+async function fetchLittle(url: string, options: object): Promise<Response> {
+  const response = await fetch(url, options)
+  let left = MAX_ANSWER
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      left -= chunk.length
+      if (left < 0) controller.error(new Error('the answer is too long'))
+      else controller.enqueue(chunk)
+    },
+  })
+  return new Response(response.body?.pipeThrough(counted) ?? null, response)
 }
 
 type Lib = typeof oauth

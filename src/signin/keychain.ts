@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { run } from './run.ts'
+import { PATIENCE_MS, run } from './run.ts'
 
 /** The operating system's own store of secrets. Whatever it refuses is thrown, in words without the secret. */
 export interface Keychain {
@@ -21,15 +21,21 @@ export interface KeychainOptions {
   env: NodeJS.ProcessEnv
   /** Corral's data directory: two of them have secrets of their own. */
   home: string
+  /** How long it may take to answer. */
+  patienceMs?: number
 }
 
 /** Null: this system has none that we know. Whether one answers is found out by asking it. */
-export function keychainOf({ platform, env, home }: KeychainOptions): Keychain | null {
+export function keychainOf(options: KeychainOptions): Keychain | null {
+  const { platform, env, home, patienceMs = PATIENCE_MS } = options
   const service = `corral-${createHash('sha256').update(home).digest('hex').slice(0, 12)}`
-  if (platform === 'linux') return inPieces(secretService(service, env))
-  if (platform === 'darwin') return inPieces(appleKeychain(service, env))
+  const ask: Ask = (command, args, input) => run(command, args, { input, env, patienceMs })
+  if (platform === 'linux') return inPieces(secretService(service, ask))
+  if (platform === 'darwin') return inPieces(appleKeychain(service, ask))
   return null
 }
+
+type Ask = (command: string, args: string[], input: string) => ReturnType<typeof run>
 
 /** `security` reads command lines of 4096 bytes, and `secret-tool` does not take just any length either. */
 const PIECE = 3000
@@ -65,10 +71,10 @@ function inPieces(items: Items): Keychain {
 }
 
 /** libsecret's `secret-tool`: GNOME Keyring, KWallet, KeePassXC. What is not there is no error to it: it says nothing. */
-function secretService(service: string, env: NodeJS.ProcessEnv): Items {
+function secretService(service: string, ask: Ask): Items {
   const tool = async (args: string[], account: string, input = '') => {
     const attributes = ['service', service, 'account', account]
-    const ran = await run('secret-tool', [...args, ...attributes], { input, env })
+    const ran = await ask('secret-tool', [...args, ...attributes], input)
     if (ran.code !== 0 && (ran.code === null || ran.stderr.trim() !== ''))
       throw refused('secret-tool', ran.code)
     return ran
@@ -95,9 +101,9 @@ function secretService(service: string, env: NodeJS.ProcessEnv): Items {
 const NOT_FOUND = 44
 
 /** `security -i` takes whole commands from stdin, so that the secret is in nobody's list of processes. */
-function appleKeychain(service: string, env: NodeJS.ProcessEnv): Items {
+function appleKeychain(service: string, ask: Ask): Items {
   const security = async (args: string[], input = '') => {
-    const ran = await run('security', args, { input, env })
+    const ran = await ask('security', args, input)
     if (ran.code !== 0 && ran.code !== NOT_FOUND) throw refused('security', ran.code)
     return ran
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Provider } from '../core/signin.ts'
@@ -68,7 +68,9 @@ export async function handOver(file: LoginFile, before: HandedOver | null): Prom
   if (there !== null && !ours) return null
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}.corral`
-  await writeFile(draft, text, { mode: 0o600 })
+  // Not into a file that is there already: others may be able to read it.
+  await rm(draft, { force: true })
+  await writeFile(draft, text, { mode: 0o600, flag: 'wx' })
   try {
     if (ours) await rename(draft, path)
     // Never in the place of one that has come meanwhile.
@@ -94,7 +96,7 @@ export async function takeBack({ path, digest: written }: HandedOver): Promise<s
 /** Null: there is no such file. One that cannot be read is somebody else's. */
 async function digestOf(path: string): Promise<string | null> {
   try {
-    return digest(await readFile(path))
+    return (await stat(path)).isFile() ? digest(await readFile(path)) : ''
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return code === 'ENOENT' || code === 'ENOTDIR' ? null : ''

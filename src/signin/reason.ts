@@ -18,7 +18,9 @@ const WORDS: Readonly<Record<string, string>> = {
 export function reasonOf(thrown: unknown): string {
   if (thrown instanceof CorralError || thrown instanceof Cancelled) return thrown.message
   const { name, code, error, cause } = thrown as Partial<Record<string, unknown>>
-  if (typeof error === 'string') return WORDS[error] ?? `the issuer refused (${nameOnly(error)})`
+  if (typeof error === 'string') {
+    return Object.hasOwn(WORDS, error) ? WORDS[error]! : `the issuer refused (${nameOnly(error)})`
+  }
   if (name === 'TimeoutError') return 'the issuer did not answer in time'
   if (typeof code === 'string' && code.startsWith('OAUTH_'))
     return `what came back cannot be used (${nameOnly(code)})`

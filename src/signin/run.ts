@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /** A locked keychain may ask somebody who is not there. */
-const PATIENCE_MS = 15_000
+export const PATIENCE_MS = 15_000
 const MAX_OUTPUT = 1024 ** 2
 
 interface Ran {
@@ -15,12 +15,17 @@ interface Ran {
 export function run(
   command: string,
   args: string[],
-  options: { input: string; env: NodeJS.ProcessEnv },
+  options: { input: string; env: NodeJS.ProcessEnv; patienceMs: number },
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env: options.env, stdio: 'pipe' })
-    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
     const output = { stdout: '', stderr: '' }
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      // What it has started itself may hold its pipes open for as long as it likes.
+      for (const pipe of child.stdio) pipe?.destroy()
+      resolve({ code: null, ...output })
+    }, options.patienceMs)
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
         if (output[name].length < MAX_OUTPUT) output[name] += text

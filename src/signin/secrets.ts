@@ -76,23 +76,34 @@ export function openSecrets({ path, keychain, useKeychain, notice }: SecretsOpti
     set: (name, value, about = {}) =>
       inTurn(async () => {
         const kept = await intoKeychain(name, value)
-        const { place } = kept
-        const wasThere = vault.get(name)?.place === 'keychain'
-        if (place === 'file' && wasThere) await keychain?.remove(name).catch(() => {})
         known.delete(name)
-        vault.put(name, { place, ...(place === 'file' && { value }), about })
-        if (place === 'keychain') known.set(name, Promise.resolve(value))
+        if (kept.place === 'file') {
+          vault.put(name, { place: 'file', value, about, ...((await isLeft(name)) && { left: true }) })
+        } else {
+          vault.put(name, { place: 'keychain', about })
+          known.set(name, Promise.resolve(value))
+        }
         return kept
       }),
     remove: (name) =>
       inTurn(async () => {
         const entry = vault.get(name)
         if (!entry) return false
-        if (entry.place === 'keychain') await removeFromKeychain(name)
+        if (entry.place === 'keychain' || entry.left) await removeFromKeychain(name)
         known.delete(name)
         vault.drop(name)
         return true
       }),
+  }
+
+  /** Whether the keychain still has an older one, now that the file has it. */
+  async function isLeft(name: string): Promise<boolean> {
+    const entry = vault.get(name)
+    if (entry?.place !== 'keychain' && !entry?.left) return false
+    return removeFromKeychain(name).then(
+      () => false,
+      () => true,
+    )
   }
 
   async function removeFromKeychain(name: string): Promise<void> {

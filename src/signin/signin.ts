@@ -1,4 +1,5 @@
 import { CorralError } from '../core/error.ts'
+import { oneByOne } from '../core/one-by-one.ts'
 import { KEY_NAMES, PROVIDERS, type KeyName, type Provider, type SignIn } from '../core/signin.ts'
 import { createAccounts, secretOf } from './accounts.ts'
 import { createFlows, type FlowsOptions } from './flows.ts'
@@ -62,6 +63,8 @@ export function createSignIn(options: SignInOptions): SignInParts {
     useKeychain: settings.keychain,
     notice,
   })
+  /** Login files are written and taken back one after the other: what is signed out of leaves none. */
+  const inTurn = oneByOne()
   const accounts = createAccounts(secrets, (provider) => providerOf(provider, settings))
   const flows = createFlows({
     settings: (provider) => providerOf(provider, settings),
@@ -78,15 +81,27 @@ export function createSignIn(options: SignInOptions): SignInParts {
   /** To the agent that wants it as a file of its own. That this fails costs the sign-in nothing. */
   async function giveAccount(provider: Provider, get: () => Promise<Tokens | null>): Promise<void> {
     try {
-      const account = accounts.get(provider)
       const tokens = await get()
-      const file = tokens && loginFileOf(provider, tokens, account?.accountId ?? null, env)
-      const written = file && (await handOver(file, account?.handedOver ?? null))
-      if (written) accounts.handedOver(provider, written)
-      else if (file) notice(`${file.path} was left as it is: it is not Corral's`)
+      if (tokens) await inTurn(() => writeLogin(provider, tokens))
     } catch (error) {
       notice(`the account of ${provider} could not be given to its agent: ${wordsOf(error)}`)
     }
+  }
+
+  async function writeLogin(provider: Provider, tokens: Tokens): Promise<void> {
+    const account = accounts.get(provider)
+    if (!account) return // somebody has signed out meanwhile
+    const file = loginFileOf(provider, tokens, account.accountId, env)
+    const written = file && (await handOver(file, account.handedOver))
+    if (written) accounts.handedOver(provider, written)
+    else if (file) notice(`${file.path} was left as it is: it is not Corral's`)
+  }
+
+  /** The file first: as long as that fails, it is known that there is one. */
+  async function signOut(provider: Provider) {
+    const file = accounts.get(provider)?.handedOver
+    const keptFile = file ? await takeBack(file) : null
+    return { forgotten: await secrets.remove(secretOf(provider)), keptFile }
   }
 
   function namesFor(agent: string): [KeyName, string][] {
@@ -123,6 +138,9 @@ export function createSignIn(options: SignInOptions): SignInParts {
     cancel: (flowId) => flows.cancel(flowId),
     async setKey(name, key) {
       if (key.trim() === '') throw new CorralError('invalid', 'The key is empty', { field: 'key' })
+      if (/\p{Cc}/u.test(key.trim())) {
+        throw new CorralError('invalid', 'The key has characters in it that no key has', { field: 'key' })
+      }
       const kept = await secrets.set(name, key.trim())
       options.changed(receiversOf(name))
       return kept
@@ -135,11 +153,9 @@ export function createSignIn(options: SignInOptions): SignInParts {
         return { forgotten, keptFile: null }
       }
       for (const flow of flows.running()) if (flow.provider === provider) flows.cancel(flow.flowId)
-      const file = accounts.get(provider)?.handedOver
-      const forgotten = await secrets.remove(secretOf(provider))
-      const keptFile = file ? await takeBack(file) : null
-      if (forgotten) options.changed(receiversOf(name))
-      return { forgotten, keptFile }
+      const done = await inTurn(() => signOut(provider))
+      if (done.forgotten) options.changed(receiversOf(name))
+      return done
     },
     async credentials(agent) {
       try {

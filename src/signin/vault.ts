@@ -6,6 +6,8 @@ import { CorralError } from '../core/error.ts'
 const entry = z.object({
   place: z.enum(['keychain', 'file']),
   value: z.string().exactOptional(),
+  /** An older one may still be in the keychain, which did not let go of it. */
+  left: z.literal(true).exactOptional(),
   about: z.record(z.string(), z.unknown()).default({}),
 })
 export type Entry = z.output<typeof entry>
@@ -26,8 +28,10 @@ export function openVault(path: string, notice: (message: string) => void): Vaul
   function save(): void {
     const draft = `${path}.${process.pid}`
     try {
+      rmSync(draft, { force: true }) // one that is there already may be open to others
       writeFileSync(draft, `${JSON.stringify({ version: 1, entries: Object.fromEntries(entries) })}\n`, {
         mode: 0o600,
+        flag: 'wx',
         flush: true,
       })
       renameSync(draft, path)

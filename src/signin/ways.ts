@@ -56,6 +56,8 @@ export async function byBrowser({ issuer, settings, signal, tell, keep }: Way): 
 /** RFC 8628, 3.5. */
 const SLOWER_SECONDS = 5
 const SLOWEST_SECONDS = 60
+/** No flow lasts longer, and timers do not take just any number. */
+const LONGEST_SECONDS = 3600
 
 /** Device authorization (RFC 8628): the person types a code on a page, with whatever device; we ask until that is done. */
 export async function byDevice({ issuer, signal, tell, keep, sleep }: Way): Promise<void> {
@@ -65,7 +67,7 @@ export async function byDevice({ issuer, signal, tell, keep, sleep }: Way): Prom
   tell({ type: 'url', url })
   tell({ type: 'device_code', verificationUrl, userCode, intervalSeconds, expiresInSeconds })
   for (let interval = intervalSeconds; ;) {
-    await sleep(interval * 1000, signal)
+    await sleep(Math.min(interval, LONGEST_SECONDS) * 1000, signal)
     if (Date.now() >= until) throw new CorralError('invalid', 'the code has expired; start again')
     const answer = await askOnce(issuer, code, signal)
     if (answer === 'slow_down') interval += SLOWER_SECONDS

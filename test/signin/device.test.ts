@@ -63,6 +63,19 @@ test('a question that gets lost is asked again, less often', async () => {
   assert.deepEqual(waits, [5, 10, 20])
 })
 
+test('an issuer that is in trouble for a moment is asked again, less often', async () => {
+  const troubles = [503, 429]
+  at.issuer.instead = (path, response) => {
+    const status = path === '/token' ? troubles.shift() : undefined
+    if (status === undefined) return false
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Later</h1>')
+    return true
+  }
+  const { flowId } = at.signin.start({ provider: 'openai' })
+  assert.equal((await at.end(flowId)).state, 'completed')
+  assert.deepEqual(waits, [5, 10, 20])
+})
+
 test('it can be cancelled while it waits', async () => {
   at.issuer.deviceAnswers = Array.from({ length: 100_000 }, () => 'authorization_pending' as const)
   const { flowId } = at.signin.start({ provider: 'openai', mode: 'device_code' })

@@ -136,6 +136,20 @@ for (const platform of ['linux', 'darwin'] as const) {
   })
 }
 
+test('what a locked keychain did not let go of goes when the secret is forgotten', async () => {
+  const fake = fakeKeychain(dir)
+  await withKeychain(fake, 'linux').set('exa', 'old')
+  fake.lock()
+  assert.equal((await withKeychain(fake, 'linux').set('exa', 'new')).place, 'file')
+  await assert.rejects(withKeychain(fake, 'linux').remove('exa'), { code: 'storage' })
+  fake.unlock()
+  assert.equal(fake.items().length, 1)
+  const secrets = withKeychain(fake, 'linux')
+  assert.equal(await secrets.get('exa'), 'new')
+  assert.equal(await secrets.remove('exa'), true)
+  assert.deepEqual(fake.items(), [])
+})
+
 test('without the program there is no keychain', async () => {
   const env = { PATH: dir }
   const keychain = keychainOf({ platform: 'linux', env, home: dir })

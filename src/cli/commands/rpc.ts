@@ -16,17 +16,24 @@ import { signInWith } from './rpc-sign-in.ts'
 /** How long a request waits for a daemon that is away; what runs is waited for however long it takes. */
 const CALL_MS = 30_000
 /** How long somebody else's engine may take to come up. */
-const START_MS = 10_000
+const START_MS = 30_000
 const POLL_MS = 50
+const SLOWEST_POLL_MS = 500
 /** Whatever still holds the process when its client has gone has had its chance. */
 const EXIT_MS = 500
 
 export const rpc: Command = async (cli) => {
   const leaving = Promise.withResolvers<string>()
+  const quit = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => leaving.resolve(signal.toLowerCase()))
+    process.on(signal, () => {
+      leaving.resolve(signal.toLowerCase())
+      quit.abort()
+    })
   }
-  const engine = await engineFor(cli)
+  const starting = engineFor(cli, quit)
+  const engine = await Promise.race([starting, leaving.promise.then(() => null)])
+  if (!engine) return leaveEarly(starting)
   try {
     await cli.withDaemon(
       (calls) =>
@@ -40,6 +47,13 @@ export const rpc: Command = async (cli) => {
     await engine.stop()
     setTimeout(() => process.exit(), EXIT_MS).unref()
   }
+  return EXIT.ok
+}
+
+/** Whoever has the engine, or starts one here, may take longer than anybody waits. */
+function leaveEarly(starting: Promise<Engine>): number {
+  starting.then(({ stop }) => stop()).catch(() => {})
+  setTimeout(() => process.exit(), EXIT_MS).unref()
   return EXIT.ok
 }
 
@@ -65,59 +79,60 @@ async function attend(cli: Cli, { calls, feed, engine, leaving }: Around): Promi
     now: Date.now,
   })
   void leaving.then(leave)
-  const lifeline = engine.isBorrowed ? watch(feed, engine.away) : null
-  try {
-    await Promise.race([closed, engine.stopped])
-  } finally {
-    lifeline?.close()
-  }
-}
-
-/** Tells when the daemon has gone. */
-function watch(feed: NativeClient, away: () => void): { close(): void } {
-  const stream = feed.events({ types: ['daemon.renamed'], onLink: (state) => state === 'away' && away() })
-  const read = async (): Promise<void> => {
-    for await (const _ of stream);
-  }
-  read().catch(() => {})
-  return stream
+  await Promise.race([closed, engine.stopped])
 }
 
 /** What runs the sessions: a daemon, or this process, or another one like this. */
 interface Engine {
-  /** Another client's own: when that one leaves, we have to have one. */
-  isBorrowed: boolean
-  away(): void
   /** Rejects when ours was stopped from outside. */
   stopped: Promise<never>
   /** What runs goes on for the next one. */
   stop(): Promise<void>
 }
 
-async function engineFor(cli: Cli): Promise<Engine> {
+async function engineFor(cli: Cli, quit: AbortController): Promise<Engine> {
+  const { signal } = quit
   const stopped = Promise.withResolvers<never>()
   stopped.promise.catch(() => {})
-  let found = await findOrHost(cli)
-  const isBorrowed = found.isOfAnother
+  let found = await findOrHost(cli, signal)
 
-  function keep(own: Daemon | null): void {
-    void own?.stopped.then(() => stopped.reject(new CliError('the engine was stopped from outside')))
+  /** When another client leaves with the engine that we have used, we have to have one. */
+  async function stayServed(): Promise<void> {
+    while (found.isOfAnother && !signal.aborted) {
+      await endOf(cli.socket, signal)
+      await delay(POLL_MS)
+      found = await findOrHost(cli, signal)
+    }
+    void found.own?.stopped.then(() => stopped.reject(new CliError('the engine was stopped from outside')))
   }
-  keep(found.own)
+
+  const served = stayServed().catch((error: unknown) => {
+    if (signal.aborted) return
+    cli.note(`the engine is gone, and none could be started: ${(error as Error).message}`)
+  })
   return {
-    isBorrowed,
-    async away() {
-      try {
-        found = await findOrHost(cli)
-        keep(found.own)
-      } catch (error) {
-        cli.note(`the engine is gone, and none could be started: ${(error as Error).message}`)
-      }
-    },
     stopped: stopped.promise,
     async stop() {
+      quit.abort()
+      await served
       await found.own?.stop({ agents: 'keep', now: true })
     },
+  }
+}
+
+/** Resolves when nobody is there any more. */
+async function endOf(socket: string, signal: AbortSignal): Promise<void> {
+  const { connect } = await import('../../dialects/native/client.ts')
+  const client = await connect(socket).catch(() => null)
+  const close = (): void => client?.close()
+  signal.addEventListener('abort', close)
+  try {
+    if (client && !signal.aborted) for await (const _ of client.events({ types: ['daemon.renamed'] }));
+  } catch {
+    // That is what was waited for.
+  } finally {
+    signal.removeEventListener('abort', close)
+    close()
   }
 }
 
@@ -128,10 +143,12 @@ interface Found {
   isOfAnother: boolean
 }
 
-async function findOrHost(cli: Cli): Promise<Found> {
+async function findOrHost(cli: Cli, signal: AbortSignal): Promise<Found> {
   const { statusOf } = await import('../detach.ts')
   const alone = cli.options['standalone'] === true
-  for (const deadline = Date.now() + START_MS; ; await delay(POLL_MS)) {
+  const deadline = Date.now() + START_MS
+  for (let wait = POLL_MS; ; wait = Math.min(wait * 2, SLOWEST_POLL_MS)) {
+    signal.throwIfAborted()
     const running = await statusOf(cli.socket)
     if (running && alone) {
       throw new CliError(`a daemon (pid ${running.pid}) has ${cli.home}; leave out --standalone to use it`)
@@ -144,6 +161,7 @@ async function findOrHost(cli: Cli): Promise<Found> {
       const isTaken = (error as { code?: unknown }).code === 'storage'
       if (alone || !isTaken || Date.now() > deadline) throw error
     }
+    await delay(wait)
   }
 }
 

@@ -55,7 +55,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   clear: {
     description: 'begin the conversation afresh',
     async run({ room, context }) {
-      await clearSession(room, context)
+      await context.rooms.inTurn(room.id, (found) => clearSession(found, context))
       return { cleared: true }
     },
   },

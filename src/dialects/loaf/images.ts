@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url'
 import type { Content } from '../../core/content.ts'
 
 const LIMIT = 8 * 1024 ** 2
+/** Of a message, as it goes to the daemon: text, and images in base64. A line there may have 64 MiB. */
+const MESSAGE_LIMIT = 60 * 1024 ** 2
+const MAX_IMAGES = 99
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -49,17 +52,39 @@ export interface Around {
   now(): number
 }
 
-/** Throws, with words for people, when it cannot be used. */
-export async function loadImage(input: ImageInput, around: Around): Promise<Image> {
+/** The images of a message with this text. Throws, with words for people, when they cannot be used. */
+export async function loadImages(
+  text: string,
+  inputs: readonly ImageInput[],
+  around: Around,
+): Promise<Image[]> {
+  if (inputs.length > MAX_IMAGES) throw new Error(`a message has at most ${MAX_IMAGES} images`)
+  const images: Image[] = []
+  let left = MESSAGE_LIMIT - Buffer.byteLength(JSON.stringify(text))
+  // One by one, so that no more is read than can be sent.
+  for (const input of inputs) {
+    const image = await loadImage(input, around)
+    left -= image.content.data.length
+    if (left < 0) break
+    images.push(image)
+  }
+  if (left < 0) throw new Error('the message is larger than 60 MiB')
+  return images
+}
+
+async function loadImage(input: ImageInput, around: Around): Promise<Image> {
   return input.dataUrl === undefined
     ? fromFile(input.path ?? '', input.mimeType, around)
     : fromDataUrl(input.dataUrl, input, around)
 }
 
 function fromDataUrl(url: string, { path, mimeType }: ImageInput, { now }: Around): Image {
-  const [, type = mimeType, data] =
-    /^data:([^;,]+)?(?:;[^;,]+)*;base64,([A-Za-z0-9+/\s]+={0,2}\s*)$/.exec(url) ?? []
-  if (data === undefined) throw new Error('the image is no data URL in base64')
+  const comma = url.indexOf(',')
+  const [, type = mimeType] = /^data:([^;]+)?(?:;[^;]+)*;base64$/.exec(url.slice(0, comma)) ?? [null, null]
+  const data = url.slice(comma + 1).replace(/\s/g, '')
+  if (type === null || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
+    throw new Error('the image is no data URL in base64')
+  }
   const name = path ?? `rpc-image-${now()}.png`
   return imageOf(name, Buffer.from(data, 'base64'), typeNamed(type, name))
 }
@@ -83,7 +108,7 @@ export function resolvePath(path: string, { cwd, home }: Around): string {
 
 function typeNamed(type: string | undefined, path: string): string {
   const named = type?.toLowerCase().replace(/^image\//, '') ?? extname(path).slice(1).toLowerCase()
-  const found = TYPES[named]
+  const found = Object.hasOwn(TYPES, named) ? TYPES[named] : undefined
   if (found === undefined) throw new Error(`${basename(path)} is no image that can be sent: ${KINDS}`)
   return found
 }

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import type { Content } from '../../core/content.ts'
-import { findSkills } from './skills.ts'
+import { findSkills, headOf } from './skills.ts'
 
 const MENTION = /(?<![\w$])\$([a-z0-9][\w.:-]*)/gi
 const AMOUNT = /^[\d.]+$/
@@ -22,7 +21,7 @@ export async function mentionedSkills(text: string, cwd: string, home: string): 
   const meant = called.flatMap((some) => (some.length === 1 ? some : []))
   return Promise.all(
     meant.map(async ({ name, source_path }) => {
-      const instructions = (await readFile(source_path, 'utf8')).slice(0, LONGEST).trim()
+      const instructions = (await headOf(source_path, LONGEST)).trim()
       return {
         type: 'text',
         text: `<skill>\n<name>${name}</name>\n<path>${source_path}</path>\n${instructions}\n</skill>`,

@@ -50,8 +50,6 @@ export interface Room {
   say(beside: { told: Told[]; first: number }): void
   /** The names of the images of a message that is about to be sent. */
   name(key: string, paths: readonly string[]): void
-  /** One after the other. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>
   /** Resolves when nothing runs any more, or the time is up. */
   idle(withinMs: number): Promise<void>
   /** Resolves when the session is gone. */
@@ -67,7 +65,6 @@ export function createRoom(parts: RoomParts): Room {
   let session: SessionView | null = null
   let events: ReturnType<Corral['events']> | null = null
   let live = false
-  let last: Promise<unknown> = Promise.resolve()
   let onIdle: (() => void)[] = []
 
   const conversation = createConversation({
@@ -173,11 +170,6 @@ export function createRoom(parts: RoomParts): Room {
     },
     say,
     name: (key, paths) => void names.set(key, paths),
-    inTurn(work) {
-      const done = last.then(work)
-      last = done.catch(() => {})
-      return done
-    },
     async idle(withinMs) {
       if (!conversation.busy) return
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -126,14 +126,14 @@ export function serve(options: ServerOptions): Server {
 
   /** What was asked is answered, but nobody is left to sign in. */
   async function settled(): Promise<void> {
-    await signIn.leave()
+    await within(FLUSH_MS, signIn.leave())
     await within(LAST_MS, Promise.all(underWay))
   }
 
   async function close(): Promise<void> {
     await ending.promise
     isRefusing = true
-    await signIn.leave()
+    await within(FLUSH_MS, signIn.leave())
     await within(FLUSH_MS, Promise.all(underWay))
     context.rooms.close()
     await output.flush(FLUSH_MS)

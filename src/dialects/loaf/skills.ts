@@ -1,9 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 const DEPTH = 6
 const DIRECTORIES_PER_ROOT = 2000
 const PREVIEW = 100
+/** A skill is described at its beginning, however much there is of it. */
+const HEAD = 64 * 1024
 
 export interface Skill {
   name: string
@@ -70,12 +72,22 @@ async function look(place: string, found: Skills): Promise<string[]> {
   try {
     const entries = await readdir(place, { withFileTypes: true })
     if (entries.some((entry) => entry.isFile() && entry.name === 'SKILL.md')) {
-      found.skills.push(describe(place, await readFile(join(place, 'SKILL.md'), 'utf8')))
+      found.skills.push(describe(place, await headOf(join(place, 'SKILL.md'))))
     }
     return entries.filter((entry) => entry.isDirectory()).map((entry) => join(place, entry.name))
   } catch (error) {
     found.errors.push(`${place}: ${(error as Error).message}`)
     return []
+  }
+}
+
+export async function headOf(path: string, bytes = HEAD): Promise<string> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await file.close()
   }
 }
 

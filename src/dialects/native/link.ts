@@ -1,3 +1,5 @@
+import { DEFAULT_MAX_LINE } from '../../transports/ndjson.ts'
+
 /** The daemon refused: `code` is a name from core's list of errors, `unauthorized`, or `protocol`. */
 export class NativeError extends Error {
   readonly code: string
@@ -62,15 +64,23 @@ export interface Calls {
   lost(): void
 }
 
+function tooLong(): NativeError {
+  const message = `a request may have ${DEFAULT_MAX_LINE} bytes`
+  return new NativeError({ code: -32602, message, data: { code: 'invalid', limit: DEFAULT_MAX_LINE } })
+}
+
 export function createCalls(write: (json: string) => void, notified: Notified): Calls {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let last = 0
   return {
     request(method, params) {
       const id = ++last
+      const json = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+      // The daemon would hang up, and whoever takes that for a lost connection would send it again and again.
+      if (Buffer.byteLength(json) > DEFAULT_MAX_LINE) return Promise.reject(tooLong())
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject })
-        write(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+        write(json)
       })
     },
     receive(text) {

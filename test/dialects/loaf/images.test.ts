@@ -25,6 +25,7 @@ before(async () => {
   mkdirSync(join(daemon.project, 'folder.png'))
   writeFileSync(join(daemon.home, 'home.gif'), PIXEL)
   writeFileSync(join(daemon.project, 'large.png'), Buffer.alloc(LIMIT + 1))
+  writeFileSync(join(daemon.project, 'most.png'), Buffer.alloc(LIMIT))
 })
 
 after(async () => {
@@ -85,6 +86,19 @@ describe('an image', () => {
     assert.equal((await sent([{ data_url: DATA_URL }], '')).user.text, '[Image 1]')
   })
 
+  test('is one of so many that the daemon would not take them: an error, and all goes on', async () => {
+    const sessionId = await demoSession(client)
+    for (const [images, why] of [
+      [Array.from({ length: 6 }, () => ({ path: 'most.png' })), /60 MiB/],
+      [Array.from({ length: 100 }, () => ({ path: 'pixel.png' })), /at most 99/],
+    ] as const) {
+      const from = client.lines.length
+      await client.call('session.send', { session_id: sessionId, text: 'look', images })
+      assert.match((await client.event('session.error', () => true, from)).payload.message, why)
+    }
+    await turn(client, sessionId, 'and on')
+  })
+
   for (const [what, image, why] of [
     ['is not there', { path: 'no-such.png' }, /no image no-such/],
     ['is a directory', { path: 'folder.png' }, /no image folder/],
@@ -98,6 +112,8 @@ describe('an image', () => {
     ],
     ['is no data URL', { data_url: 'http://example.com/a.png' }, /data URL/],
     ['is data of another kind', { data_url: 'data:image/svg+xml;base64,PHN2Zz4=' }, /png, jpg/],
+    ['has a kind that objects have', { data_url: DATA_URL.replace('png', 'constructor') }, /png, jpg/],
+    ['is mostly blanks', { data_url: `${DATA_URL}${' '.repeat(1_000_000)}!` }, /data URL/],
   ] as const) {
     test(`that ${what} is accepted, and an error follows as an event`, async () => {
       const sessionId = await demoSession(client)

@@ -4,10 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
+import { takeLock } from '../../../src/system/lock.ts'
 import { corral, MAIN } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
-import { clientFor, demoSession, eventually, startClient, turn, type Client, type Sent } from './support.ts'
+import { catchesHangups, clientFor, demoSession, eventually, startClient, turn } from './support.ts'
+import type { Client, Sent } from './support.ts'
 
 /** A home in which no daemon runs. */
 function emptyHome(t: TestContext) {
@@ -237,6 +239,37 @@ describe('without a daemon', () => {
     await staying.event('session.completed')
     assert.match((await staying.state(first!)).history.at(-1)!.text, /^w1 .* w60$/)
     await turn(staying, first!, 'and on')
+  })
+
+  test('however often the one that has the engine dies, the last one has it', async (t) => {
+    const place = emptyHome(t)
+    const clients = Array.from({ length: 3 }, () => place.start())
+    await Promise.all(clients.map((client) => client.call('system.ping')))
+    for (let left = 3; left > 1; left--) {
+      const host = await eventually('an engine', async () => {
+        const { code, json } = await corral(place.env, ['status', '--json'])
+        const pid = code === 0 ? json<{ pid: number }>()[0]!.pid : 0
+        return clients.find(({ child }) => child.pid === pid && child.signalCode === null)
+      })
+      host.child.kill('SIGKILL')
+      await host.exited
+    }
+    const last = clients.find(({ child }) => child.signalCode === null)!
+    await turn(last, await demoSession(last), 'still served')
+  })
+
+  test('one that still waits for an engine leaves when it is told to', async (t) => {
+    if (process.platform !== 'linux') return t.skip('reads /proc')
+    const place = emptyHome(t)
+    const home = place.env.CORRAL_HOME
+    mkdirSync(home)
+    const lock = takeLock(join(home, 'lock'), join(home, 'run.json'))
+    t.after(lock.release)
+    const client = place.start()
+    await eventually('its handlers', () => catchesHangups(client.child.pid!) || null)
+    client.child.kill('SIGTERM')
+    assert.equal(await client.exited, 0)
+    assert.equal(client.stderr(), '')
   })
 
   test('--standalone is refused where another has the data, and the fault is on stderr', async (t) => {

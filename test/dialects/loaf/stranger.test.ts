@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { startIssuer } from '../../support/oauth-issuer.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
-import { clientFor, demoSession, eventually, turn, type Sent } from './support.ts'
+import { catchesHangups, clientFor, demoSession, eventually, turn, type Sent } from './support.ts'
 
 /** Well below the time that a request may wait for a daemon. */
 const SOON_MS = 8000
@@ -42,6 +43,36 @@ test('a daemon that is gone for good keeps nobody from leaving', async (t) => {
 function line(id: string, method: string, params?: object): string {
   return `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
 }
+
+test('a daemon that hangs keeps nobody from leaving, in the middle of a sign-in or at the start', async (t) => {
+  if (process.platform !== 'linux') return t.skip('reads /proc')
+  const issuer = await startIssuer()
+  t.after(issuer.close)
+  const hanging = await daemonFor(t, {
+    env: {
+      CORRAL_SIGNIN_OPENAI_ISSUER: issuer.url,
+      CORRAL_SIGNIN_OPENAI_CLIENT_ID: issuer.clientId,
+      CORRAL_SIGNIN_OPENAI_PORT: '0',
+      CORRAL_SIGNIN_KEYCHAIN: 'false',
+    },
+  })
+  const [inFlow, inQuest] = [clientFor(t, hanging), clientFor(t, hanging)]
+  inFlow.write(line('flow', 'auth.connect.openai', { mode: 'browser' }))
+  await inFlow.event('auth.flow.url')
+  await demoSession(inQuest)
+  process.kill(hanging.pid, 'SIGSTOP')
+  try {
+    const late = clientFor(t, hanging)
+    await eventually('its handlers', () => catchesHangups(late.child.pid!) || null)
+    inQuest.write(line('quest', 'state.get'))
+    const begun = Date.now()
+    for (const { child } of [inFlow, inQuest, late]) child.kill('SIGTERM')
+    assert.deepEqual(await Promise.all([inFlow.exited, inQuest.exited, late.exited]), [0, 0, 0])
+    assert.ok(Date.now() - begun < SOON_MS, `${Date.now() - begun} ms`)
+  } finally {
+    process.kill(hanging.pid, 'SIGCONT')
+  }
+})
 
 test('a second SIGINT changes nothing', async (t) => {
   const client = clientFor(t, daemon)
@@ -162,4 +193,39 @@ test('garbage between requests costs one error each, and no more', async (t) => 
     assert.equal(answer.error!.code, code)
   }
   assert.equal((await client.unnamed(6)).length, 6)
+})
+
+test('requests in one write are carried out in their order', async (t) => {
+  const native = await nativeFor(t, daemon)
+  const client = clientFor(t, daemon)
+  const session_id = await demoSession(client)
+  client.write(
+    line('send', 'session.send', { session_id, text: '[[hang]]' }) +
+      line('interrupt', 'session.interrupt', { session_id }),
+  )
+  const { result } = await eventually('an answer', () => client.lines.find(({ id }) => id === 'interrupt'))
+  assert.equal(result!['interrupted'], true)
+  await client.event('session.interrupted')
+  client.write(
+    line('again', 'session.send', { session_id, text: '[[hang]]' }) +
+      line('queue', 'session.send', { session_id, text: 'next', enqueue: true }) +
+      line('end', 'system.shutdown'),
+  )
+  assert.equal(await client.exited, 0)
+  const answered = client.lines.flatMap(({ id }) => id ?? [])
+  assert.deepEqual(answered.slice(-3), ['again', 'queue', 'end'])
+  await eventually('the end of the turn', async () => {
+    const { turn: running, queued } = await native.call('session.get', { sessionId: session_id })
+    return running === null && queued === 0 ? true : null
+  })
+})
+
+test('what cannot be an id is the id of nothing, and a title may be long', async (t) => {
+  const client = clientFor(t, daemon)
+  const long = 'x'.repeat(5000)
+  const { message, data } = await client.fails('session.get', { session_id: long })
+  assert.deepEqual([message, data.kind], [`unknown session: ${long}`, 'session_not_found'])
+  const sessionId = await demoSession(client, long)
+  const native = await nativeFor(t, daemon)
+  assert.equal((await native.call('session.get', { sessionId })).title, long.slice(0, 500))
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import { MAIN } from '../../cli/support.ts'
@@ -230,6 +231,12 @@ export async function eventually<T>(
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   throw new Error(`${what}: not in time`)
+}
+
+/** Of the signals that `corral rpc` minds, the only one that Node itself does not. */
+export function catchesHangups(pid: number): boolean {
+  const [, caught] = /SigCgt:\s+(\w+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
+  return (BigInt(`0x${caught}`) & 1n) === 1n
 }
 
 /** What tests of turns say and look for, over whichever client there is by then. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFeed } from '../../../src/dialects/native/feed.ts'
+import { DEFAULT_MAX_LINE } from '../../../src/transports/ndjson.ts'
 import { startEngine } from '../../support/engine.ts'
+import { clientFor, daemonFor, demoSession } from './support.ts'
 
 test('connections that are told the same large event hold the same bytes', async (t) => {
   const { engine, cwd, stop } = await startEngine()
@@ -24,4 +26,15 @@ test('connections that are told the same large event hold the same bytes', async
   const { params } = JSON.parse(large.toString()) as { params: { events: { title: string }[] } }
   assert.equal(params.events[0]!.title, title)
   for (const lines of others) assert.ok(lines[1] === large)
+})
+
+test('a request that is longer than a line may be is refused, and not sent again and again', async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await clientFor(t, daemon, { reconnect: true })
+  const { id } = await demoSession(client, daemon)
+  const content = 'x'.repeat(DEFAULT_MAX_LINE)
+  await assert.rejects(client.call('session.send', { sessionId: id, content, key: 'large' }), {
+    code: 'invalid',
+  })
+  assert.equal((await client.call('session.get', { sessionId: id })).turnCount, 0)
 })

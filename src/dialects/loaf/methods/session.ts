@@ -2,7 +2,7 @@ import type { Content } from '../../../core/content.ts'
 import { NOTHING, type Choice } from '../choices.ts'
 import { Followed, type Context, type Methods } from '../context.ts'
 import { codeOf, failure } from '../errors.ts'
-import { imageInputs, loadImage, withPlaceholders, type Image, type ImageInput } from '../images.ts'
+import { imageInputs, loadImages, withPlaceholders, type Image, type ImageInput } from '../images.ts'
 import { mentionedSkills } from '../mentions.ts'
 import { AGENT_OF, nativeModel } from '../models.ts'
 import { optionalParams, paramsOf } from '../params.ts'
@@ -11,6 +11,8 @@ import { replay } from '../saved.ts'
 import { stateChanged } from '../snapshot.ts'
 
 const REPLAY_PAGE = 500
+/** Longer titles are cut: no title is a reason not to begin. */
+const TITLE_LIMIT = 500
 
 async function roomOf(method: string, params: unknown, { rooms }: Context): Promise<Room> {
   return rooms.find(paramsOf(method, params).text('session_id'))
@@ -46,13 +48,16 @@ interface Prompt {
 }
 
 async function send(room: Room, prompt: Prompt, context: Context): Promise<unknown> {
+  if (prompt.text === '' && prompt.images.length === 0) {
+    throw failure('session.send requires non-empty text or at least one image', 'invalid')
+  }
   if (room.conversation.busy && !prompt.enqueue) throw busy()
   const { id } = room
   let images: Image[]
   let skills: Content[]
   try {
     skills = await mentionedSkills(prompt.text, context.cwd, context.home)
-    images = await Promise.all(prompt.images.map((image) => loadImage(image, context)))
+    images = await loadImages(prompt.text, prompt.images, context)
     if (!(await settle(room, context))) throw failure('select a model first', 'no_model')
     await applyChoice(room, context.choices.selected(id), context)
   } catch (error) {
@@ -94,12 +99,27 @@ function busy(): Error {
   return failure('session is busy; use enqueue=true to queue the prompt', 'busy')
 }
 
-export async function interrupt(room: Room, { corral }: Context, clearQueue = false): Promise<Followed> {
+async function steer(room: Room, text: string, { corral, newId }: Context): Promise<object> {
+  const answer = (accepted: boolean) => ({ session_id: room.id, accepted })
+  if (room.agent === null) return answer(false)
+  try {
+    await corral.steer(room.id, [{ type: 'text', text }], newId())
+    return answer(true)
+  } catch (error) {
+    if (codeOf(error) === 'not_running') return answer(false)
+    if (codeOf(error) !== 'unsupported') throw error
+    const reason = (error as Error).message
+    room.say(room.conversation.remark(`${reason}; queue the message instead (enqueue).`))
+    return { ...answer(false), reason }
+  }
+}
+
+async function interrupt(room: Room, { corral }: Context): Promise<Followed> {
   const answer = (interrupted: boolean) => ({ session_id: room.id, interrupted })
   if (room.agent === null) return new Followed(answer(false), () => {})
   const stop = room.stopAt((event) => event.type === 'turn.interrupting')
   try {
-    const interrupted = await corral.interrupt(room.id, clearQueue)
+    const interrupted = await corral.interrupt(room.id, false)
     if (interrupted) await stop.reached
     else stop.release()
     return new Followed(answer(interrupted), stop.release)
@@ -117,7 +137,8 @@ async function clearQueue(room: Room, { corral }: Context): Promise<number> {
 
 export const sessionMethods: Methods = {
   async 'session.create'(params, context) {
-    const title = optionalParams('session.create', params).optionalText('title') ?? null
+    const title =
+      optionalParams('session.create', params).optionalText('title')?.slice(0, TITLE_LIMIT) ?? null
     const room = context.rooms.create(title)
     try {
       if (context.choices.selected() !== NOTHING) await settle(room, context)
@@ -141,41 +162,26 @@ export const sessionMethods: Methods = {
     const text = given.optionalText('text') ?? ''
     const enqueue = given.optionalFlag('enqueue') ?? false
     const images = imageInputs(given.all['images'])
-    const room = await context.rooms.find(sessionId)
-    if (text === '' && images.length === 0) {
-      throw failure('session.send requires non-empty text or at least one image', 'invalid')
-    }
-    return room.inTurn(() => send(room, { text, images, enqueue }, context))
+    return context.rooms.inTurn(sessionId, (room) => send(room, { text, images, enqueue }, context))
   },
   async 'session.steer'(params, context) {
     const given = paramsOf('session.steer', params)
     const sessionId = given.text('session_id')
     const text = given.text('text')
-    const room = await context.rooms.find(sessionId)
-    const answer = (accepted: boolean) => ({ session_id: room.id, accepted })
-    if (room.agent === null) return answer(false)
-    try {
-      await context.corral.steer(room.id, [{ type: 'text', text }], context.newId())
-      return answer(true)
-    } catch (error) {
-      if (codeOf(error) === 'not_running') return answer(false)
-      if (codeOf(error) !== 'unsupported') throw error
-      const reason = (error as Error).message
-      room.say(room.conversation.remark(`${reason}; queue the message instead (enqueue).`))
-      return { ...answer(false), reason }
-    }
+    return context.rooms.inTurn(sessionId, (room) => steer(room, text, context))
   },
   async 'session.interrupt'(params, context) {
-    const room = await roomOf('session.interrupt', params, context)
-    return interrupt(room, context)
+    const sessionId = paramsOf('session.interrupt', params).text('session_id')
+    return context.rooms.inTurn(sessionId, (room) => interrupt(room, context))
   },
   async 'session.queue.list'(params, context) {
     const room = await roomOf('session.queue.list', params, context)
     return { session_id: room.id, queue: [...room.conversation.queue] }
   },
   async 'session.queue.clear'(params, context) {
-    const room = await roomOf('session.queue.clear', params, context)
-    return { session_id: room.id, cleared_count: await clearQueue(room, context) }
+    const sessionId = paramsOf('session.queue.clear', params).text('session_id')
+    const cleared = await context.rooms.inTurn(sessionId, (room) => clearQueue(room, context))
+    return { session_id: sessionId, cleared_count: cleared }
   },
 }
 

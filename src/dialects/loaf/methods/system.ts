@@ -12,6 +12,8 @@ import { within } from '../within.ts'
 export const PROTOCOL_VERSION = '1.0.0'
 /** How long a turn may take to end when its conversation is to be forgotten. */
 const END_MS = 10_000
+/** How long what was asked for before may take. */
+const QUIET_MS = 2000
 /** How long the daemon may take to stop what runs when this process ends. */
 const STOP_MS = 4000
 
@@ -19,6 +21,8 @@ const STOP_MS = 4000
 export async function shutDown(context: Context, reason: string, result: unknown): Promise<Followed> {
   const { corral, rooms, refuseNew, end } = context
   refuseNew()
+  // A message that came before this request is stopped as well.
+  await within(QUIET_MS, rooms.quiet())
   const ours = rooms.all.filter((room) => room.used && room.conversation.busy)
   await within(STOP_MS, Promise.allSettled(ours.map(({ id }) => corral.interrupt(id, true))))
   await sayLast(context, reason)
@@ -79,7 +83,7 @@ export const systemMethods: Methods = {
   },
   async 'history.clear_session'(params, context) {
     const sessionId = paramsOf('history.clear_session', params).text('session_id')
-    await clearSession(await context.rooms.find(sessionId), context)
+    await context.rooms.inTurn(sessionId, (room) => clearSession(room, context))
     return { session_id: sessionId, cleared: true }
   },
   'skills.list': (_, { cwd, home }) => findSkills(cwd, home),
