@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunFile } from '../../src/system/run-file.ts'
+import { MAIN } from './program.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const READY_MS = 20_000
 /** Where the test runner keeps what it has compiled: hundreds of processes of the same program start faster with it. */
 export const COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }

@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
-import { corral, MAIN } from '../../cli/support.ts'
+import { corral } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { MAIN } from '../../support/program.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
 import { clientFor, demoSession, eventually, startClient, turn, type Client, type Sent } from './support.ts'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
-import { MAIN } from '../../cli/support.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
+import { MAIN } from '../../support/program.ts'
 
 const WAIT_MS = 20_000
 
