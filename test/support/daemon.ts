@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunFile } from '../../src/system/run-file.ts'
@@ -94,6 +94,12 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     return code
   }
 
+  /** Every agent has a directory here while it runs. */
+  function hasRuns(): boolean {
+    const runs = join(corralHome, 'runs')
+    return existsSync(runs) && readdirSync(runs).length > 0
+  }
+
   await start()
   return {
     home,
@@ -119,8 +125,8 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     terminate: () => end('SIGTERM'),
     restart: start,
     async stop() {
-      // A daemon that was killed has left agents behind: the next one takes them up and ends them.
-      if (child.signalCode === 'SIGKILL') await start().catch(() => undefined)
+      // A daemon that was killed may have left agents behind: the next one takes them up and ends them.
+      if (child.signalCode === 'SIGKILL' && hasRuns()) await start().catch(() => undefined)
       await end('SIGTERM')
       rmSync(home, { recursive: true, force: true })
     },
