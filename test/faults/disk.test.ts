@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Event } from '../../src/core/event.ts'
 import { connect, NativeError, type NativeClient } from '../../src/dialects/native/client.ts'
-import { startDaemon } from '../support/daemon.ts'
+import { COMPILED, startDaemon } from '../support/daemon.ts'
 import { MAIN } from '../support/program.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
@@ -83,6 +83,7 @@ test('a data directory that cannot be written is said so at start', { skip }, as
   try {
     const env = {
       PATH: process.env['PATH'],
+      ...COMPILED,
       HOME: home,
       CORRAL_HOME: join(home, '.corral'),
       CORRAL_CODECAST_PORT: '0',

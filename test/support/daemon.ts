@@ -40,6 +40,12 @@ export interface TestDaemon {
   stop(): Promise<void>
 }
 
+/** Whether agents run that a daemon would have to end; each has a directory, and says there that it has ended. */
+export function leftAgents(corralHome: string): boolean {
+  const runs = join(corralHome, 'runs')
+  return existsSync(runs) && readdirSync(runs).some((run) => !existsSync(join(runs, run, 'exit')))
+}
+
 /** The real program in a process of its own, with nothing of this machine's user in its environment. */
 export async function startDaemon(options: TestDaemonOptions = {}): Promise<TestDaemon> {
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'corral-'))
@@ -94,12 +100,6 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     return code
   }
 
-  /** Every agent has a directory here while it runs. */
-  function hasRuns(): boolean {
-    const runs = join(corralHome, 'runs')
-    return existsSync(runs) && readdirSync(runs).length > 0
-  }
-
   await start()
   return {
     home,
@@ -126,7 +126,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     restart: start,
     async stop() {
       // A daemon that was killed may have left agents behind: the next one takes them up and ends them.
-      if (child.signalCode === 'SIGKILL' && hasRuns()) await start().catch(() => undefined)
+      if (child.signalCode === 'SIGKILL' && leftAgents(corralHome)) await start().catch(() => undefined)
       await end('SIGTERM')
       rmSync(home, { recursive: true, force: true })
     },

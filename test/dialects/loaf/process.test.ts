@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { corral } from '../../cli/support.ts'
-import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { COMPILED, leftAgents, startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { MAIN } from '../../support/program.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
 import { clientFor, demoSession, eventually, startClient, turn, type Client, type Sent } from './support.ts'
@@ -17,6 +17,7 @@ function emptyHome(t: TestContext) {
   mkdirSync(project)
   const env = {
     PATH: process.env['PATH'],
+    ...COMPILED,
     HOME: home,
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
@@ -43,11 +44,6 @@ function emptyHome(t: TestContext) {
       return client
     },
   }
-}
-
-function leftAgents(home: string): boolean {
-  const runs = join(home, 'runs')
-  return existsSync(runs) && readdirSync(runs).some((run) => !existsSync(join(runs, run, 'exit')))
 }
 
 function residentMb(pid: number): number {

@@ -208,7 +208,9 @@ describe('the process of corral mcp approvals', () => {
     await openQuestion(await clientFor(t, daemon), command)
     const since = Date.now()
     await daemon.terminate()
-    t.after(() => daemon.restart())
-    assert.ok(Date.now() - since < 1500, `${Date.now() - since} ms`)
+    const took = Date.now() - since
+    // Its client would wait for it, too.
+    await daemon.restart()
+    assert.ok(took < 1500, `${took} ms`)
   })
 })
