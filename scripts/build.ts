@@ -1,9 +1,11 @@
-/** Bundles the program into dist/: one file for the command line and daemon, one for the log's writer thread, one for the demo agent. */
+/** Bundles the program into dist/, or the directory that is named: one file for the command line and daemon, one for the log's writer thread, one for the demo agent. */
 import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const ROOT = new URL('..', import.meta.url).pathname
-rmSync(`${ROOT}dist`, { recursive: true, force: true })
+const dir = resolve(ROOT, process.argv[2] ?? 'dist')
+rmSync(dir, { recursive: true, force: true })
 
 const bundle = await rolldown({
   cwd: ROOT,
@@ -13,7 +15,7 @@ const bundle = await rolldown({
   external: [/^node:/, 'bufferutil', 'utf-8-validate'],
 })
 await bundle.write({
-  dir: `${ROOT}dist`,
+  dir,
   format: 'esm',
   minify: false,
   entryFileNames: '[name].js',

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { corral, daemonFor, hasScript, inTerminal, newSession } from './support.ts'
+import { after, before, test } from 'node:test'
+import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { corral, hasScript, inTerminal, newSession } from './support.ts'
 
 const options = hasScript ? {} : { skip: 'needs script(1) of util-linux' }
 
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
+
 test('attach sends typed lines and shows the answers', options, async (t) => {
-  const daemon = await daemonFor(t)
   const id = await newSession(daemon)
   const terminal = inTerminal(t, daemon.env, ['attach', id])
   await terminal.expect('Ctrl-C detaches')
@@ -22,7 +30,6 @@ test('attach sends typed lines and shows the answers', options, async (t) => {
 })
 
 test('attach asks for approvals in place: yes, no with a comment, always', options, async (t) => {
-  const daemon = await daemonFor(t)
   const id = await newSession(daemon, '--mode', 'ask')
   const terminal = inTerminal(t, daemon.env, ['attach', id])
   await terminal.expect('Ctrl-C detaches')
@@ -57,7 +64,6 @@ test('attach asks for approvals in place: yes, no with a comment, always', optio
 })
 
 test('attach asks the questions of an agent', options, async (t) => {
-  const daemon = await daemonFor(t)
   const id = await newSession(daemon)
   const terminal = inTerminal(t, daemon.env, ['attach', id])
   await terminal.expect('Ctrl-C detaches')
@@ -71,14 +77,13 @@ test('attach asks the questions of an agent', options, async (t) => {
 })
 
 test('an approval that somebody else answers leaves the prompt', options, async (t) => {
-  const daemon = await daemonFor(t)
   const id = await newSession(daemon, '--mode', 'ask')
   const terminal = inTerminal(t, daemon.env, ['attach', id])
   await terminal.expect('Ctrl-C detaches')
   terminal.type('[[shell echo one]]\r')
   await terminal.expect('allow? [y/n/a/p] ')
-  const [approval] = (await corral(daemon.env, ['approvals', '--json'])).json<{ id: string }>()
-  await corral(daemon.env, ['deny', approval!.id, 'elsewhere'])
+  const open = (await corral(daemon.env, ['approvals', '--json'])).json<{ id: string; sessionId: string }>()
+  await corral(daemon.env, ['deny', open.find(({ sessionId }) => sessionId === id)!.id, 'elsewhere'])
   await terminal.expect('denied (cli): elsewhere')
   await terminal.expect('-- done')
   terminal.type('[[say still here]]\r')
@@ -90,7 +95,6 @@ test(
   'attach in the middle of a turn shows it from its beginning, also across a killed daemon',
   options,
   async (t) => {
-    const daemon = await daemonFor(t)
     const id = await newSession(daemon)
     const sender = inTerminal(t, daemon.env, ['send', id, '[[drip 80 25]]'])
     await sender.expect('w5')
@@ -108,7 +112,6 @@ test(
 )
 
 test('an answer at the end of a turn is waited for', options, async (t) => {
-  const daemon = await daemonFor(t)
   const args = ['new', '--agent', 'demo', '--cwd', daemon.project, '--mode', 'ask', '[[shell x]]']
   const terminal = inTerminal(t, daemon.env, args)
   await terminal.expect('allow? [y/n/a/p] ')
@@ -119,7 +122,6 @@ test('an answer at the end of a turn is waited for', options, async (t) => {
 })
 
 test('who leaves send before the turn is over gets 130', options, async (t) => {
-  const daemon = await daemonFor(t)
   const terminal = inTerminal(t, daemon.env, ['send', await newSession(daemon), '[[drip 400 25]]'])
   await terminal.expect('w1 w2')
   terminal.type('\u0003')
@@ -128,7 +130,6 @@ test('who leaves send before the turn is over gets 130', options, async (t) => {
 })
 
 test('/interrupt stops the running turn', options, async (t) => {
-  const daemon = await daemonFor(t)
   const id = await newSession(daemon)
   const terminal = inTerminal(t, daemon.env, ['attach', id])
   await terminal.expect('Ctrl-C detaches')

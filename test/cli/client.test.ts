@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { SessionView } from '../../src/dialects/native/wire.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { SOURCES } from '../support/program.ts'
 import { corral as run, newSession, type Outcome, type RunOptions } from './support.ts'
 
 let daemon: TestDaemon
@@ -272,15 +273,16 @@ const TRACE = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module'
   registerHooks({ load(url, context, next) { process.stderr.write('loaded ' + url + '\\n'); return next(url, context) } })
 `)}`
+const TRACING = { execArgv: ['--import', TRACE], program: SOURCES }
 
 test('a client command loads neither the daemon nor the schemas', async () => {
-  const { stderr } = await corral(['ls'], { execArgv: ['--import', TRACE] })
+  const { stderr } = await corral(['ls'], TRACING)
   assert.match(stderr, /loaded .*client\.ts/)
   assert.doesNotMatch(stderr, /src\/daemon\.ts|\/zod\/|\/yaml\/|engine\.ts/)
 })
 
 test('start loads no client code', async () => {
-  const { stderr } = await corral(['start'], { execArgv: ['--import', TRACE] })
+  const { stderr } = await corral(['start'], TRACING)
   assert.match(stderr, /loaded .*src\/daemon\.ts/)
   assert.doesNotMatch(stderr, /native\/(client|link)\.ts|cli\/(live|detach)\.ts/)
 })

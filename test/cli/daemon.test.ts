@@ -3,8 +3,18 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import { corral, daemonFor, newSession } from './support.ts'
+import { after, before, test, type TestContext } from 'node:test'
+import { COMPILED, startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { corral, newSession } from './support.ts'
+
+/** Of the tests that only want one to be there. */
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
 
 /** A user of their own, without a daemon; one that was started is stopped afterwards. */
 function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; project: string } {
@@ -14,6 +24,7 @@ function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; proje
   mkdirSync(project)
   const env = {
     PATH: process.env['PATH'],
+    ...COMPILED,
     HOME: user,
     CORRAL_HOME: home,
     CORRAL_CODECAST_PORT: '0',
@@ -47,8 +58,7 @@ const misuses: [args: string[], says: RegExp][] = [
   [['start', '--codecast-port', 'x'], /--codecast-port: must be a whole number from 0 to 65535/],
 ]
 
-test('wrong usage ends with 2 and says what is wrong', async (t) => {
-  const daemon = await daemonFor(t)
+test('wrong usage ends with 2 and says what is wrong', async () => {
   for (const [args, says] of misuses) {
     const { code, stderr } = await corral(daemon.env, args)
     assert.match(stderr, says)
@@ -73,8 +83,7 @@ test('help and version end with 0', async (t) => {
   assert.match((await corral(env, ['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('start tells where it listens, which agents it found and where the dashboard will be', async (t) => {
-  const daemon = await daemonFor(t)
+test('start tells where it listens, which agents it found and where the dashboard will be', async () => {
   for (let tries = 0; tries < 500 && !daemon.output().includes('agents:'); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
@@ -84,8 +93,7 @@ test('start tells where it listens, which agents it found and where the dashboar
   assert.match(daemon.output(), /agents: .*demo/)
 })
 
-test('a second start on the same directory says who has it', async (t) => {
-  const daemon = await daemonFor(t)
+test('a second start on the same directory says who has it', async () => {
   for (const args of [['start'], ['start', '--detach']]) {
     const { code, stderr } = await corral(daemon.env, args)
     assert.equal(code, 1)
@@ -197,8 +205,7 @@ test('bash completes commands, options and their values', async (t) => {
   assert.ok(offered(asking, 'devices', 'revoke').includes('asked:devices'))
 })
 
-test('the command in bin runs', async (t) => {
-  const daemon = await daemonFor(t)
+test('the command in bin runs', async () => {
   await newSession(daemon)
   const bin = new URL('../../bin/corral.js', import.meta.url).pathname
   const { status, stdout } = spawnSync(process.execPath, [bin, 'ls', '-q'], { env: daemon.env })

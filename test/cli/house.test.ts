@@ -9,7 +9,8 @@ import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { makeRepository } from '../support/repository.ts'
 import { aPlace, type Place } from '../workspace/support.ts'
 import { dial } from '../dialects/clawde/support.ts'
-import { corral, MAIN, newSession, type Outcome } from './support.ts'
+import { MAIN } from '../support/program.ts'
+import { corral, newSession, type Outcome } from './support.ts'
 
 let daemon: TestDaemon
 let place: Place

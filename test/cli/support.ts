@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { spawnSync } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { MAIN } from '../support/program.ts'
 
-export const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const WAIT_MS = 30_000
 
 export interface Outcome {
@@ -17,12 +17,13 @@ export interface Outcome {
 export interface RunOptions {
   input?: string
   execArgv?: string[]
+  program?: string
   cwd?: string
 }
 
 /** One command line, as a real process. */
 export function corral(env: NodeJS.ProcessEnv, args: string[], options: RunOptions = {}): Promise<Outcome> {
-  const child = spawn(process.execPath, [...(options.execArgv ?? []), MAIN, ...args], {
+  const child = spawn(process.execPath, [...(options.execArgv ?? []), options.program ?? MAIN, ...args], {
     env,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
   })

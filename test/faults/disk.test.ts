@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Event } from '../../src/core/event.ts'
 import { connect, NativeError, type NativeClient } from '../../src/dialects/native/client.ts'
-import { startDaemon } from '../support/daemon.ts'
+import { COMPILED, startDaemon } from '../support/daemon.ts'
+import { MAIN } from '../support/program.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
 const disk = mountSmallDisk(8)
@@ -80,16 +81,16 @@ test('a data directory that cannot be written is said so at start', { skip }, as
   const home = join(disk!.path, 'read-only')
   disk!.remount('ro')
   try {
-    const main = new URL('../../src/main.ts', import.meta.url).pathname
     const env = {
       PATH: process.env['PATH'],
+      ...COMPILED,
       HOME: home,
       CORRAL_HOME: join(home, '.corral'),
       CORRAL_CODECAST_PORT: '0',
       CORRAL_CLAWDE_PORT: '0',
       CORRAL_RELAY_PORT: '0',
     }
-    const { status, stderr } = spawnSync(process.execPath, [main, 'start'], {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'start'], {
       env,
       encoding: 'utf8',
       timeout: 20_000,

@@ -18,7 +18,7 @@ export function fakeKeychain(dir: string): FakeKeychain {
   const store = join(dir, 'keychain')
   for (const path of [bin, store]) mkdirSync(path, { recursive: true })
   for (const name of ['secret-tool', 'security']) {
-    writeFileSync(join(bin, name), `#!${process.execPath}\n${PROGRAM}`, { mode: 0o755 })
+    writeFileSync(join(bin, name), `#!/bin/sh${PROGRAM}`, { mode: 0o755 })
   }
   const text = (name: string): string =>
     existsSync(join(dir, name)) ? readFileSync(join(dir, name), 'utf8') : ''
@@ -34,26 +34,33 @@ export function fakeKeychain(dir: string): FakeKeychain {
 }
 
 const PROGRAM = `
-const fs = require('node:fs')
-const dir = process.env.FAKE_KEYCHAIN
-const [command, ...rest] = process.argv.slice(2)
-const apple = process.argv[1].endsWith('security')
-fs.appendFileSync(dir + '/argv', process.argv.slice(2).join(' ') + '\\n')
-const input = fs.readFileSync(0, 'utf8')
-fs.appendFileSync(dir + '/stdin', input)
-function fail(code, text) { process.stderr.write(text); process.exit(code) }
-if (fs.existsSync(dir + '/locked')) fail(apple ? 36 : 1, 'it is locked')
-const after = (list, flag) => list[list.indexOf(flag) + 1]
-const file = (list) => dir + '/keychain/' + (apple ? after(list, '-s') + ' ' + after(list, '-a') : after(list, 'service') + ' ' + after(list, 'account'))
-const exists = () => fs.existsSync(file(rest))
-if (command === 'store') fs.writeFileSync(file(rest), input.slice(0, 8192))
-else if (command === 'lookup') exists() ? process.stdout.write(fs.readFileSync(file(rest))) : process.exit(1)
-else if (command === 'clear') exists() ? fs.rmSync(file(rest)) : process.exit(1)
-else if (command === 'find-generic-password') exists() ? process.stdout.write(fs.readFileSync(file(rest), 'utf8') + '\\n') : fail(44, 'could not be found')
-else if (command === 'delete-generic-password') exists() ? fs.rmSync(file(rest)) : fail(44, 'could not be found')
-else if (command === '-i') for (const line of input.trim().split('\\n')) {
-  if (line.length > 4096) fail(1, 'line too long')
-  const words = line.split(' ')
-  fs.writeFileSync(file(words), after(words, '-w'))
-} else fail(2, 'usage')
+PATH=/usr/bin:/bin
+set -f
+dir=$FAKE_KEYCHAIN
+case $0 in
+  *security) service=-s account=-a locked=36 missing=44 end='\\n' ;;
+  *) service=service account=account locked=1 missing=1 end= ;;
+esac
+fail() { printf %s "$2" >&2; exit "$1"; }
+after() { # FLAG WORDS...
+  flag=$1
+  while [ $# -gt 1 ]; do shift; [ "$1" = "$flag" ] && echo "$2" && return; done
+}
+file() { echo "$dir/keychain/$(after $service "$@") $(after $account "$@")"; }
+found() { [ -f "$item" ] && return; [ $missing = 1 ] && exit 1; fail $missing 'could not be found'; }
+
+printf '%s\\n' "$*" >> "$dir/argv"
+input=$(cat)
+printf '%s\\n' "$input" >> "$dir/stdin"
+[ -f "$dir/locked" ] && fail $locked 'it is locked'
+item=$(file "$@")
+case $1 in
+  store) printf %s "$input" | head -c 8192 > "$item" ;;
+  lookup | find-generic-password) found && cat "$item" && printf "$end" ;;
+  clear | delete-generic-password) found && rm "$item" ;;
+  -i)
+    [ \${#input} -gt 4096 ] && fail 1 'line too long'
+    printf %s "$(after -w $input)" > "$(file $input)" ;;
+  *) fail 2 usage ;;
+esac
 `

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunFile } from '../../src/system/run-file.ts'
+import { MAIN } from './program.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const READY_MS = 20_000
 /** Where the test runner keeps what it has compiled: hundreds of processes of the same program start faster with it. */
 export const COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
@@ -38,6 +38,12 @@ export interface TestDaemon {
   restart(): Promise<void>
   /** Ends everything and removes every file. */
   stop(): Promise<void>
+}
+
+/** Whether agents run that a daemon would have to end; each has a directory, and says there that it has ended. */
+export function leftAgents(corralHome: string): boolean {
+  const runs = join(corralHome, 'runs')
+  return existsSync(runs) && readdirSync(runs).some((run) => !existsSync(join(runs, run, 'exit')))
 }
 
 /** The real program in a process of its own, with nothing of this machine's user in its environment. */
@@ -119,8 +125,8 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     terminate: () => end('SIGTERM'),
     restart: start,
     async stop() {
-      // A daemon that was killed has left agents behind: the next one takes them up and ends them.
-      if (child.signalCode === 'SIGKILL') await start().catch(() => undefined)
+      // A daemon that was killed may have left agents behind: the next one takes them up and ends them.
+      if (child.signalCode === 'SIGKILL' && leftAgents(corralHome)) await start().catch(() => undefined)
       await end('SIGTERM')
       rmSync(home, { recursive: true, force: true })
     },

@@ -2,12 +2,21 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, test, type TestContext } from 'node:test'
+import { after, before, describe, test, type TestContext } from 'node:test'
 import { corral } from '../../cli/support.ts'
-import { clientFor, daemonFor, demoSession } from '../native/support.ts'
+import { COMPILED, startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { clientFor, demoSession } from '../native/support.ts'
 import { acpProcess, editorFor, eventually, newSession } from './support.ts'
 
 const ASK = ['--agent', 'demo', '--mode', 'ask']
+
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
 
 /** A home in which no daemon runs; one that a test has started there is ended after it. */
 function emptyHome(t: TestContext) {
@@ -20,6 +29,7 @@ function emptyHome(t: TestContext) {
   mkdirSync(project)
   const env = {
     PATH: process.env['PATH'],
+    ...COMPILED,
     HOME: home,
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
@@ -43,7 +53,6 @@ const HELLO = line({ id: 1, method: 'initialize', params: { protocolVersion: 1 }
 
 describe('the daemon', () => {
   test('is killed in the middle of a turn: the prompt is answered by the next one', async (t) => {
-    const daemon = await daemonFor(t)
     const editor = await editorFor(t, daemon)
     const sessionId = await newSession(editor, daemon)
     const done = editor.prompt(sessionId, '[[drip 100 20]]')
@@ -56,7 +65,6 @@ describe('the daemon', () => {
   })
 
   test('is killed while a question is open: the answer still counts', async (t) => {
-    const daemon = await daemonFor(t)
     const editor = await editorFor(t, daemon, { args: ASK })
     const sessionId = await newSession(editor, daemon)
     const done = editor.prompt(sessionId, '[[shell survive]]')
@@ -70,7 +78,6 @@ describe('the daemon', () => {
   })
 
   test('is away when the prompt comes: it waits', async (t) => {
-    const daemon = await daemonFor(t)
     const editor = await editorFor(t, daemon)
     const sessionId = await newSession(editor, daemon)
     await daemon.kill9()
@@ -109,7 +116,6 @@ describe('the daemon', () => {
 
 describe('the editor', () => {
   test('goes away in the middle of a turn: the process ends at once, the turn goes on', async (t) => {
-    const daemon = await daemonFor(t)
     const editor = await editorFor(t, daemon)
     const sessionId = await newSession(editor, daemon)
     editor.prompt(sessionId, '[[drip 50 20]]').catch(() => {})
@@ -128,7 +134,6 @@ describe('the editor', () => {
   })
 
   test('goes away with a question open: it stays open for others', async (t) => {
-    const daemon = await daemonFor(t)
     const editor = await editorFor(t, daemon, { args: ASK })
     const sessionId = await newSession(editor, daemon)
     editor.prompt(sessionId, '[[shell wait]]').catch(() => {})
@@ -141,11 +146,13 @@ describe('the editor', () => {
   })
 
   test('has its answer before anything else about the session', async (t) => {
-    const daemon = await daemonFor(t)
     const native = await clientFor(t, daemon)
     const { id: sessionId } = await demoSession(native, daemon, 'ask')
     await native.call('session.send', { sessionId, content: '[[shell ls]]' })
-    await eventually('a question', async () => (await native.call('approval.list')).approvals[0])
+    await eventually(
+      'a question',
+      async () => (await native.call('approval.list', { sessionId })).approvals[0],
+    )
     const { child, stdout } = acpProcess(t, daemon)
     child.stdin.write(HELLO)
     await eventually('hello', () => (stdout().includes('"id":1') ? true : null))
@@ -157,7 +164,6 @@ describe('the editor', () => {
   })
 
   test('writes nonsense: it is told so, and the rest is served', async (t) => {
-    const daemon = await daemonFor(t)
     const { child, stdout, exited } = acpProcess(t, daemon)
     const bad = [
       'no json',
@@ -195,7 +201,6 @@ describe('the editor', () => {
   })
 
   test('writes a line without end: that is the end, with a reason', async (t) => {
-    const daemon = await daemonFor(t)
     const { child, exited, stderr } = acpProcess(t, daemon)
     const chunk = Buffer.alloc(1024 ** 2, 'x')
     for (let count = 0; count < 70; count++) child.stdin.write(chunk)
@@ -205,7 +210,6 @@ describe('the editor', () => {
 
   test('does not read: what it has not read is not gathered, and comes later', async (t) => {
     if (process.platform !== 'linux') return t.skip('reads /proc')
-    const daemon = await daemonFor(t)
     const native = await clientFor(t, daemon)
     const { child } = acpProcess(t, daemon)
     let tail = ''
@@ -238,7 +242,8 @@ describe('the editor', () => {
     ['no place', {}],
   ] as const) {
     test(`has ${place} for remarks of the agent`, async (t) => {
-      const daemon = await daemonFor(t, { env: { CORRAL_DEMO_FAULT: 'garbage' } })
+      const daemon = await startDaemon({ env: { CORRAL_DEMO_FAULT: 'garbage' } })
+      t.after(() => daemon.stop())
       const editor = await editorFor(t, daemon, { capabilities: notices })
       const sessionId = await newSession(editor, daemon)
       await editor.prompt(sessionId, 'hello')

@@ -14,8 +14,8 @@ import {
   type RequestPermissionResponse,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk/unstable'
-import { MAIN } from '../../cli/support.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
+import { MAIN } from '../../support/program.ts'
 
 const WAIT_MS = 20_000
 

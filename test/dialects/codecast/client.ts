@@ -41,11 +41,13 @@ export async function post(
   body: string | Buffer,
   contentType: string | null = 'application/json',
 ): Promise<Answer> {
+  // A connection that is kept may be closed for idleness just when a slow test uses it again.
+  const headers: Record<string, string> = { connection: 'close' }
   const init: RequestInit = { method: 'POST', body: typeof body === 'string' ? body : new Uint8Array(body) }
   // A string body would bring a content type of its own.
   if (contentType === null) init.body = new Blob([body])
-  else init.headers = { 'content-type': contentType }
-  const res = await fetch(`${base}/rpc`, init)
+  else headers['content-type'] = contentType
+  const res = await fetch(`${base}/rpc`, { ...init, headers })
   return { status: res.status, headers: res.headers, text: await res.text() }
 }
 

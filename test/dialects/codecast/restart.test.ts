@@ -3,16 +3,24 @@ import { existsSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { startDaemon } from '../../support/daemon.ts'
+import { after, before, test } from 'node:test'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
 
+/** Of the tests that want nothing special of it; there is one again when they are over. */
+let daemon: TestDaemon
+
+before(async () => {
+  daemon = await startDaemon()
+})
+
+after(() => daemon.stop())
+
 test('the port file has the port, and goes with the daemon', async (t) => {
-  const daemon = await startDaemon()
-  t.after(() => daemon.stop())
   const path = join(daemon.home, '.codecast/daemon.port')
   assert.equal(readFileSync(path, 'utf8'), new URL(daemon.codecast).port)
   assert.equal(await daemon.terminate(), 0)
+  t.after(() => daemon.restart())
   assert.ok(!existsSync(path))
 })
 
@@ -39,9 +47,7 @@ test('bound to localhost or ::1 it is reached there', async (t) => {
   }
 })
 
-test('after kill -9 in the middle of a turn, the turn goes on and reconnect has all of it', async (t) => {
-  const daemon = await startDaemon()
-  t.after(() => daemon.stop())
+test('after kill -9 in the middle of a turn, the turn goes on and reconnect has all of it', async () => {
   const sessionId = await create(daemon.codecast, daemon.project)
   const stream = await send(daemon.codecast, sessionId, '[[drip 60 20]]')
   await stream.until('partial')
@@ -81,9 +87,7 @@ test('when the daemon is told to stop, open streams end properly', async (t) => 
   assert.equal(await ended, 0)
 })
 
-test('a client that goes with most of a burst unread gets all of it from reconnect, although it was all sent', async (t) => {
-  const daemon = await startDaemon()
-  t.after(() => daemon.stop())
+test('a client that goes with most of a burst unread gets all of it from reconnect, although it was all sent', async () => {
   const sessionId = await create(daemon.codecast, daemon.project)
   const { hostname, port } = new URL(daemon.codecast)
   const socket = connect(Number(port), hostname)
@@ -97,8 +101,8 @@ test('a client that goes with most of a burst unread gets all of it from reconne
   await once(socket, 'data')
   socket.pause()
   await eventually(
-    () => result<{ sessions: { status: string }[] }>(daemon.codecast, 'session.list'),
-    ({ sessions }) => sessions[0]?.status === 'idle',
+    () => result<{ sessions: { sessionId: string; status: string }[] }>(daemon.codecast, 'session.list'),
+    ({ sessions }) => sessions.find((one) => one.sessionId === sessionId)?.status === 'idle',
   )
   socket.resetAndDestroy()
   const { bufferedEvents } = await eventually(
@@ -114,11 +118,9 @@ test('a client that goes with most of a burst unread gets all of it from reconne
 })
 
 test('a second daemon leaves the port file to the first one, and takes nothing away when it stops', async (t) => {
-  const first = await startDaemon()
-  t.after(() => first.stop())
-  const path = join(first.home, '.codecast/daemon.port')
+  const path = join(daemon.home, '.codecast/daemon.port')
   const before = readFileSync(path, 'utf8')
-  const second = await startDaemon({ env: { HOME: first.home } })
+  const second = await startDaemon({ env: { HOME: daemon.home } })
   t.after(() => second.stop())
   assert.equal(readFileSync(path, 'utf8'), before)
   await second.stop()

@@ -215,9 +215,10 @@ test('a client that hangs up is not worked for any more', async (t) => {
 test('lists of approvals stop where their inputs become too many, and say so', async (t) => {
   const served = await serve(t)
   const { engine, cwd } = served.engine
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
   const ids: string[] = []
   for (let i = 0; i < 19; i++) {
+    // Each in a session of its own: a session is written with all of its open questions.
+    const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
     const input = { content: 'x'.repeat(MB - 100) }
     ids.push((await engine.ask({ sessionId, kind: 'tool', tool: 'Write', input })).id)
   }

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { MAIN } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { MAIN } from '../../support/program.ts'
 import { clientFor, eventually, type Line } from './support.ts'
 
 const DOCS = readFileSync(new URL('../../../docs/loaf.md', import.meta.url), 'utf8')

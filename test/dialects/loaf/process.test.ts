@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { takeLock } from '../../../src/system/lock.ts'
-import { corral, MAIN } from '../../cli/support.ts'
-import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { corral } from '../../cli/support.ts'
+import { COMPILED, leftAgents, startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { MAIN } from '../../support/program.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
 import { catchesHangups, clientFor, demoSession, eventually, startClient, turn } from './support.ts'
 import type { Client, Sent } from './support.ts'
@@ -18,6 +19,7 @@ function emptyHome(t: TestContext) {
   mkdirSync(project)
   const env = {
     PATH: process.env['PATH'],
+    ...COMPILED,
     HOME: home,
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',
@@ -44,11 +46,6 @@ function emptyHome(t: TestContext) {
       return client
     },
   }
-}
-
-function leftAgents(home: string): boolean {
-  const runs = join(home, 'runs')
-  return existsSync(runs) && readdirSync(runs).some((run) => !existsSync(join(runs, run, 'exit')))
 }
 
 function residentMb(pid: number): number {

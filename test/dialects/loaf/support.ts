@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
-import { MAIN } from '../../cli/support.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
+import { MAIN } from '../../support/program.ts'
 
 const WAIT_MS = 60_000
 
@@ -121,10 +121,15 @@ export function startClient({ env, project }: Where, args: string[] = []): Clien
   const child = spawn(process.execPath, [MAIN, 'rpc', ...args], { env, cwd: project })
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
   const lines: Line[] = []
+  const answers = new Map<Line['id'], (line: Line) => void>()
   let stderr = ''
   let nextId = 1
   const splitter = createLineSplitter({
-    onLine: (line) => lines.push(JSON.parse(line.toString()) as Line),
+    onLine(text) {
+      const line = JSON.parse(text.toString()) as Line
+      lines.push(line)
+      if (line.id !== undefined) answers.get(line.id)?.(line)
+    },
     maxLineBytes: Infinity,
   })
   child.stdout.on('data', (data: Buffer) => splitter.push(data))
@@ -143,8 +148,11 @@ export function startClient({ env, project }: Where, args: string[] = []): Clien
 
   async function ask(method: string, params?: unknown): Promise<Line> {
     const id = `${method} ${nextId++}`
+    const { promise, resolve, reject } = Promise.withResolvers<Line>()
+    answers.set(id, resolve)
+    const timer = setTimeout(() => reject(new Error(`${id}: not in time`)), WAIT_MS)
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    return eventually(id, () => lines.find((one) => one.id === id))
+    return promise.finally(() => clearTimeout(timer))
   }
 
   async function call<T>(method: string, params?: unknown): Promise<T> {

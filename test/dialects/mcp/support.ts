@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { Api, NativeClient } from '../../../src/dialects/native/client.ts'
-import { MAIN } from '../../cli/support.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
+import { MAIN } from '../../support/program.ts'
 
 /** The revision in which every request stands alone. */
 export const STANDALONE = '2026-07-28'

@@ -1,17 +1,31 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import type { Event } from '../../../src/core/event.ts'
 import { NativeError } from '../../../src/dialects/native/client.ts'
+import type { TestDaemon } from '../../support/daemon.ts'
 import { demoSession, turn, until, type Over } from './support.ts'
 
 /** What holds for events and connections, over whichever transport. */
-export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
+export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
+  let daemon: TestDaemon
+
+  before(async () => {
+    daemon = await startDaemon()
+  })
+
+  after(() => daemon.stop())
+
+  /** Until the end of the test there is no daemon. */
+  async function kill9(t: TestContext): Promise<void> {
+    await daemon.kill9()
+    t.after(() => daemon.restart())
+  }
+
   test('the answer to a subscription comes before its first event', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     const { id } = await demoSession(client, daemon)
     const raw = await rawFor(t, daemon)
-    raw.send('{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"after":0}}')
+    raw.send(`{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"after":0,"sessionId":"${id}"}}`)
     const answer = await raw.next()
     assert.equal(answer['id'], 1)
     const result = answer['result'] as { subscriptionId: string; log: string; gap: boolean }
@@ -26,7 +40,6 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('an ended subscription sends nothing more', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     const raw = await rawFor(t, daemon)
     raw.send('{"jsonrpc":"2.0","id":1,"method":"events.subscribe"}')
@@ -41,7 +54,6 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('a subscription can be for one session and some types', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     const mine = await demoSession(client, daemon)
     const other = await demoSession(client, daemon)
@@ -60,7 +72,6 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('bad lines on a connection are answered and everything goes on', async (t) => {
-    const daemon = await daemonFor(t)
     const raw = await rawFor(t, daemon)
     for (const line of ['nonsense', '[]', '{"jsonrpc":"2.0","id":9,"method":"no.such"}']) raw.send(line)
     const codes = []
@@ -71,7 +82,6 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('a slow reader gets every event once it reads, and holds up nobody', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     const { id: sessionId } = await demoSession(client, daemon)
     const slow = client.events({ after: 0, sessionId })
@@ -92,7 +102,6 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('events go on from the cursor across a killed daemon, without a gap or a repeat', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon, { reconnect: true })
     const { id: sessionId } = await demoSession(client, daemon)
     const stream = client.events({ after: 0, sessionId })
@@ -124,7 +133,6 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('a message with a key is sent again after the connection was lost, and is one message', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon, { reconnect: true })
     const { id: sessionId } = await demoSession(client, daemon)
     await daemon.kill9()
@@ -133,33 +141,31 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
     const sent = await sending
     const again = await client.call('session.send', { sessionId, content: '[[say once]]', key: 'k1' })
     assert.deepEqual([again.turnId, again.repeated], [sent.turnId, true])
+    await until(client.events({ after: 0, sessionId }), 'turn.completed')
     assert.equal((await client.call('turn.list', { sessionId })).turns.length, 1)
   })
 
   test('calls that find no daemon give up together, not one after the other', async (t) => {
-    const daemon = await daemonFor(t)
-    const client = await clientFor(t, daemon, { reconnect: true, giveUpMs: 1000 })
-    await daemon.kill9()
+    const client = await clientFor(t, daemon, { reconnect: true, giveUpMs: 500 })
+    await kill9(t)
     const began = performance.now()
     const calls = Array.from({ length: 5 }, () => client.call('daemon.status'))
     for (const { status } of await Promise.allSettled(calls)) assert.equal(status, 'rejected')
-    // One after the other they would take five seconds.
-    assert.ok(performance.now() - began < 3000)
+    // One after the other they would take two and a half seconds.
+    assert.ok(performance.now() - began < 2000)
   })
 
   test('without reconnect a lost connection ends calls and streams with an error', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     const stream = client.events({ after: 0 })
     await stream.ready
     const ended = assert.rejects(until(stream, 'session.destroyed'), { name: 'ConnectionLost' })
-    await daemon.kill9()
+    await kill9(t)
     await ended
     await assert.rejects(client.call('daemon.status'), { name: 'ConnectionLost' })
   })
 
   test('a cursor of another log ends the stream, or is answered by onReset', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     await demoSession(client, daemon)
     await assert.rejects(
@@ -185,7 +191,6 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('many subscribers each get the same events', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     const { id: sessionId } = await demoSession(client, daemon)
     const streams = Array.from({ length: 20 }, () =>
@@ -198,9 +203,10 @@ export function eventTests({ daemonFor, clientFor, rawFor }: Over): void {
   })
 
   test('daemon.stop answers, then the daemon is gone', async (t) => {
-    const daemon = await daemonFor(t)
     const client = await clientFor(t, daemon)
     assert.equal((await client.call('daemon.stop', { agents: 'keep', now: true })).pid, daemon.pid)
     assert.equal(await daemon.terminate(), 0)
+    // The next one ends the agents that were kept.
+    await daemon.restart()
   })
 }

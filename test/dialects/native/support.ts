@@ -102,18 +102,17 @@ function createInbox() {
 
 /** The ways to the daemon that a test may go. */
 export interface Over {
-  daemonFor(t: TestContext, options?: TestDaemonOptions): Promise<TestDaemon>
+  startDaemon(): Promise<TestDaemon>
   clientFor(t: TestContext, daemon: TestDaemon, options?: ClientOptions): Promise<NativeClient>
   rawFor(t: TestContext, daemon: TestDaemon): Promise<Raw>
 }
 
-export const overSocket: Over = { daemonFor, clientFor, rawFor }
+export const overSocket: Over = { startDaemon, clientFor, rawFor }
 
 export const overWebSocket: Over = {
   /** Its port stays the same when it is started again. */
-  async daemonFor(t, options = {}) {
-    const env = { CORRAL_CLAWDE_PORT: String(await freePort()), ...options.env }
-    return daemonFor(t, { ...options, env })
+  async startDaemon() {
+    return startDaemon({ env: { CORRAL_CLAWDE_PORT: String(await freePort()) } })
   },
   async clientFor(t, daemon, options = {}) {
     const client = await connect(webSocketOf(daemon), { token: tokenOf(daemon), ...options })

@@ -155,10 +155,8 @@ test('an address that others reach is served with TLS only', async (t) => {
 })
 
 test('a taken port is a warning, and everything else works', async (t) => {
-  const first = await daemonFor(t)
-  const { port } = new URL(webSocketOf(first))
-  const second = await startDaemon({ env: { CORRAL_CLAWDE_PORT: port } })
-  t.after(() => second.stop())
+  const { port } = new URL(webSocketOf(daemon))
+  const second = await daemonFor(t, { env: { CORRAL_CLAWDE_PORT: port } })
   assert.match(second.output(), /warning: clawde is not listening: .*EADDRINUSE/)
   assert.ok(second.listeners['native'])
   assert.equal(second.listeners['native-ws'], undefined)

@@ -5,6 +5,7 @@ import { lineSplitter } from '../../../src/agents/demo/lines.ts'
 import type { AgentOutput } from '../../../src/core/event.ts'
 import type { Intent } from '../../../src/core/ports.ts'
 import type { Session } from '../../../src/core/session.ts'
+import { COMPILED } from '../daemon.ts'
 import { aSession } from '../session.ts'
 
 type OutputOf<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
@@ -33,7 +34,11 @@ const WAIT_MS = 20_000
 /** The demo agent over pipes, as its driver plans it and its translator reads it. */
 export async function startDemo(session: Session, env: Record<string, string>): Promise<Demo> {
   const plan = demoDriver.plan(session, await demoDriver.detect())
-  const child = spawn(plan.command, plan.args, { cwd: plan.cwd, env: { ...plan.env, ...env }, stdio: 'pipe' })
+  const child = spawn(plan.command, plan.args, {
+    cwd: plan.cwd,
+    env: { ...COMPILED, ...plan.env, ...env },
+    stdio: 'pipe',
+  })
   const { outputs, garbage, wait } = translate(child)
   let stderr = ''
   child.stderr.on('data', (bytes: Buffer) => (stderr += bytes.toString()))

@@ -1,0 +1,4 @@
+export const SOURCES = new URL('../../src/main.ts', import.meta.url).pathname
+
+/** The program that tests start: `npm test` bundles it first, which starts in half the time; a file by itself runs the sources. */
+export const MAIN = process.env['TEST_PROGRAM'] ?? SOURCES
