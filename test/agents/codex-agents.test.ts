@@ -114,7 +114,11 @@ describe('sub-agents', () => {
       'asked command k1',
     ])
     const none = { id: 's1:children', error: { message: 'unknown' } }
-    assert.deepEqual(story(translate([question, none, question, met], before)), ['ready', 'barrier.reached', 'wants models'])
+    assert.deepEqual(story(translate([question, none, question, met], before)), [
+      'ready',
+      'barrier.reached',
+      'wants models',
+    ])
   })
 })
 

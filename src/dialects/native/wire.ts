@@ -15,9 +15,12 @@ export * from './wire-system.ts'
 
 const mode = z.enum(MODES).describe('what the agent may do without asking')
 const model = z.string().min(1).max(200)
-export const effort = z
-  .enum(EFFORTS)
-  .describe('how long the agent thinks; where it has no such level, the nearest')
+const effort = z.enum(EFFORTS)
+export const wantedEffort = effort
+  .nullable()
+  .describe(
+    'how long the agent thinks; if its model has no such level, the nearest. null: as it does by itself',
+  )
 const title = z.string().max(500)
 
 export const content = z.discriminatedUnion('type', [
@@ -78,7 +81,7 @@ export const createParams = z.strictObject({
   carry: z.boolean().default(false).describe('uncommitted work comes along into the worktree'),
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
-  effort: effort.nullable().exactOptional(),
+  effort: wantedEffort.exactOptional(),
   title: title.nullable().exactOptional(),
   settings: settings.exactOptional(),
   rules: rules.exactOptional(),
@@ -96,7 +99,7 @@ export const configureParams = z.strictObject({
   sessionId,
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
-  effort: effort.nullable().exactOptional(),
+  effort: wantedEffort.exactOptional(),
   title: title.nullable().exactOptional(),
   archived: z.boolean().exactOptional().describe('out of sight, not gone'),
   nativeId: id
@@ -128,7 +131,7 @@ export const sessionView = z.object({
   title: z.string().nullable(),
   mode,
   model: z.string().nullable(),
-  effort: effort.nullable().describe('null: as the agent does by itself'),
+  effort: wantedEffort,
   status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
   tier: z.enum(['active', 'warm', 'cold']),
   nativeId: z.string().nullable(),

@@ -289,6 +289,13 @@ export function capabilities({ driver }: RealAgent, rigOf: () => Rig): void {
     assert.deepEqual(Object.keys(CHECKS).toSorted(), Object.keys(driver.capabilities).toSorted())
   })
 
+  test('the models that it tells of are there for whoever asks', () => {
+    const models = rig.now.engine.models(driver.name)
+    assert.ok(models.length > 1 && models.every(({ id, name }) => id && name), JSON.stringify(models))
+    const thinking = models.some(({ efforts = [] }) => efforts.includes('high'))
+    assert.equal(thinking, driver.capabilities.effort, JSON.stringify(models))
+  })
+
   for (const [name, able] of Object.entries(driver.capabilities)) {
     test(`${name}: ${able ? 'yes' : 'no'}`, async () => {
       const row = CHECKS[name as keyof Capabilities]

@@ -78,7 +78,7 @@ export const sessionMethods = [
       sessionId,
       title: z.string().max(500).nullable().exactOptional(),
       model: z.string().min(1).max(200).nullable().exactOptional(),
-      effort: wire.effort.nullable().exactOptional(),
+      effort: wire.wantedEffort.exactOptional(),
       settings: wire.settings.exactOptional().describe('instead of those of the session it branches off'),
       key: wire.key.exactOptional(),
       origin: wire.origin.exactOptional(),
