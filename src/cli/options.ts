@@ -1,5 +1,5 @@
-import { isMode, MODES } from '../core/mode.ts'
-import type { Mode } from '../core/mode.ts'
+import { type Effort, EFFORTS } from '../core/effort.ts'
+import { type Mode, MODES } from '../core/mode.ts'
 import { given, text, type Options } from './cli.ts'
 import { CliError, EXIT } from './exit.ts'
 
@@ -12,11 +12,19 @@ export function wholeNumber(options: Options, name: string, otherwise: number): 
 }
 
 /** What a session may be set up with, as given. */
-export function setup(options: Options): { mode?: Mode; model?: string; title?: string } {
-  const { mode, ...rest } = given(options, 'mode', 'model', 'title')
-  if (mode === undefined) return rest
-  if (!isMode(mode)) throw new CliError(`--mode must be one of ${MODES.join(', ')}, not ${mode}`, EXIT.usage)
-  return { mode, ...rest }
+export function setup(options: Options): { mode?: Mode; model?: string; effort?: Effort; title?: string } {
+  const { mode, effort } = given(options, 'mode', 'effort')
+  return {
+    ...(mode !== undefined && { mode: oneOf('mode', MODES, mode) }),
+    ...(effort !== undefined && { effort: oneOf('effort', EFFORTS, effort) }),
+    ...given(options, 'model', 'title'),
+  }
+}
+
+function oneOf<T extends string>(name: string, known: readonly T[], given: string): T {
+  const found = known.find((one) => one === given)
+  if (found !== undefined) return found
+  throw new CliError(`--${name} must be one of ${known.join(', ')}, not ${given}`, EXIT.usage)
 }
 
 export function json(options: Options, name: string): unknown {

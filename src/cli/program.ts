@@ -24,6 +24,7 @@ const LISTEN: CommandSpec['options'] = [
 const SETUP: CommandSpec['options'] = [
   ['--mode <mode>', 'auto, code, plan or ask: what the agent may do without asking'],
   ['--model <model>', 'a model that the agent knows'],
+  ['--effort <effort>', 'off, minimal, low, medium, high, xhigh or max: how long the agent thinks'],
   ['--title <title>', 'a name for people'],
 ]
 

@@ -171,9 +171,7 @@ export function renderRemark(event: Event, paint: Paint, paused = false): string
     case 'turn.cancelled':
       return `${paint('dim', `-- taken out of the queue: ${clean(event.reason)}`)}\n`
     case 'session.changed':
-      return event.mode || event.model
-        ? `${paint('dim', `-- now ${clean([event.mode, event.model].filter(Boolean).join(', '))}`)}\n`
-        : ''
+      return changed(paint, event)
     case 'session.status':
       return event.status === 'paused' ? `${paint('dim', '-- paused')}\n` : ''
     case 'agent.notice':
@@ -183,4 +181,9 @@ export function renderRemark(event: Event, paint: Paint, paused = false): string
     default:
       return ''
   }
+}
+
+function changed(paint: Paint, { mode, model, effort }: Extract<Event, { type: 'session.changed' }>): string {
+  const now = [mode, model, effort && `effort ${effort}`].filter((it) => it)
+  return now.length === 0 ? '' : `${paint('dim', `-- now ${clean(now.join(', '))}`)}\n`
 }

@@ -13,7 +13,7 @@ import type {
 } from './command.ts'
 import type { AddDevice, Device } from './devices.ts'
 import type { ExportPage, ExportRequest } from './export/export.ts'
-import type { EventType, LoggedEvent } from './event.ts'
+import type { AgentModel, EventType, LoggedEvent } from './event.ts'
 import type {
   ApprovalQuery,
   ApprovalRow,
@@ -130,6 +130,8 @@ export interface Engine {
   /** A session as a document, a page at a time. */
   exportPage(request: ExportRequest): ExportPage
 
+  /** The models that an agent has told of last; empty: it never has. */
+  models(agent: string): AgentModel[]
   bookmarks(owner: string, sessionId: string): Bookmark[]
   setBookmark(bookmark: Bookmark): Promise<void>
   deleteBookmark(owner: string, turnId: string): Promise<void>

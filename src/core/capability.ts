@@ -13,6 +13,7 @@ export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   fork: 'branch off a conversation',
   cost: 'tell what a turn has cost',
   setModel: 'change its model within a conversation',
+  effort: 'be told how long to think',
   setMode: 'change its mode within a conversation',
   steer: 'take a message in the middle of a turn',
   editInput: 'run a tool with another input than the one it asked about',

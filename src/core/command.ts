@@ -1,6 +1,7 @@
 import type { Approval, Decision } from './approval.ts'
 import type { CallResult } from './call.ts'
 import type { Content } from './content.ts'
+import type { Effort } from './effort.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
 import type { Notes, SessionSettings } from './session.ts'
@@ -10,6 +11,7 @@ export interface CreateSession {
   cwd: string
   mode?: Mode
   model?: string | null
+  effort?: Effort | null
   title?: string | null
   settings?: SessionSettings
   /** Continue this conversation of the agent's own. */
@@ -53,6 +55,7 @@ export interface ConfigureSession {
   sessionId: string
   mode?: Mode
   model?: string | null
+  effort?: Effort | null
   title?: string | null
   /** What is given replaces what was; the rest stays. */
   rules?: Partial<Rules>
@@ -68,6 +71,7 @@ export interface ForkSession {
   sessionId: string
   title?: string | null
   model?: string | null
+  effort?: Effort | null
   settings?: SessionSettings
   id?: string
   key?: string

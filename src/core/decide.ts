@@ -130,6 +130,7 @@ export function configure(state: Session, command: ConfigureSession, around: Sur
     patch.modeBeforePlan = null
   }
   if (command.model !== undefined && command.model !== state.model) patch.model = command.model
+  if (command.effort !== undefined && command.effort !== (state.effort ?? null)) patch.effort = command.effort
   if (command.title !== undefined && command.title !== state.title) patch.title = command.title
   if (command.nativeId !== undefined && command.nativeId !== state.nativeId) {
     if (state.turn) {
@@ -183,6 +184,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
     case 'steer.arrived':
     case 'barrier.reached':
     case 'agent.ready':
+    case 'models.told':
     case 'agent.request':
       return []
     default:

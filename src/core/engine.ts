@@ -198,6 +198,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
         if (command.nativeId) mustBeResumable(command.agent, command.nativeId, command.cwd)
         mustBeSound(command.settings)
         mustServe(command.agent, command.settings)
+        if (command.effort) needs(catalog, command.agent, 'effort')
         if (command.agent !== EXTERNAL_AGENT) await catalog.require(command.agent)
         if (!(await deps.isDirectory(command.cwd))) {
           throw new CorralError('path_not_found', `Not a directory: ${command.cwd}`, { path: command.cwd })
@@ -207,6 +208,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
           cwd,
           mode = 'auto',
           model = null,
+          effort = null,
           title = null,
           settings = {},
           nativeId = null,
@@ -214,7 +216,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
           parentId = null,
           origin = null,
         } = command
-        const given = { agent, cwd, mode, model, title, settings, nativeId, rules, origin }
+        const given = { agent, cwd, mode, model, effort, title, settings, nativeId, rules, origin }
         return create(command, { ...given, parentId, forkFrom: null })
       }),
     send: (command) => once(command.key && `send ${command.sessionId} ${command.key}`, () => send(command)),
@@ -249,6 +251,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     async configure(command) {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
+      if (command.effort) needs(catalog, agent, 'effort')
       if (command.mode !== undefined) needs(catalog, agent, 'setMode')
       if (command.nativeId) needs(catalog, agent, 'resume')
       const events = await change(command.sessionId, (state) =>
@@ -267,11 +270,12 @@ export function createEngine(deps: EngineDeps): EngineParts {
         const {
           title = parent.title,
           model = parent.model,
+          effort = parent.effort ?? null,
           settings = parent.settings,
           origin = null,
         } = command
         const forkFrom = parent.nativeId ?? parent.forkFrom
-        const given = { agent, cwd, mode, model, title, settings, rules: parent.rules, origin }
+        const given = { agent, cwd, mode, model, effort, title, settings, rules: parent.rules, origin }
         return create(command, { ...given, nativeId: null, parentId: parent.id, forkFrom })
       }),
     async destroy(sessionId) {
@@ -304,7 +308,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
   return {
     engine,
-    sink: createSink({ drafts, commit, catalog, around: approvals.around }),
+    sink: createSink({ log, drafts, commit, catalog, around: approvals.around }),
     peek: drafts.peek,
     async start(host) {
       await reactor.start(host)

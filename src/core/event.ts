@@ -2,6 +2,7 @@ import type { Approval, Asking, Decision, Question } from './approval.ts'
 import type { CallRequest, CallResult } from './call.ts'
 import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
+import type { Effort } from './effort.ts'
 import type { Mode } from './mode.ts'
 import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
@@ -17,9 +18,16 @@ export interface RunInfo {
   bootId: string
 }
 
+/** A model that an agent offers; of what is not there the agent says nothing. */
 export interface AgentModel {
   id: string
   name: string
+  description?: string
+  /** In rising order. */
+  efforts?: Effort[]
+  defaultEffort?: Effort
+  /** In tokens. */
+  contextWindow?: number
 }
 
 /** Facts that an agent's output tells; a translator makes these. */
@@ -29,8 +37,6 @@ export type AgentFact =
       nativeId: string | null
       model: string | null
       version: string | null
-      /** Those that it offers, where it tells. */
-      models?: AgentModel[]
       /** The agent's own line, for clients that want all of it. */
       raw: unknown
     }
@@ -93,6 +99,8 @@ export type AgentSignal =
   | { type: 'steer.arrived'; steerId: string }
   /** A steer is part of the running turn from here on. */
   | { type: 'steer.taken'; steerId: string }
+  /** The models that it offers. */
+  | { type: 'models.told'; models: AgentModel[] }
   /** The agent's protocol wants an answer that is no human's business; its driver gives it. */
   | { type: 'agent.request'; request: unknown }
 
@@ -101,6 +109,7 @@ export type AgentOutput = AgentFact | AgentSignal
 export interface SessionPatch {
   mode?: Mode
   model?: string | null
+  effort?: Effort | null
   title?: string | null
   nativeId?: string | null
   paused?: boolean
@@ -122,6 +131,8 @@ export type EventBody =
       cwd: string
       mode: Mode
       model: string | null
+      /** Not there in older logs. */
+      effort?: Effort | null
       title: string | null
       settings: SessionSettings
       nativeId: string | null

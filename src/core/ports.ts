@@ -2,7 +2,8 @@ import type { Approval, Asking, Decision } from './approval.ts'
 import type { HeldCall } from './call.ts'
 import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
-import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
+import type { Effort } from './effort.ts'
+import type { AgentModel, AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import type { Project } from './projects.ts'
 import type { Rules } from './rule.ts'
@@ -60,6 +61,8 @@ export type Write =
 export type HouseWrite =
   | { op: 'directory'; directory: Directory }
   | { op: 'name'; name: string }
+  /** What an agent has told of its models last. */
+  | { op: 'models'; agent: string; models: AgentModel[] }
   | { op: 'project'; project: Project }
   | { op: 'project.delete'; id: string }
   | { op: 'device'; device: Device; tokenHash: string }
@@ -160,6 +163,8 @@ export interface Log {
   directories(): Directory[]
   /** What people call this daemon; null: nobody has said. */
   daemonName(): string | null
+  /** The models that an agent has told of last; empty: it never has. */
+  models(agent: string): AgentModel[]
   project(id: string): Project | null
   /** In the order in which they were made. */
   projects(): Project[]
@@ -211,9 +216,10 @@ export type Intent =
   | { kind: 'result'; call: HeldCall }
   | { kind: 'mode'; mode: Mode }
   | { kind: 'model'; model: string | null }
+  | { kind: 'effort'; effort: Effort | null }
 
 /** What can be told at any time. */
-export type Telling = Extract<Intent, { kind: 'decision' | 'result' | 'mode' | 'model' }>
+export type Telling = Extract<Intent, { kind: 'decision' | 'result' | 'mode' | 'model' | 'effort' }>
 
 export interface ExitInfo {
   code: number | null
@@ -283,6 +289,8 @@ export interface Capabilities {
   fork: boolean
   cost: boolean
   setModel: boolean
+  /** Thinks for as long as it is told, also from one turn to the next. */
+  effort: boolean
   setMode: boolean
   /** Takes a message in the middle of a turn. */
   steer: boolean

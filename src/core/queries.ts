@@ -24,6 +24,7 @@ type Queries = Pick<
   | 'search'
   | 'exportPage'
   | 'bookmarks'
+  | 'models'
 >
 
 /** The newest state of a session that is there. */
@@ -96,6 +97,7 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       known(request.sessionId)
       return search(log, request)
     },
+    models: (agent) => log.models(agent),
     bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
   }
 }

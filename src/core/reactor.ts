@@ -157,9 +157,10 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
   }
 
   /** Settings that were changed may not have reached the agent; the same ones again change nothing. */
-  function retell(agents: AgentHost, { id, mode, model }: Session): void {
+  function retell(agents: AgentHost, { id, mode, model, effort }: Session): void {
     tell(agents, id, { kind: 'mode', mode })
     if (model !== null) tell(agents, id, { kind: 'model', model })
+    if (effort) tell(agents, id, { kind: 'effort', effort })
   }
 
   function react(events: LoggedEvent[]): void {
@@ -173,6 +174,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
       if (command.nativeId !== undefined) return void end(host, id)
       if (command.mode !== undefined) tell(host, id, { kind: 'mode', mode: command.mode })
       if (command.model !== undefined) tell(host, id, { kind: 'model', model: command.model })
+      if (command.effort !== undefined) tell(host, id, { kind: 'effort', effort: command.effort })
     },
     hold() {
       held = true

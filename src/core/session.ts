@@ -1,12 +1,13 @@
 import type { PendingApproval } from './approval.ts'
 import type { ClientTool, HeldCall } from './call.ts'
+import type { Effort } from './effort.ts'
 import type { Event, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
 import type { Failure, Outcome, RunningTurn, Steer } from './turn.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
-/** What a client may ask of an agent beyond mode and model; a driver uses what it can and refuses the rest. */
+/** What a client may ask of an agent beyond mode, model and effort; a driver uses what it can and refuses the rest. */
 export interface SessionSettings {
   systemPrompt?: string
   appendSystemPrompt?: string
@@ -45,6 +46,8 @@ export interface Session {
   /** The mode to go back to when the agent leaves a plan mode that it entered by itself. */
   modeBeforePlan: Mode | null
   model: string | null
+  /** How long it is to think; null: as the agent does by itself. Not there in sessions of older logs. */
+  effort?: Effort | null
   settings: SessionSettings
   rules: Rules
   /** The agent's own id of the conversation, once it has one; the next process resumes it. */
@@ -283,6 +286,7 @@ function created(event: Event & { type: 'session.created' }): Session {
     mode: event.mode,
     modeBeforePlan: null,
     model: event.model,
+    effort: event.effort ?? null,
     settings: event.settings,
     rules: event.rules ?? NO_RULES,
     nativeId: event.nativeId,

@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import { cancelApprovals, refused, type Surroundings } from './approving.ts'
 import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
-import type { AgentOutput, EventBody, LoggedEvent } from './event.ts'
-import type { AgentCatalog, AgentSink } from './ports.ts'
+import type { AgentModel, AgentOutput, EventBody, LoggedEvent } from './event.ts'
+import type { AgentCatalog, AgentSink, Log } from './ports.ts'
 import type { Session } from './session.ts'
 import { NO_USAGE } from './usage.ts'
 
 interface SinkDeps {
+  log: Log
   drafts: Drafts
   catalog: AgentCatalog
   around: (session: Session) => Surroundings
@@ -14,7 +16,7 @@ interface SinkDeps {
 }
 
 /** Where agents' words become events: committed together with how far their journal has been read. */
-export function createSink({ drafts, commit, catalog, around }: SinkDeps): AgentSink {
+export function createSink({ log, drafts, commit, catalog, around }: SinkDeps): AgentSink {
   /** The end of a turn, whatever it was; then the next one starts. */
   function close(draft: Draft, end: () => EventBody[]): void {
     if (draft.state.turn) draft.abortOpenMessages()
@@ -27,6 +29,13 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
   function take(draft: Draft, bodies: EventBody[]): void {
     if (bodies.length > 0) draft.abortOpenMessages(true)
     draft.add(...bodies)
+  }
+
+  /** The same again is not worth a write: it is told with every process. */
+  function keepModels(draft: Draft, models: AgentModel[]): void {
+    const { agent } = draft.state
+    if (isDeepStrictEqual(models, log.models(agent))) return
+    draft.write({ op: 'models', agent, models })
   }
 
   async function closeTurn(sessionId: string, turnId: string, end: EventBody): Promise<void> {
@@ -54,6 +63,7 @@ export function createSink({ drafts, commit, catalog, around }: SinkDeps): Agent
         if (output.type === 'turn.ended') {
           if (!decide.isLate(draft.state, output)) close(draft, absorbed)
         } else if (output.type === 'steer.taken') take(draft, absorbed())
+        else if (output.type === 'models.told') keepModels(draft, output.models)
         else if (!draft.tryAdd(...absorbed())) draft.add(...unspeakable(draft.state, output))
       }
       draft.write({ op: 'run.position', position })

@@ -1,15 +1,17 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Device } from '../core/devices.ts'
+import type { AgentModel } from '../core/event.ts'
 import type { HouseWrite, Log } from '../core/ports.ts'
 import type { Project } from '../core/projects.ts'
 import type { Rules } from '../core/rule.ts'
 import type { Query, Row } from './event-page.ts'
 
-/** What belongs to no session: rules of directories, projects, devices, the daemon's name. */
+/** What belongs to no session: rules of directories, projects, devices, agents' models, the daemon's name. */
 type HouseReader = Pick<
   Log,
   | 'directories'
   | 'daemonName'
+  | 'models'
   | 'project'
   | 'projects'
   | 'device'
@@ -28,6 +30,10 @@ export function readHouse(all: Query): HouseReader {
       })),
     daemonName: () =>
       (one("SELECT value FROM meta WHERE key = 'name'")?.['value'] as string | undefined) ?? null,
+    models(agent) {
+      const row = one('SELECT value FROM meta WHERE key = ?', `models ${agent}`)
+      return row ? parse<AgentModel[]>(row['value']) : []
+    },
     project(id) {
       const row = one('SELECT state FROM projects WHERE id = ?', id)
       return row ? parse<Project>(row['state']) : null
@@ -56,6 +62,7 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
     'INSERT INTO directories(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
   )
   const name = db.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES ('name', ?)")
+  const models = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
   const project = db.prepare(
     `INSERT INTO projects(id, created_at, state) VALUES (?, ?, ?)
      ON CONFLICT(id) DO UPDATE SET state = excluded.state`,
@@ -76,6 +83,9 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
         return
       case 'name':
         name.run(w.name)
+        return
+      case 'models':
+        models.run(`models ${w.agent}`, JSON.stringify(w.models))
         return
       case 'project':
         project.run(w.project.id, w.project.createdAt, JSON.stringify(w.project))

@@ -8,8 +8,11 @@ import { custom } from '../../src/agents/acp/custom.ts'
 import { acpDriver } from '../../src/agents/acp/driver.ts'
 import { gemini } from '../../src/agents/acp/gemini.ts'
 import { opencode } from '../../src/agents/acp/opencode.ts'
+import type { AcpState } from '../../src/agents/acp/state.ts'
+import { acpTranslator } from '../../src/agents/acp/translator.ts'
 import type { AcpRequest, Choices } from '../../src/agents/acp/request.ts'
 import type { Decision } from '../../src/core/approval.ts'
+import type { Effort } from '../../src/core/effort.ts'
 import type { Intent } from '../../src/core/ports.ts'
 import type { Session } from '../../src/core/session.ts'
 import { aQuestion, aSession } from '../support/session.ts'
@@ -31,6 +34,7 @@ const CHOICES: Choices = {
   mode: 'build',
   modelOption: 'model',
   model: 'a/b',
+  effort: null,
   settled: [],
 }
 
@@ -180,6 +184,36 @@ test('mode and model change by the agent’s own names', () => {
   assert.equal(told('gemini', { kind: 'model', model: 'm' })[0]![1], 'session/set_model')
   assert.equal(told('opencode', { kind: 'model', model: 'm' })[0]![1], 'session/set_config_option')
   assert.equal(told('opencode', { kind: 'model', model: null })[0]![0], 'default-model')
+})
+
+test('how long to think is an option, in the words that the agent has for its model', async () => {
+  const state = (effort: AcpState['effort']): AcpState => {
+    return { ...acpTranslator(opencode).initial(open), sessionId: 'native', effort, ownEffort: 'medium' }
+  }
+  const told = (effort: Effort | null, heard?: AcpState, driver: keyof typeof drivers = 'opencode') =>
+    parsed(drivers[driver].encode({ kind: 'effort', effort }, open, heard)).map(
+      ({ params }) => params!['value'],
+    )
+  const option = { id: 'effort', words: ['none', 'low', 'medium', 'max'], now: 'low' }
+  assert.deepEqual(told('off', state(option)), ['none'])
+  assert.deepEqual(told('xhigh', state(option)), ['max'])
+  assert.deepEqual(told(null, state(option)), ['medium'])
+  assert.deepEqual(told('high', state(null)), [], 'there is nothing to choose')
+  assert.deepEqual(told('xhigh'), ['high'], 'what it always has')
+  assert.deepEqual(told('high', undefined, 'gemini'), [])
+  const wanted = { ...open, effort: 'high' } as const
+  const lines = drivers.opencode.encode({ kind: 'model', model: 'm' }, wanted, state(option))
+  assert.deepEqual(brief(lines), [
+    ['model:option:m', 'session/set_config_option'],
+    ['effort:medium', 'session/set_config_option'],
+  ])
+  const choices = { ...CHOICES, settled: ['mode' as const], effort: option }
+  const step = { step: 'opened', sessionId: 'native', choices } as const
+  assert.equal((await answers('opencode', step, wanted))[0]!.id, 'effort:medium')
+  assert.equal(
+    (await answers('opencode', { ...step, choices: { ...choices, effort: null } }, wanted))[0]!.id,
+    'ready',
+  )
 })
 
 test('a request that Corral does not serve is refused', async () => {

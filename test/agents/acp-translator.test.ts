@@ -109,7 +109,8 @@ for (const [name, expected] of Object.entries(STORIES)) {
 
 test('a conversation is opened step by step', () => {
   const told = story(translate('opencode-simple').flat())
-  assert.deepEqual(told.slice(0, 4), ['wants initialized', 'init fake/echo', 'wants opened', 'ready'])
+  const opening = ['wants initialized', 'init fake/echo', 'models.told', 'wants opened', 'ready']
+  assert.deepEqual(told.slice(0, 5), opening)
 })
 
 test('a conversation that cannot be loaded is lost, and another is asked for', () => {

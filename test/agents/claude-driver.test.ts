@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import type { Approval } from '../../src/core/approval.ts'
+import type { Effort } from '../../src/core/effort.ts'
 import type { Session } from '../../src/core/session.ts'
 import { session } from '../support/claude-process.ts'
 
@@ -20,6 +21,10 @@ const one = (lines: string[]) => {
   assert.equal(lines.length, 1)
   assert.ok(!lines[0]!.includes('\n'))
   return parse(lines)[0]!
+}
+
+function request(request_id: string, body: object): string {
+  return JSON.stringify({ type: 'control_request', request_id, request: body })
 }
 
 describe('plan', () => {
@@ -38,7 +43,7 @@ describe('plan', () => {
       ],
       cwd: '/project',
       env: { CLAUDE_CODE_STARTUP_FAILURE_RESULTS: '1', CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1' },
-      greeting: [],
+      greeting: [request('models:id2', { subtype: 'list_models' })],
     })
   })
 
@@ -104,7 +109,8 @@ describe('plan', () => {
     const kept = { subtype: 'initialize', appendSystemPrompt: 'two', systemPromptSnapshot: false }
     assert.deepEqual(told({ settings, forkFrom: 'origin' }), kept)
     assert.deepEqual(told({ settings, nativeId: 'native' }), kept)
-    assert.deepEqual(plan({ settings: { appendSystemPrompt: '', customInstructions: '' } }).greeting, [])
+    const nothing = plan({ settings: { appendSystemPrompt: '', customInstructions: '' } })
+    assert.deepEqual(nothing.greeting, [request('models:id2', { subtype: 'list_models' })])
   })
 
   test('permission is asked of Corral, or of the tool that the client names', () => {
@@ -126,7 +132,7 @@ describe('plan', () => {
       const { args, greeting, env } = plan({ settings: { mcpConfig } })
       assert.ok(!args.join(' ').includes('secret'))
       assert.ok(args.includes('--strict-mcp-config'))
-      assert.deepEqual(one(greeting).request, { subtype: 'mcp_set_servers', servers: mcpServers })
+      assert.deepEqual(parse(greeting)[1]!['request'], { subtype: 'mcp_set_servers', servers: mcpServers })
       assert.equal(env.MCP_TOOL_TIMEOUT, '86400000')
       assert.equal(env.CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT, '0')
     }
@@ -248,6 +254,23 @@ describe('encode', () => {
     assert.deepEqual(mode.request, { subtype: 'set_permission_mode', mode: 'plan' })
     const model = one(claudeDriver.encode({ kind: 'model', model: null }))
     assert.deepEqual(model.request, { subtype: 'set_model', model: 'default' })
+  })
+
+  test('how long to think is a setting of the process, told before the first message', () => {
+    const told = (effort: Effort | null) =>
+      one(claudeDriver.encode({ kind: 'effort', effort })).request as { settings: object }
+    assert.deepEqual(told('xhigh'), {
+      subtype: 'apply_flag_settings',
+      settings: { effortLevel: 'xhigh', alwaysThinkingEnabled: null },
+    })
+    assert.deepEqual(told('off').settings, { effortLevel: 'low', alwaysThinkingEnabled: false })
+    assert.deepEqual(told('minimal').settings, { effortLevel: 'low', alwaysThinkingEnabled: null })
+    assert.deepEqual(told(null).settings, { effortLevel: null, alwaysThinkingEnabled: null })
+    assert.match(plan({ effort: 'high' }).greeting[1]!, /"effortLevel":"high"/)
+    for (const cwd of [null, '/project']) {
+      const lines = claudeDriver.spare.claim(session({ effort: 'low' }), { cwd, ownTools: true })
+      assert.match(lines.at(-1)!, /"effortLevel":"low"/)
+    }
   })
 
   test('a steer is a message of its own id, and can be taken back by it', () => {

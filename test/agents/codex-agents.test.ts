@@ -104,6 +104,7 @@ describe('sub-agents', () => {
       'ready',
       'barrier.reached',
       'wants children',
+      'wants models',
       'asked command k1',
       'output k1 x',
       'accepted t1',
@@ -113,7 +114,11 @@ describe('sub-agents', () => {
       'asked command k1',
     ])
     const none = { id: 's1:children', error: { message: 'unknown' } }
-    assert.deepEqual(story(translate([question, none, question, met], before)), ['ready', 'barrier.reached'])
+    assert.deepEqual(story(translate([question, none, question, met], before)), [
+      'ready',
+      'barrier.reached',
+      'wants models',
+    ])
   })
 })
 

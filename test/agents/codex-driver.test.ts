@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { codexDriver } from '../../src/agents/codex/driver.ts'
+import type { CodexState } from '../../src/agents/codex/state.ts'
+import { codexTranslator } from '../../src/agents/codex/translator.ts'
 import type { Approval, Decision } from '../../src/core/approval.ts'
 import type { Mode } from '../../src/core/mode.ts'
 import type { Session } from '../../src/core/session.ts'
@@ -30,6 +32,7 @@ describe('plan', () => {
         ['process:initialize', 'initialize'],
         [undefined, 'initialized'],
         ['s1:account', 'account/read'],
+        ['s1:models', 'model/list'],
       ],
     )
   })
@@ -154,6 +157,35 @@ describe('encode', () => {
     const sandboxPolicy = { type: 'readOnly', networkAccess: false }
     const params = { threadId: 'T', approvalPolicy: 'never', approvalsReviewer: 'user', sandboxPolicy }
     assert.deepEqual(told(), [{ id: 's1:mode:plan', method: 'thread/settings/update', params }])
+  })
+
+  test('the effort goes with the next message, as near as the model has it', () => {
+    const state = {
+      ...codexTranslator.initial(session()),
+      model: 'own',
+      models: [
+        { id: 'own', efforts: ['low', 'high', 'ultra'], own: 'low' },
+        { id: 'm', efforts: ['none', 'minimal', 'xhigh'], own: null },
+        { id: 'dull', efforts: [], own: null },
+      ],
+    }
+    const effortIn = (patch: Partial<Session>, heard?: CodexState) =>
+      parse(codexDriver.encode({ kind: 'prompt', turnId: 't', input: [] }, session(patch), heard)).at(-1)!
+        .params['effort']
+    assert.deepEqual(
+      (['off', 'low', 'medium', 'max'] as const).map((effort) => effortIn({ effort }, state)),
+      ['low', 'low', 'high', 'high'],
+    )
+    assert.equal(effortIn({ effort: 'off', model: 'm' }, state), 'none')
+    assert.equal(effortIn({ effort: 'medium', model: 'm' }, state), 'xhigh')
+    assert.equal(effortIn({ effort: 'high', model: 'dull' }, state), undefined)
+    assert.equal(effortIn({ effort: null }, state), undefined)
+    assert.equal(effortIn({ effort: 'xhigh' }), 'high', 'what every model has, while nobody has said')
+    const told = (effort: 'high' | null, heard?: CodexState) =>
+      parse(codexDriver.encode({ kind: 'effort', effort }, session(), heard)).map(({ params }) => params)
+    assert.deepEqual(told('high', state), [])
+    assert.deepEqual(told(null, state), [{ threadId: 'T', effort: 'low' }])
+    assert.deepEqual(told(null), [])
   })
 
   const told = (approval: Partial<Approval>, decision: Decision): unknown => {

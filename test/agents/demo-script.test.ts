@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Facts, planOf, rememberedIn, type Said, type Step } from '../../src/agents/demo/script.ts'
 
-const FACTS: Facts = { system: [], remembered: null, attachments: [], directory: '/home/dev/project' }
+const FACTS: Facts = {
+  system: [],
+  effort: null,
+  remembered: null,
+  attachments: [],
+  directory: '/home/dev/project',
+}
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const user = (text: string): Said => ({ by: 'user', text })
 const tool = (text: string): Said => ({ by: 'tool', text })

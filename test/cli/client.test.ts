@@ -58,12 +58,13 @@ test('new without an agent says which one it takes', async () => {
   assert.match(stderr, /agent: demo \(claude is not installed here\)/)
 })
 
-test('new takes mode, model and title, and its directory from where it is called', async () => {
-  const options = ['--agent', 'demo', '--mode', 'plan', '--model', 'big', '--title', 'My title', '--json']
+test('new takes mode, model, effort and title, and its directory from where it is called', async () => {
+  const setup = ['--mode', 'plan', '--model', 'big', '--effort', 'low', '--title', 'My title']
+  const options = ['--agent', 'demo', ...setup, '--json']
   const [session] = (await corral(['new', ...options], { cwd: daemon.project })).json<SessionView>()
   assert.deepEqual(
-    [session?.mode, session?.model, session?.title, session?.cwd],
-    ['plan', 'big', 'My title', daemon.project],
+    [session?.mode, session?.model, session?.effort, session?.title, session?.cwd],
+    ['plan', 'big', 'low', 'My title', daemon.project],
   )
 })
 
@@ -118,13 +119,16 @@ test('send to a paused session says that it is paused', async () => {
   assert.equal((await ok('send', '--no-wait', id, 'hi')).stdout, 'queued; the session is paused\n')
 })
 
-test('a mode that does not exist is a usage error', async () => {
+test('a mode or an effort that does not exist is a usage error', async () => {
   const id = await newSession(daemon)
   for (const args of [['set', id], ['new']]) {
     const { code, stderr } = await corral([...args, '--mode', 'nope'])
     assert.equal(code, 2)
     assert.match(stderr, /--mode must be one of auto, code, plan, ask, not nope/)
   }
+  const { code, stderr } = await corral(['set', id, '--effort', 'more'])
+  assert.equal(code, 2)
+  assert.match(stderr, /--effort must be one of off, minimal, .*, not more/)
 })
 
 test('a list that an agent has no part in says so', async () => {

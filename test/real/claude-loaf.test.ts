@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
+import type { ModelOption } from '../../src/dialects/loaf/models.ts'
 import { clientFor, turn, type Client } from '../dialects/loaf/support.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
 import { type Rig, startRig } from './rig.ts'
@@ -37,6 +38,24 @@ describe('loaf with the real claude', { skip: claudeAbsent }, () => {
     const started = client.events('session.tool.call.started')[0]!.payload.data.call
     const completed = client.events('session.tool.call.completed')[0]!.payload.data.executed
     assert.deepEqual([started.name, completed.callId, completed.ok], ['Write', started.callId, true])
+  })
+
+  test('tells its models, and thinks for as long as was chosen', async (t) => {
+    const { client, sessionId } = await opened(t)
+    const answer = async () => {
+      const { lines } = await turn(client, sessionId, '[[effort]]')
+      return lines.findLast(({ params }) => params?.payload.message?.kind === 'assistant')!.params!.payload
+        .message.text
+    }
+    assert.equal(await answer(), 'effort: high')
+    const { models } = await client.call<{ models: ModelOption[] }>('model.list', { provider: 'anthropic' })
+    const opus = models.find(({ id }) => id === 'opus')!
+    assert.deepEqual(opus.supportedThinkingLevels, ['LOW', 'MEDIUM', 'HIGH', 'XHIGH'])
+    assert.match(opus.description, /Opus/)
+    await client.call('model.select', { ...CLAUDE, model_id: 'sonnet', thinking_level: 'XHIGH' })
+    assert.equal(await answer(), 'effort: xhigh')
+    await client.call('model.select', { ...CLAUDE, thinking_level: 'MINIMAL' })
+    assert.equal(await answer(), 'effort: low')
   })
 
   test('tells its tools', async (t) => {

@@ -37,6 +37,22 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
     return sent
   }
 
+  test('thinks as long as its model can, over a restart too, and again as it would by itself', async () => {
+    const id = await rig.session({ effort: 'xhigh' })
+    const thinks = async () => (await rig.turn(id, '[[effort]]')).texts[0]
+    const known = () => rig.now.engine.models('codex')
+    assert.equal((await rig.turn(id, '[[say hello]]')).end.type, 'turn.completed')
+    const model = known().find(({ efforts, defaultEffort }) => efforts?.includes('max') && defaultEffort)!
+    await rig.now.engine.configure({ sessionId: id, model: model.id })
+    assert.equal(await thinks(), 'effort: xhigh')
+    await rig.restart()
+    await rig.turn(id, '[[say hello]]')
+    await rig.now.engine.configure({ sessionId: id, effort: 'max' })
+    assert.equal(await thinks(), 'effort: max')
+    await rig.now.engine.configure({ sessionId: id, effort: null })
+    assert.equal(await thinks(), `effort: ${model.defaultEffort}`)
+  })
+
   const ESCALATED: Record<Mode, string> = { plan: 'not done', ask: 'asked', code: 'asked', auto: 'done' }
   for (const mode of MODES) {
     test(`in \`${mode}\` a command that wants out of the sandbox is ${ESCALATED[mode]}`, async () => {

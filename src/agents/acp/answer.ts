@@ -3,7 +3,8 @@ import { isMode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import type { AcpProfile } from './profile.ts'
-import { abilitiesOf, choicesOf, modelsOf } from './request.ts'
+import { effortOptionOf } from './effort.ts'
+import { abilitiesOf, choicesOf, modelsOf, type Setting } from './request.ts'
 import { METHOD_NOT_FOUND, purposeOf } from './rpc.ts'
 import { type AcpState, andThen, nothing, other, said, type Step, warning, wish } from './state.ts'
 import { accepted, begun, ended, failureOf } from './turn.ts'
@@ -15,11 +16,12 @@ const MAX_INIT = 16 * 1024
 export function answered(profile: AcpProfile, state: AcpState, line: JsonObject): Step {
   const [purpose, detail] = purposeOf(line.id) ?? ['', '']
   const error = isObject(line.error) ? line.error : null
+  const result = asObject(line.result)
   switch (purpose) {
     case 'initialize':
       return error ? said(state, unready(failureOf(profile, error))) : initialized(profile, state, line)
     case 'open':
-      return error ? notOpened(profile, state, detail, error) : opened(state, detail, asObject(line.result))
+      return error ? notOpened(profile, state, detail, error) : opened(state, detail, result)
     case 'ready':
       return quiet(state)
     case 'begin':
@@ -33,7 +35,10 @@ export function answered(profile: AcpProfile, state: AcpState, line: JsonObject)
     case 'mode':
       return error ? modeRefused(profile, state, detail, error) : modeSet(profile, state, detail)
     case 'model':
-      return error ? modelRefused(profile, state, detail, error) : settled(state, 'model')
+      return error ? modelRefused(profile, state, detail, error) : modelSet(state, result)
+    case 'effort':
+      // One that is refused is not worth a word: the agent thinks all the same.
+      return settled(error ? state : withEffort(state, result), 'effort')
     case 'default-model':
       return defaultModel(profile, state)
     case 'cancel':
@@ -72,19 +77,30 @@ function opened(state: AcpState, detail: string, result: JsonObject): Step {
   if (sessionId === null || state.sessionId !== null || !state.opening) return nothing(state)
   const choices = choicesOf(result)
   const { version } = state
-  const models = modelsOf(result)
-  const told = models.length > 0 ? { models } : {}
+  const models = modelsOf(result, choices)
   const raw = withoutLongLists(result, MAX_INIT)
-  const own = how === 'new' ? { fresh: true, untold: true, model: choices.model } : {}
+  const own =
+    how === 'new'
+      ? { fresh: true, untold: true, model: choices.model, ownEffort: choices.effort?.now ?? null }
+      : {}
   return said(
-    { ...state, ...own, sessionId, choices, modes: choices.modes, mode: choices.mode },
-    { type: 'agent.init', nativeId: sessionId, model: choices.model, version, ...told, raw },
+    {
+      ...state,
+      ...own,
+      sessionId,
+      choices,
+      modes: choices.modes,
+      mode: choices.mode,
+      effort: choices.effort,
+    },
+    { type: 'agent.init', nativeId: sessionId, model: choices.model, version, raw },
+    ...(models.length > 0 ? [{ type: 'models.told' as const, models }] : []),
     wish({ step: 'opened', sessionId, choices }),
   )
 }
 
 /** While it is being opened, one thing is set after the other: a refusal must be known before the first message. */
-function settled(state: AcpState, what: 'mode' | 'model'): Step {
+function settled(state: AcpState, what: Setting): Step {
   if (!state.opening || state.sessionId === null || state.choices === null) return nothing(state)
   const choices = { ...state.choices, settled: [...state.choices.settled, what] }
   return said({ ...state, choices }, wish({ step: 'opened', sessionId: state.sessionId, choices }))
@@ -150,6 +166,19 @@ function modelRefused(profile: AcpProfile, state: AcpState, detail: string, erro
     state,
     state.opening ? unready({ code: 'unsupported', message }) : warning('model_refused', message),
   )
+}
+
+/** The answer tells what can be chosen with this one. */
+function modelSet(before: AcpState, result: JsonObject): Step {
+  const state = withEffort(before, result)
+  if (state.opening) return settled(state, 'model')
+  return state.effort ? said(state, wish({ step: 'effort', option: state.effort })) : nothing(state)
+}
+
+function withEffort(state: AcpState, { configOptions }: JsonObject): AcpState {
+  if (configOptions === undefined) return state
+  const effort = effortOptionOf(configOptions)
+  return { ...state, effort, choices: state.choices && { ...state.choices, effort } }
 }
 
 function defaultModel(profile: AcpProfile, state: AcpState): Step {

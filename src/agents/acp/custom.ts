@@ -36,6 +36,7 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       fork: true,
       cost: true,
       setModel: true,
+      effort: true,
       setMode: true,
       // What it lets Corral do for it (files, commands) is not taken up by the next daemon.
       pause: true,

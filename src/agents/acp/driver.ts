@@ -7,6 +7,7 @@ import type { Session } from '../../core/session.ts'
 import type { AgentDriver, Translator } from '../agent.ts'
 import { judged } from '../signed-in.ts'
 import { createClient } from './client.ts'
+import { type EffortOption, setEffort } from './effort.ts'
 import {
   greeting,
   open,
@@ -45,6 +46,8 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
         return [setMode(profile, session.nativeId ?? '', wanted.mode, wanted.place)]
       case 'model':
         return [setModel(session.nativeId ?? '', wanted.model, wanted.old)]
+      case 'effort':
+        return session.effort ? setEffort(session.nativeId ?? '', wanted.option, session.effort) : []
       case 'cancel':
         return [...wanted.ids.map(cancelled), ...wanted.calls.map((id) => invalid(id, 'Interrupted'))]
       case 'moved':
@@ -75,6 +78,11 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
     return fine ? [] : setModeTo(session, target, offered)
   }
 
+  /** Who takes up a process has not heard what can be chosen. */
+  function effortOption(heard: AcpState | undefined): EffortOption | null {
+    return heard?.sessionId ? heard.effort : (profile.effortOption ?? null)
+  }
+
   function encode(intent: Intent, session: Session, given?: unknown): string[] {
     const heard = given as AcpState | undefined
     const sessionId = session.nativeId ?? ''
@@ -98,7 +106,13 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
       case 'model':
         return intent.model === null
           ? [mark('default-model')]
-          : [setModel(sessionId, intent.model, profile.oldModelMethod ?? false)]
+          : [
+              setModel(sessionId, intent.model, profile.oldModelMethod ?? false),
+              // A message may follow at once, and another model begins with an effort of its own.
+              ...(session.effort ? setEffort(sessionId, effortOption(heard), session.effort) : []),
+            ]
+      case 'effort':
+        return setEffort(sessionId, effortOption(heard), intent.effort, heard?.ownEffort)
     }
   }
 

@@ -23,6 +23,7 @@ export const gemini: AcpProfile = {
     fork: false,
     cost: false,
     setModel: true,
+    effort: false,
     setMode: true,
     pause: true,
     survivesRestart: true,

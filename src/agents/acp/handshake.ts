@@ -2,6 +2,7 @@ import { CorralError } from '../../core/error.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Session } from '../../core/session.ts'
 import { asArray, asObject, asString, isObject, type JsonObject } from '../json.ts'
+import { setEffort } from './effort.ts'
 import type { AcpProfile } from './profile.ts'
 import type { Abilities, Choices } from './request.ts'
 import { idOf, mark, request } from './rpc.ts'
@@ -58,7 +59,8 @@ export function settle(profile: AcpProfile, session: Session, sessionId: string,
   if (!now.settled.includes('model') && model !== null && model !== now.model) {
     return setModel(sessionId, model, now.modelOption === null, now.modelOption ?? undefined)
   }
-  return mark('ready')
+  const [effort] = session.effort ? setEffort(sessionId, now.effort, session.effort) : []
+  return effort !== undefined && !now.settled.includes('effort') ? effort : mark('ready')
 }
 
 /** Where none of the names is to be had, the last one gets the refusal that ends the matter. */

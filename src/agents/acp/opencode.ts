@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { SAFE_EFFORTS } from '../effort.ts'
 import { isExecutable } from '../find.ts'
 import { detectProgram } from './detect.ts'
 import type { AcpProfile } from './profile.ts'
@@ -36,6 +37,7 @@ export const opencode: AcpProfile = {
     fork: true,
     cost: true,
     setModel: true,
+    effort: true,
     setMode: true,
     pause: true,
     survivesRestart: true,
@@ -69,6 +71,7 @@ export const opencode: AcpProfile = {
   offers: { files: false, terminals: false },
   signIn: 'run `opencode auth login`',
   signedIn: opencodeSignedIn,
+  effortOption: { id: 'effort', words: [...SAFE_EFFORTS, 'default'], now: null },
   questionOf: ({ parentDir }) => (typeof parentDir === 'string' ? 'ExternalDirectory' : null),
 }
 

@@ -4,6 +4,7 @@ import type { Session } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
 import type { JsonObject } from '../json.ts'
 import type { SignedIn } from '../signed-in.ts'
+import type { EffortOption } from './effort.ts'
 
 /** An answer in this protocol is one of the options that the agent offers, and a turn is over before the next begins. */
 export const WORDLESS = {
@@ -36,6 +37,8 @@ export interface AcpProfile {
   signedIn?(env: NodeJS.ProcessEnv): Promise<SignedIn>
   /** Models are changed by the old method, which is no part of the protocol any more. */
   readonly oldModelMethod?: boolean
+  /** How long it can be told to think, as far as that is always so. */
+  readonly effortOption?: EffortOption
   /** The agent's own name of the tool, from the id of the call. */
   toolOf?(callId: string): string | null
   /** What a question is really about, where it is not the call that it is asked for. */

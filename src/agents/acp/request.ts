@@ -1,6 +1,7 @@
 import type { AgentModel } from '../../core/event.ts'
 import type { Mode } from '../../core/mode.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
+import { type EffortOption, effortOptionOf, effortsOf } from './effort.ts'
 
 /** What the translator wants the driver to do: the conversation to be opened, or a request of the agent's answered. */
 export type AcpRequest =
@@ -13,6 +14,8 @@ export type AcpRequest =
   /** The agent has refused a mode; the one at this place of the profile's list is next. */
   | { step: 'mode'; mode: Mode; place: number }
   | { step: 'model'; model: string; old: boolean }
+  /** Another model may think for another time than the last one. */
+  | { step: 'effort'; option: EffortOption }
   /** Questions that nobody will answer now, and calls that nobody will allow. */
   | { step: 'cancel'; ids: unknown[]; calls: unknown[] }
   /** The agent has changed its mode by itself. */
@@ -31,6 +34,8 @@ export interface Abilities {
   directories: boolean
 }
 
+export type Setting = 'mode' | 'model' | 'effort'
+
 /** What can be chosen in a conversation, and what is chosen now. */
 export interface Choices {
   modes: string[]
@@ -38,8 +43,9 @@ export interface Choices {
   /** The option that a model is chosen by; null: by the old method, if at all. */
   modelOption: string | null
   model: string | null
+  effort: EffortOption | null
   /** What has been set already, or cannot be. */
-  settled: ('mode' | 'model')[]
+  settled: Setting[]
 }
 
 export const NO_ABILITIES: Abilities = { resume: false, directories: false }
@@ -71,6 +77,7 @@ export function choicesOf({ modes, models, configOptions }: JsonObject): Choices
     mode: asString(currentModeId) ?? asString(mode.currentValue),
     modelOption: asString(model.id),
     model: asString(model.currentValue) ?? asString(asObject(models).currentModelId),
+    effort: effortOptionOf(configOptions),
     settled: [],
   }
 }
@@ -80,17 +87,23 @@ const MAX_MODELS = 500
 const MAX_NAME = 200
 
 /** The models that a conversation can have, in the newer shape or the older one. */
-export function modelsOf({ models, configOptions }: JsonObject): AgentModel[] {
+export function modelsOf({ models, configOptions }: JsonObject, now: Choices): AgentModel[] {
   const options = asArray(configOptions).map(asObject)
   const option = options.find((one) => one.category === 'model') ?? options.find((one) => one.id === 'model')
   const offered = option
     ? asArray(option.options).flatMap(ungrouped)
     : asArray(asObject(models).availableModels)
   return offered.slice(0, MAX_MODELS).flatMap((one) => {
-    const { value, modelId, name } = asObject(one)
+    const { value, modelId, name, description } = asObject(one)
     const id = asString(value) ?? asString(modelId)
     if (id === null || id.length > MAX_NAME) return []
-    return { id, name: asString(name)?.slice(0, MAX_NAME) ?? id }
+    const about = asString(description)?.slice(0, MAX_NAME)
+    return {
+      id,
+      name: asString(name)?.slice(0, MAX_NAME) ?? id,
+      ...(about !== undefined && { description: about }),
+      ...(id === now.model && effortsOf(now.effort)),
+    }
   })
 }
 

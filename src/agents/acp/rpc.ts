@@ -17,6 +17,7 @@ export type Purpose =
   | 'mode'
   | 'model'
   | 'default-model'
+  | 'effort'
   | 'cancel'
   | 'barrier'
 

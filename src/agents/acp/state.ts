@@ -2,6 +2,7 @@ import type { AgentOutput } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { capped, type JsonObject } from '../json.ts'
+import type { EffortOption } from './effort.ts'
 import { type AcpRequest, type Abilities, type Choices, NO_ABILITIES } from './request.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
@@ -24,6 +25,9 @@ export interface AcpState {
   sessionId: string | null
   /** The model that a fresh conversation began with: the agent's own choice. */
   model: string | null
+  /** How long it can be told to think, and what it began with. */
+  effort: EffortOption | null
+  ownEffort: string | null
   turnId: string | null
   accepted: boolean
   /** The last turn that has ended. */
@@ -116,6 +120,8 @@ export function initialState({ cwd, nativeId, settings }: Session): AcpState {
     modes: [],
     sessionId: null,
     model: null,
+    effort: null,
+    ownEffort: null,
     turnId: null,
     accepted: false,
     endedTurn: null,

@@ -1,17 +1,20 @@
 import type { AgentOutput } from '../../core/event.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
+import { modelsTold } from './models.ts'
 import { type ClaudeState, nothing, type Step } from './state.ts'
 
 /** What a request of ours is for; part of its id, so that an answer is understood without remembering the question. */
 export type Purpose =
   | 'barrier'
   | 'claim'
+  | 'effort'
   | 'end'
   | 'initialize'
   | 'interrupt'
   | 'mcp'
   | 'mode'
   | 'model'
+  | 'models'
   | 'retract'
 
 /** A control request as a stdin line. */
@@ -35,6 +38,7 @@ export function answered(state: ClaudeState, line: JsonObject): Step {
   if (purpose === 'mode' && typeof body.mode === 'string') {
     return nothing({ ...state, permissionMode: body.mode })
   }
+  if (purpose === 'initialize' || purpose === 'models') return { state, outputs: modelsTold(body) }
   if (purpose === 'mcp') return { state, outputs: failedServers(body) }
   return nothing(state)
 }

@@ -6,6 +6,7 @@ import { permission } from './approval.ts'
 import { answerMcp, callResult, type McpRequest } from './client-tools.ts'
 import { request, response } from './control.ts'
 import { detect } from './detect.ts'
+import { setEffort } from './effort.ts'
 import { plan } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
 import { signedIn } from './signed-in.ts'
@@ -26,6 +27,7 @@ export const claudeDriver = {
     fork: true,
     cost: true,
     setModel: true,
+    effort: true,
     setMode: true,
     steer: true,
     editInput: true,
@@ -69,6 +71,8 @@ function encode(intent: Intent): string[] {
     }
     case 'model':
       return [request('model', randomUUID(), { subtype: 'set_model', model: intent.model ?? 'default' })]
+    case 'effort':
+      return [setEffort(randomUUID(), intent.effort)]
   }
 }
 

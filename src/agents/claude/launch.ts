@@ -2,6 +2,7 @@ import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { CLIENT_SERVER } from './client-tools.ts'
 import { request } from './control.ts'
+import { setEffort } from './effort.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { PERMISSION_MODES } from './mode.ts'
 
@@ -62,6 +63,7 @@ export function plan(session: Session, detection: Detection, ids: () => string):
     },
     greeting: [
       ...initialize(session, ids),
+      ...(session.effort ? [setEffort(ids(), session.effort)] : []),
       ...(servers ? [request('mcp', ids(), { subtype: 'mcp_set_servers', servers })] : []),
     ],
   }
@@ -143,13 +145,15 @@ function conversation(session: Session, ids: () => string): string[] {
 
 /**
  * Claude keeps the prompts that a conversation began with, whatever it is told later. One that is continued here may
- * have begun elsewhere or with other words, and the session's own must hold.
+ * have begun elsewhere or with other words, and the session's own must hold. The answer tells the models; where there is
+ * nothing to say, only those are asked for.
  */
 export function initialize(session: Session, ids: () => string): string[] {
   const { systemPrompt, clientTools } = session.settings
   const appendSystemPrompt = appendedPrompt(session.settings)
   const tools = (clientTools ?? []).length > 0
-  if (systemPrompt === undefined && appendSystemPrompt === undefined && !tools) return []
+  if (systemPrompt === undefined && appendSystemPrompt === undefined && !tools)
+    return [request('models', ids(), { subtype: 'list_models' })]
   const body = {
     ...(systemPrompt !== undefined && { systemPrompt: [systemPrompt] }),
     ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Session } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { request } from './control.ts'
+import { setEffort } from './effort.ts'
 import { appendedPrompt, asksOurselves, initialize, parked, waiting } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
 
@@ -41,7 +42,7 @@ export function claimable(session: Session, kind: SpareKind): boolean {
  * after it fails: end the spare and start cold. A barrier behind these lines tells when the claim is through.
  */
 export function claim(session: Session, kind: SpareKind): string[] {
-  const { mode, model } = session
+  const { mode, model, effort } = session
   const told = kind.told !== undefined
   const lines = kind.cwd === null ? [claimSession(session)] : told ? [] : initialize(session, randomUUID)
   const permission = PERMISSION_MODES[mode]
@@ -50,6 +51,7 @@ export function claim(session: Session, kind: SpareKind): string[] {
   }
   if (model && model !== kind.told?.model)
     lines.push(request('model', session.id, { subtype: 'set_model', model }))
+  if (effort) lines.push(setEffort(session.id, effort))
   return lines
 }
 

@@ -10,6 +10,7 @@ import { detect } from './detect.ts'
 import { plan, shared, stop } from './launch.ts'
 import { areGone, endCommands, marksOf, removeFolders } from './leftovers.ts'
 import { guardOf, policyOf } from './mode.ts'
+import { effortOf, listModels, ownEffort } from './models.ts'
 import { open } from './opening.ts'
 import { type Purpose, refusal, request, response } from './rpc.ts'
 import { signedIn } from './signed-in.ts'
@@ -31,6 +32,7 @@ export const codexDriver = {
     fork: true,
     cost: false,
     setModel: true,
+    effort: true,
     setMode: true,
     steer: true,
     editInput: false,
@@ -62,12 +64,13 @@ function read(session: Session, purpose: Purpose, about?: string): string[] {
   return threadId === null ? [] : [request(session, purpose, 'thread/read', { threadId }, about)]
 }
 
-/** Mode and model are told with the next message, too; the mode also now, since Codex may begin something by itself. */
-function encode(intent: Intent, session: Session, heard?: unknown): string[] {
-  if (intent.kind === 'prompt') return prompt(session, intent.turnId, intent.input)
+/** Mode, model and effort are told with the next message; the mode also now, since Codex may begin something by itself. */
+function encode(intent: Intent, session: Session, given?: unknown): string[] {
+  const heard = given as CodexState | undefined
+  if (intent.kind === 'prompt') return prompt(session, intent.turnId, intent.input, heard)
   if (intent.kind === 'mode') return mode({ ...session, mode: intent.mode })
-  if (intent.kind === 'steer')
-    return steer(session, intent.steer, (heard as CodexState | undefined)?.turn ?? null)
+  if (intent.kind === 'steer') return steer(session, intent.steer, heard?.turn ?? null)
+  if (intent.kind === 'effort') return intent.effort === null ? ownEffort(session, heard) : []
   if (intent.kind === 'result') return callResult(intent.call)
   if (intent.kind !== 'decision') return []
   const result = answerTo(intent.approval, intent.decision)
@@ -90,14 +93,16 @@ function mode(session: Session): string[] {
   return [request(session, 'mode', 'thread/settings/update', params, session.mode)]
 }
 
-function prompt(session: Session, turnId: string, input: Content[]): string[] {
+function prompt(session: Session, turnId: string, input: Content[], heard?: CodexState): string[] {
   const guard = guardOf(session)
+  const effort = effortOf(session, heard)
   const params = {
     threadId: session.nativeId,
     clientUserMessageId: turnId,
     input: input.map(inputItem),
     ...policyOf(session),
     ...(session.model !== null && { model: session.model }),
+    ...(effort !== null && { effort }),
   }
   return [
     ...(guard ? [request(session, 'guard', 'thread/settings/update', guard)] : []),
@@ -132,6 +137,8 @@ async function answer(asked: unknown, session: Session, env: NodeJS.ProcessEnv):
   switch (step) {
     case 'open':
       return [open(session, fresh === true, await allowingRules(env, session.cwd))]
+    case 'models':
+      return [listModels(session)]
     case 'children':
       return [request(session, 'children', 'thread/list', { ancestorThreadId: threadId, ...FROM_ITS_STATE })]
     case 'stop':

@@ -4,6 +4,7 @@ import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import { type Answer, notification, request } from './rpc.ts'
 import { GUARD } from './mode.ts'
+import { listModels } from './models.ts'
 import { type CodexState, notice, says, type Step } from './state.ts'
 
 const MAX_INIT = 16 * 1024
@@ -38,9 +39,9 @@ export function greeting(): string[] {
   ]
 }
 
-/** A question whose answer says whether a conversation can be opened at all. */
+/** A question whose answer says whether a conversation can be opened at all; and one that nothing waits for. */
 export function arrival(session: Session): string[] {
-  return [request(session, 'account', 'account/read', { refreshToken: false })]
+  return [request(session, 'account', 'account/read', { refreshToken: false }), listModels(session)]
 }
 
 /**
@@ -115,7 +116,7 @@ export function opened(state: CodexState, { about: rules, result, error }: Answe
   const id = asString(thread.id)
   if (result && id !== null) {
     return says(
-      { ...state, thread: id, opened: true },
+      { ...state, thread: id, opened: true, model: asString(result.model) },
       init(id, result, thread),
       ...(rules === '' ? [] : [lenient(rules)]),
       { type: 'agent.ready', problem: null },
@@ -139,6 +140,11 @@ export function opened(state: CodexState, { about: rules, result, error }: Answe
 /** Who comes into a conversation that went on without it asks for the sub-agents that it may have. */
 export function missing({ complete }: CodexState): AgentOutput[] {
   return complete ? [] : [{ type: 'agent.request', request: { step: 'children' } }]
+}
+
+/** Who takes up a process does not hear again what was told at the opening. */
+export function forgotten({ models }: CodexState): AgentOutput[] {
+  return models ? [] : [{ type: 'agent.request', request: { step: 'models' } }]
 }
 
 function lenient(files: string): AgentOutput {

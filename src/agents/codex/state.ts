@@ -3,6 +3,7 @@ import type { Question } from '../../core/approval.ts'
 import type { Session } from '../../core/session.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { capped, type JsonObject } from '../json.ts'
+import type { KnownModel } from './models.ts'
 
 /** Something that Codex does and has not finished. */
 export interface OpenItem {
@@ -40,6 +41,9 @@ export interface CodexState {
   thread: string | null
   /** It has been opened by this process. */
   opened: boolean
+  /** Its model, and what Codex has told of those that there are; null: not yet. */
+  model: string | null
+  models: KnownModel[] | null
   /** Where edits are part of the work: the session's directory, and those added to it. */
   roots: string[]
   children: Child[]
@@ -90,6 +94,8 @@ export function initialState({ id, nativeId, cwd, settings }: Session): CodexSta
     session: id,
     thread: nativeId,
     opened: false,
+    model: null,
+    models: null,
     roots: [cwd, ...(settings.additionalDirectories ?? [])],
     children: [],
     complete: nativeId === null,

@@ -4,7 +4,8 @@ import { asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { asked, resolved } from './approval.ts'
 import { childOf, unclaimed, withChild, withListed, withNamed } from './children.ts'
 import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
-import { accountRead, missing, opened } from './opening.ts'
+import { modelsListed } from './models.ts'
+import { accountRead, forgotten, missing, opened } from './opening.ts'
 import { type Answer, answerOf } from './rpc.ts'
 import { type CodexState, initialState, notice, nothing, other, says, type Step } from './state.ts'
 import {
@@ -61,11 +62,14 @@ function answered(state: CodexState, answer: Answer): Step {
         ...ready(answer),
         { type: 'barrier.reached', id: answer.about },
         ...missing(state),
+        ...forgotten(state),
       )
     case 'children':
       return state.unclaimed.reduce(claimed, nothing(withListed(state, answer)))
     case 'mode':
       return modeAnswered(state, answer)
+    case 'models':
+      return modelsListed(state, answer)
     default:
       return nothing(state)
   }
@@ -73,7 +77,8 @@ function answered(state: CodexState, answer: Answer): Step {
 
 /** Read from the first line of a turn, the conversation is not known; whoever reads it is told. */
 function withThread(state: CodexState, { result }: Answer): CodexState {
-  return { ...state, thread: state.thread ?? asString(asObject(result?.thread).id) }
+  const { id, model } = asObject(result?.thread)
+  return { ...state, thread: state.thread ?? asString(id), model: asString(model) ?? state.model }
 }
 
 /** A conversation that can be read is open: a daemon that takes up a process learns it in this way. */

@@ -1,5 +1,6 @@
 import type { Content } from '../../core/content.ts'
 import { textOf } from '../../core/content.ts'
+import type { Effort } from '../../core/effort.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
@@ -41,6 +42,7 @@ export function createConversation(needs: ConversationNeeds): Conversation {
   let system: string[] = []
   let tools: string[] = []
   let mode = needs.mode
+  let effort: Effort | null = null
   let running: AbortController | null = null
   let finishing = false
 
@@ -121,6 +123,7 @@ export function createConversation(needs: ConversationNeeds): Conversation {
       steered: () => takeSteers(known),
       facts: () => ({
         system,
+        effort,
         remembered: known.remembered,
         attachments: known.attachments,
         directory: needs.directory,
@@ -178,7 +181,8 @@ export function createConversation(needs: ConversationNeeds): Conversation {
       else if (line.type === 'decision' || line.type === 'result') answered(line)
       else if (line.type === 'interrupt') interrupt()
       else if (line.type === 'mode') mode = line.mode
-      else if (line.type === 'settings') ({ system, tools } = line)
+      else if (line.type === 'settings') ({ system, tools, effort } = line)
+      else if (line.type === 'effort') effort = line.effort
       else if (line.type === 'barrier') output.emit({ type: 'barrier', id: line.id })
       else if (line.type === 'end') finish(false)
       // `model`: every name is as good as another here

@@ -29,6 +29,7 @@ export const demoDriver = {
     fork: true,
     cost: true,
     setModel: true,
+    effort: true,
     setMode: true,
     steer: true,
     editInput: true,
@@ -80,10 +81,10 @@ function argsOf(session: Session): string[] {
   return args
 }
 
-function settingsOf({ settings }: Session): DemoInput {
+function settingsOf({ settings, effort = null }: Session): DemoInput {
   const { systemPrompt, appendSystemPrompt, customInstructions, clientTools = [] } = settings
   const system = [systemPrompt, appendSystemPrompt, customInstructions].filter((text) => text !== undefined)
-  return { type: 'settings', system, tools: clientTools.map(({ name }) => name) }
+  return { type: 'settings', system, tools: clientTools.map(({ name }) => name), effort }
 }
 
 function resultOf({ requestId, result }: HeldCall): DemoInput {
@@ -106,6 +107,8 @@ function encoded(intent: Intent): DemoInput {
       return { type: 'mode', mode: intent.mode }
     case 'model':
       return { type: 'model', model: intent.model }
+    case 'effort':
+      return { type: 'effort', effort: intent.effort }
   }
 }
 

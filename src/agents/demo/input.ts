@@ -1,8 +1,9 @@
+import { isEffort } from '../../core/effort.ts'
 import { isMode } from '../../core/mode.ts'
 import type { DemoInput } from './protocol.ts'
 
 const CHECKS: { [T in DemoInput['type']]: (line: Record<string, unknown>) => boolean } = {
-  settings: (line) => isTexts(line['system']) && isTexts(line['tools']),
+  settings: (line) => isTexts(line['system']) && isTexts(line['tools']) && isEffortOrNone(line['effort']),
   prompt: (line) =>
     typeof line['turnId'] === 'string' && Array.isArray(line['input']) && line['input'].every(isContent),
   steer: (line) =>
@@ -13,6 +14,7 @@ const CHECKS: { [T in DemoInput['type']]: (line: Record<string, unknown>) => boo
   result: (line) => typeof line['requestId'] === 'string' && typeof line['text'] === 'string',
   mode: (line) => isMode(line['mode']),
   model: (line) => line['model'] === null || typeof line['model'] === 'string',
+  effort: (line) => isEffortOrNone(line['effort']),
   interrupt: () => true,
   barrier: (line) => typeof line['id'] === 'string',
   end: () => true,
@@ -29,6 +31,10 @@ export function parseInput(bytes: Buffer): DemoInput | null {
   } catch {
     return null
   }
+}
+
+function isEffortOrNone(value: unknown): boolean {
+  return value === null || isEffort(value)
 }
 
 function isTexts(value: unknown): boolean {

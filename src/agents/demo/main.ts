@@ -6,7 +6,7 @@ import { parseInput } from './input.ts'
 import { lineSplitter } from './lines.ts'
 import { type Beginning, openMemory, stateDirectory } from './memory.ts'
 import { createOutput } from './output.ts'
-import { DEFAULT_MODEL, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
+import { DEFAULT_MODEL, DEMO_MODELS, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
 
 const MAX_LINE_BYTES = 128 * 1024 * 1024
 
@@ -52,6 +52,7 @@ output.emit({
   version: DEMO_VERSION,
   about: `${DEMO_TITLE}: obeys a script in the prompt, its tools are pretence`,
 })
+output.emit({ type: 'models', models: DEMO_MODELS })
 
 const notice = (code: string, message: string) => output.emit({ type: 'notice', code, message })
 const split = lineSplitter(

@@ -1,4 +1,6 @@
 import type { Content } from '../../core/content.ts'
+import type { Effort } from '../../core/effort.ts'
+import type { AgentModel } from '../../core/event.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -6,7 +8,7 @@ import type { Usage } from '../../core/usage.ts'
 /** What the demo agent reads, one JSON object a line. */
 export type DemoInput =
   /** `tools`: names of those that the client carries out. */
-  | { type: 'settings'; system: string[]; tools: string[] }
+  | { type: 'settings'; system: string[]; tools: string[]; effort: Effort | null }
   | { type: 'prompt'; turnId: string; input: Content[] }
   /** A message to the running turn: part of its next round, or the next turn if there is none. */
   | { type: 'steer'; steerId: string; input: Content[] }
@@ -15,6 +17,7 @@ export type DemoInput =
   | DemoResult
   | { type: 'mode'; mode: Mode }
   | { type: 'model'; model: string | null }
+  | { type: 'effort'; effort: Effort | null }
   | { type: 'interrupt' }
   | { type: 'barrier'; id: string }
   /** Ends the process once nothing is left to do. */
@@ -42,6 +45,7 @@ export interface DemoResult {
 export type DemoOutput =
   /** The first line. `conversationId` is null when the conversation to resume is not there. */
   | { type: 'ready'; conversationId: string | null; model: string; version: string; about: string }
+  | { type: 'models'; models: AgentModel[] }
   | { type: 'accepted'; turnId: string }
   | { type: 'steer-read'; steerId: string }
   | { type: 'steer-taken'; steerId: string }
@@ -71,3 +75,14 @@ export type Outcome = 'completed' | 'failed' | 'interrupted'
 export const DEMO_VERSION = '1.0.0'
 export const DEMO_TITLE = 'Demo (built in, no model)'
 export const DEFAULT_MODEL = 'demo-script'
+/** Any other name is as good. */
+export const DEMO_MODELS: AgentModel[] = [
+  {
+    id: 'demo',
+    name: 'Demo',
+    description: 'obeys the script in the prompt',
+    efforts: ['off', 'low', 'medium', 'high'],
+    defaultEffort: 'medium',
+    contextWindow: 100_000,
+  },
+]

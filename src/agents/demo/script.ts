@@ -16,6 +16,8 @@ export interface Attachment {
 /** What else a directive may ask about. */
 export interface Facts {
   system: readonly string[]
+  /** How long it is to think, in words of its own; null: nobody has said. */
+  effort: string | null
   /** The last `[[remember X]]` of the conversation. */
   remembered: string | null
   attachments: readonly Attachment[]
@@ -88,6 +90,7 @@ const RULES: Record<string, Rule> = {
     const list = facts.attachments.map((one) => ` ${one.mediaType}/${one.bytes}`)
     return [{ do: 'say', text: `attachments: ${list.length}${list.join('')}` }]
   },
+  effort: (_, facts) => [{ do: 'say', text: `effort: ${facts.effort ?? 'none'}` }],
   recall: (_, facts) => [{ do: 'say', text: `recall: ${facts.remembered ?? 'none'}` }],
   fail: (argument) => [{ do: 'fail', status: httpStatus(argument) }],
   sayfail: (argument) => {

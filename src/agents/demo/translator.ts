@@ -21,6 +21,7 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
     version: line.version,
     raw: line,
   }),
+  models: ({ models }) => ({ type: 'models.told', models: Array.isArray(models) ? models : [] }),
   accepted: (line) => ({ type: 'turn.accepted', turnId: line.turnId }),
   'steer-read': (line) => ({ type: 'steer.arrived', steerId: line.steerId }),
   'steer-taken': (line) => ({ type: 'steer.taken', steerId: line.steerId }),
@@ -58,6 +59,7 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
 /** The fields that a line cannot do without; the program is ours, its journal may still be damaged. */
 const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   ready: ['model', 'version'],
+  models: [],
   accepted: ['turnId'],
   'steer-read': ['steerId'],
   'steer-taken': ['steerId'],

@@ -6,6 +6,7 @@ import { CliError, EXIT } from '../exit.ts'
 import { clean, table } from '../format.ts'
 
 type Agent = Api['agents.list']['result']['agents'][number]
+type Models = Api['agents.models']['result']['models']
 
 const NAMES = Object.keys(ABILITIES) as (keyof Capabilities)[]
 
@@ -18,7 +19,11 @@ export const agents: Command = (cli, [name]) =>
     if (cli.options['quiet']) {
       return found.filter((agent) => agent.installed).forEach((agent) => cli.print(agent.name))
     }
-    if (name !== undefined) return cli.print(`${summary(cli, found)}\n\n${details(cli, found[0]!)}`)
+    if (name !== undefined) {
+      const { models } = await client.call('agents.models', { agent: found[0]!.name })
+      const parts = [summary(cli, found), details(cli, found[0]!), ...offered(cli, models)]
+      return cli.print(parts.join('\n\n'))
+    }
     cli.print(cli.options['capabilities'] ? compared(cli, found) : summary(cli, found))
   })
 
@@ -54,6 +59,12 @@ function details(cli: Cli, { capabilities }: Agent): string {
   return table(
     NAMES.map((one) => [yesNo(cli, capabilities[one]), words(one), cli.paint('dim', ABILITIES[one])]),
   )
+}
+
+/** What it has told of its models. */
+function offered(cli: Cli, models: Models): string[] {
+  if (models.length === 0) return []
+  return [table(models.map(({ id, name }) => [clean(id), cli.paint('dim', clean(name))]))]
 }
 
 function compared(cli: Cli, found: Agent[]): string {

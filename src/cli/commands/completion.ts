@@ -1,3 +1,4 @@
+import { EFFORTS } from '../../core/effort.ts'
 import { MODES } from '../../core/mode.ts'
 import { KEY_NAMES, PROVIDERS } from '../../core/signin.ts'
 import type { Command } from '../cli.ts'
@@ -14,6 +15,7 @@ export const completion: Command = async (cli, [shell]) => {
 /** Shell commands that print the values of an option, one a line. */
 const VALUES: Readonly<Record<string, string>> = {
   '--mode': printing(MODES),
+  '--effort': printing(EFFORTS),
   '--agent': 'corral agents --quiet 2>/dev/null',
 }
 

@@ -5,8 +5,6 @@ import { insisting } from '../insisting.ts'
 
 const ORIGIN = 'loaf'
 const PAGE = 1000
-/** So many sessions of an agent are looked at for what it has told about its models: the newest may not have begun. */
-const ASKED = 3
 
 /** The daemon, as the loaf dialect wants it. */
 export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
@@ -49,13 +47,17 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
     },
     agents: async () => (await calls.call('agents.list')).agents,
     async models(agent) {
-      const { sessions } = await calls.call('session.list', { agent, limit: 100 })
+      const [{ sessions }, { models: told }, { agents }] = await Promise.all([
+        calls.call('session.list', { agent, limit: 100 }),
+        calls.call('agents.models', { agent }),
+        calls.call('agents.list'),
+      ])
       const used = [...new Set(sessions.flatMap(({ model }) => model ?? []))]
-      for (const { id } of sessions.slice(0, ASKED)) {
-        const init = await last(id, ['agent.init'])
-        if (init?.type === 'agent.init' && init.models) return { told: init.models, used }
+      return {
+        told,
+        used,
+        effort: agents.some(({ name, capabilities }) => name === agent && capabilities.effort),
       }
-      return { told: [], used }
     },
     lastSeq: async (sessionId, types) => (await last(sessionId, types))?.seq ?? 0,
     read: (sessionId, types, after) => calls.call('events.read', { sessionId, types, after, limit: PAGE }),

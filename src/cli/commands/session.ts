@@ -109,7 +109,7 @@ export const set = changing('changed', (client, sessionId, cli) => {
   const { archive } = cli.options
   const changes = { ...setup(cli.options), ...(typeof archive === 'boolean' && { archived: archive }) }
   if (Object.keys(changes).length === 0)
-    throw new CliError('nothing to change: give --mode, --model, --title or --archive', EXIT.usage)
+    throw new CliError('nothing to change: give --mode, --model, --effort, --title or --archive', EXIT.usage)
   return client.call('session.configure', { sessionId, ...changes })
 })
 

@@ -1,5 +1,6 @@
 import { failure, invalidParams } from './errors.ts'
-import { AGENT_OF, isProvider, levelOf, modelsOf, PROVIDERS, START_LEVEL } from './models.ts'
+import type { Effort } from '../../core/effort.ts'
+import { AGENT_OF, effortOf, isProvider, levelOf, modelsOf, PROVIDERS, START_LEVEL } from './models.ts'
 import type { Level, ModelOption, Provider } from './models.ts'
 import type { AgentView, Corral, SignedIn, SignIn } from './ports.ts'
 
@@ -8,10 +9,18 @@ export interface Choice {
   model: string
   provider: Provider | null
   thinking: Level
+  /** The same for the agent; null: it cannot be told. */
+  effort: Effort | null
   routing: string
 }
 
-export const NOTHING: Choice = { model: '', provider: null, thinking: START_LEVEL, routing: 'any' }
+export const NOTHING: Choice = {
+  model: '',
+  provider: null,
+  thinking: START_LEVEL,
+  effort: null,
+  routing: 'any',
+}
 
 export interface Wish {
   model: string
@@ -30,7 +39,7 @@ export interface Choices {
   /** Without a session, for all that have no choice of their own. */
   select(wish: Wish, sessionIds: (string | undefined)[]): Promise<Choice>
   /** `told`: by the agent itself. */
-  models(provider: Provider): Promise<{ models: ModelOption[]; told: boolean }>
+  models(provider: Provider): Promise<{ models: ModelOption[]; told: boolean; effort: boolean }>
   accounts(): Promise<Accounts>
   forget(): void
 }
@@ -41,16 +50,19 @@ export function createChoices({ corral, signIn }: { corral: Corral; signIn: Sign
 
   const models: Choices['models'] = async (provider) => {
     const known = await corral.models(AGENT_OF[provider])
-    return { models: modelsOf(provider, known), told: known.told.length > 0 }
+    return { models: modelsOf(provider, known), told: known.told.length > 0, effort: known.effort }
   }
 
   return {
     selected: (sessionId) => (sessionId === undefined ? undefined : ofSessions.get(sessionId)) ?? ofProcess,
     models,
     async select({ model: id, provider, thinking, routing }, sessionIds) {
-      const model = (await models(provider)).models.find((one) => one.id === id)
+      const known = await models(provider)
+      const model = known.models.find((one) => one.id === id)
       if (!model) throw failure(`unknown model for provider ${provider}: ${id}`, 'unknown_model')
-      const choice = { model: id, provider, thinking: levelOf(thinking, model), routing: routing ?? 'any' }
+      const level = levelOf(thinking, model)
+      const effort = known.effort ? effortOf(level) : null
+      const choice = { model: id, provider, thinking: level, effort, routing: routing ?? 'any' }
       for (const sessionId of sessionIds) {
         if (sessionId === undefined) ofProcess = choice
         else ofSessions.set(sessionId, choice)

@@ -1,5 +1,6 @@
 import type { Event, EventType } from '../../core/event.ts'
 import { saidIn, thinkingLabel } from './messages.ts'
+import type { Chosen } from './ports.ts'
 import { createPromptQueue } from './prompt-queue.ts'
 import { createRecord, READY, type Told } from './record.ts'
 import { createToolRounds, type Executed } from './tool-rounds.ts'
@@ -53,7 +54,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   let answer = ''
   let updatedAt = 0
   let tools: string[] = []
-  let model: string | null | undefined
+  let chosen: Partial<Chosen> = {}
 
   function debug(stage: string, data: unknown): void {
     tell('session.debug', { ...(turnId !== null && { turn_id: turnId }), stage, data })
@@ -205,7 +206,8 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   }
 
   function changed(event: Of<'session.changed'>): void {
-    if (event.model !== undefined) model = event.model
+    const { model = chosen.model, effort = chosen.effort } = event
+    chosen = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) }
     if (event.nativeId === null && turnId === null) record.clear()
   }
 
@@ -275,9 +277,9 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     get tools() {
       return tools
     },
-    /** Undefined while it is as it was made. */
-    get model() {
-      return model
+    /** What has been chosen anew since it was made. */
+    get chosen() {
+      return chosen
     },
     step(event: Event): Told[] {
       updatedAt = event.at

@@ -1,3 +1,4 @@
+import { type Effort, nearestEffort } from '../../core/effort.ts'
 import type { ModelsOf } from './ports.ts'
 
 /** Who offers a model, in the words of the protocol, and the agent that is run for it. */
@@ -34,8 +35,8 @@ const DEFAULT = 'default'
 const OPENROUTER = 'openrouter/'
 const ELSEWHERE = 'opencode:'
 
-/** What is offered where an agent cannot tell its models: few, and names that stay. */
-const KNOWN: Record<Provider, readonly (readonly [id: string, label: string, window: number])[]> = {
+/** What is offered until an agent has told its models: few, and names that stay. */
+const KNOWN: Record<Provider, readonly (readonly [id: string, label: string, window?: number])[]> = {
   openai: [
     ['gpt-5-codex', 'GPT-5 Codex', 272_000],
     ['gpt-5', 'GPT-5', 272_000],
@@ -50,9 +51,9 @@ const KNOWN: Record<Provider, readonly (readonly [id: string, label: string, win
     ['gemini-2.5-flash', 'Gemini 2.5 Flash', 1_000_000],
   ],
   anthropic: [
-    ['opus', 'Claude Opus', 200_000],
-    ['sonnet', 'Claude Sonnet', 200_000],
-    ['haiku', 'Claude Haiku', 200_000],
+    ['opus', 'Claude Opus'],
+    ['sonnet', 'Claude Sonnet'],
+    ['haiku', 'Claude Haiku'],
   ],
   demo: [['demo', 'Demo', 100_000]],
 }
@@ -89,17 +90,37 @@ export function modelsOf(provider: Provider, { told, used }: ModelsOf): ModelOpt
   return [option(provider, DEFAULT, 'Default', `what ${agent} takes by itself`), ...known, ...others]
 }
 
-function toldOption(provider: Provider, { id: native, name }: ModelsOf['told'][number]): ModelOption {
-  const id = modelId(provider, native)
-  const window = KNOWN[provider].find(([known]) => known === id)?.[2]
-  const model = option(provider, id, name, `with ${AGENT_OF[provider]}`)
-  return window === undefined ? model : { ...model, contextWindowTokens: window }
+function toldOption(provider: Provider, told: ModelsOf['told'][number]): ModelOption {
+  const id = modelId(provider, told.id)
+  const window = told.contextWindow ?? KNOWN[provider].find(([known]) => known === id)?.[2]
+  return {
+    ...option(provider, id, told.name, told.description ?? `with ${AGENT_OF[provider]}`),
+    ...(told.efforts && levelsOf(told.efforts, told.defaultEffort)),
+    ...(window !== undefined && { contextWindowTokens: window }),
+  }
+}
+
+/** The levels of the protocol among an agent's; a model without any does not think. */
+function levelsOf(told: readonly Effort[], own?: Effort) {
+  const efforts = told.filter((effort) => LEVELS.includes(levelNamed(effort)))
+  const supported = efforts.length > 0 ? efforts : (['off'] as const)
+  const start = nearestEffort(own ?? effortOf(START_LEVEL), supported) ?? 'off'
+  return { supportedThinkingLevels: supported.map(levelNamed), defaultThinkingLevel: levelNamed(start) }
+}
+
+/** Our words are those of the protocol in small letters, and one more. */
+function levelNamed(effort: Effort): Level {
+  return effort.toUpperCase() as Level
+}
+
+export function effortOf(level: Level): Effort {
+  return level.toLowerCase() as Lowercase<Level>
 }
 
 function knownOptions(provider: Provider): ModelOption[] {
-  return KNOWN[provider].map(([id, label, contextWindowTokens]) => {
-    return { ...option(provider, id, label, `with ${AGENT_OF[provider]}`), contextWindowTokens }
-  })
+  return KNOWN[provider].map(([id, name, contextWindow]) =>
+    toldOption(provider, { id: nativeModel(provider, id)!, name, ...(contextWindow && { contextWindow }) }),
+  )
 }
 
 function option(provider: Provider, id: string, label: string, description: string): ModelOption {

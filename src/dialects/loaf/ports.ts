@@ -1,4 +1,5 @@
 import type { Content } from '../../core/content.ts'
+import type { Effort } from '../../core/effort.ts'
 import type { AgentModel, Event, EventType } from '../../core/event.ts'
 
 /** What this dialect has to know about a session. */
@@ -8,16 +9,22 @@ export interface SessionView {
   cwd: string
   title: string | null
   model: string | null
+  effort: Effort | null
   createdAt: number
   activeAt: number
   turnCount: number
   turn: { id: string } | null
 }
 
-export interface NewSession {
+/** What a choice of a model comes to for a session. */
+export interface Chosen {
+  model: string | null
+  effort: Effort | null
+}
+
+export interface NewSession extends Chosen {
   id: string
   agent: string
-  model: string | null
   title: string | null
   cwd: string
 }
@@ -34,6 +41,8 @@ export interface ModelsOf {
   told: readonly AgentModel[]
   /** Those that sessions have used. */
   used: readonly string[]
+  /** The agent can be told how long to think. */
+  effort: boolean
 }
 
 export interface EventsOptions {
@@ -51,7 +60,7 @@ export interface Corral {
   /** What was said last, by the user. */
   lastMessage(sessionId: string): Promise<Content[]>
   /** `fresh`: the agent begins a new conversation. */
-  configure(sessionId: string, patch: { model: string | null } | { fresh: true }): Promise<void>
+  configure(sessionId: string, patch: Partial<Chosen> | { fresh: true }): Promise<void>
   /** The same key twice is one message. */
   send(sessionId: string, content: Content[], key: string): Promise<{ turnId: string; position: number }>
   steer(sessionId: string, content: Content[], key: string): Promise<void>

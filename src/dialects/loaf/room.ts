@@ -2,7 +2,7 @@ import type { Event } from '../../core/event.ts'
 import { createConversation, TYPES, type Conversation } from './conversation.ts'
 import { providerOf } from './models.ts'
 import type { Output } from './output.ts'
-import type { Corral, SessionView } from './ports.ts'
+import type { Chosen, Corral, SessionView } from './ports.ts'
 import { seqOf, type Told } from './record.ts'
 
 export interface RoomParts {
@@ -39,8 +39,8 @@ export interface Room {
   readonly conversation: Conversation
   /** Null while there is no session of Corral's yet. */
   readonly agent: string | null
-  /** The agent's name for it; null: its own choice. */
-  readonly model: string | null
+  /** In the agent's own names; null: its own choice. */
+  readonly chosen: Chosen
   /** Messages were sent from here: what runs ends with this client's wish to. */
   used: boolean
   /** Begins to follow the session; resolves when what has been in it is known. */
@@ -139,8 +139,8 @@ export function createRoom(parts: RoomParts): Room {
     get agent() {
       return session?.agent ?? null
     },
-    get model() {
-      return conversation.model === undefined ? (session?.model ?? null) : conversation.model
+    get chosen() {
+      return { model: session?.model ?? null, effort: session?.effort ?? null, ...conversation.chosen }
     },
     follow(found, until) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -12,6 +12,7 @@ export function viewSession(session: Session): SessionView {
     title: session.title,
     mode: session.mode,
     model: session.model,
+    effort: session.effort ?? null,
     status: statusOf(session),
     tier: tierOf(session),
     nativeId: session.nativeId,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Event, EventType } from '../../core/event.ts'
+import { EFFORTS } from '../../core/effort.ts'
 import { MODES } from '../../core/mode.ts'
 import { decision, rules, someRules } from './wire-approval.ts'
 import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
@@ -14,6 +15,12 @@ export * from './wire-system.ts'
 
 const mode = z.enum(MODES).describe('what the agent may do without asking')
 const model = z.string().min(1).max(200)
+const effort = z.enum(EFFORTS)
+export const wantedEffort = effort
+  .nullable()
+  .describe(
+    'how long the agent thinks; if its model has no such level, the nearest. null: as it does by itself',
+  )
 const title = z.string().max(500)
 
 export const content = z.discriminatedUnion('type', [
@@ -74,6 +81,7 @@ export const createParams = z.strictObject({
   carry: z.boolean().default(false).describe('uncommitted work comes along into the worktree'),
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
+  effort: wantedEffort.exactOptional(),
   title: title.nullable().exactOptional(),
   settings: settings.exactOptional(),
   rules: rules.exactOptional(),
@@ -91,6 +99,7 @@ export const configureParams = z.strictObject({
   sessionId,
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
+  effort: wantedEffort.exactOptional(),
   title: title.nullable().exactOptional(),
   archived: z.boolean().exactOptional().describe('out of sight, not gone'),
   nativeId: id
@@ -122,6 +131,7 @@ export const sessionView = z.object({
   title: z.string().nullable(),
   mode,
   model: z.string().nullable(),
+  effort: wantedEffort,
   status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
   tier: z.enum(['active', 'warm', 'cold']),
   nativeId: z.string().nullable(),
@@ -309,6 +319,7 @@ export const agentReport = z.object({
     fork: z.boolean(),
     cost: z.boolean(),
     setModel: z.boolean(),
+    effort: z.boolean(),
     setMode: z.boolean(),
     steer: z.boolean(),
     editInput: z.boolean(),
@@ -320,6 +331,15 @@ export const agentReport = z.object({
   }),
 })
 export type AgentReport = z.output<typeof agentReport>
+
+export const agentModel = z.object({
+  id: z.string().describe('as `model` of a session'),
+  name: z.string().describe('for people'),
+  description: z.string().exactOptional(),
+  efforts: z.array(effort).exactOptional().describe('in rising order'),
+  defaultEffort: effort.exactOptional(),
+  contextWindow: z.number().exactOptional().describe('in tokens'),
+})
 
 export const check = z.object({
   group: z.enum(['machine', 'home', 'configuration', 'daemon', 'agents']),

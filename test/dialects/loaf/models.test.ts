@@ -85,3 +85,56 @@ test("OpenCode's models are named as OpenRouter names them, and those from elsew
   assert.deepEqual(answer, { configured: true, model_count: 3, source: 'cache' })
   await native.call('signin.forget', { name: 'openrouter' })
 })
+
+const ASKED = '[[effort]]'
+
+/** What the demo agent says about how long it is to think. */
+async function effortIn(client: Client, sessionId: string): Promise<string> {
+  const { lines } = await turn(client, sessionId, ASKED)
+  const messages = lines.flatMap(({ params }) =>
+    params?.type === 'session.message.appended' ? [params.payload.message] : [],
+  )
+  return messages.find(({ kind }) => kind === 'assistant')!.text
+}
+
+function chosen(thinking_level: string, session_id?: string) {
+  return { model_id: 'demo', provider: 'demo', thinking_level, ...(session_id && { session_id }) }
+}
+
+test('the level that is chosen reaches the agent, and what the agent says of its levels reaches the list', async (t) => {
+  const client = clientFor(t, daemon)
+  await client.call('model.select', chosen('LOW'))
+  const made = () => client.call<{ session_id: string }>('session.create')
+  const [{ session_id: one }, { session_id: other }] = [await made(), await made()]
+  assert.equal(await effortIn(client, one), 'effort: low')
+
+  const { models: listed } = await clientFor(t, daemon).call<{ models: object[] }>('model.list', {
+    provider: 'demo',
+  })
+  assert.deepEqual(listed[1], {
+    id: 'demo',
+    provider: 'demo',
+    label: 'Demo',
+    description: 'obeys the script in the prompt',
+    supportedThinkingLevels: ['OFF', 'LOW', 'MEDIUM', 'HIGH'],
+    defaultThinkingLevel: 'MEDIUM',
+    contextWindowTokens: 100_000,
+  })
+
+  await client.call('model.select', chosen('OFF', other))
+  await client.call('model.select', chosen('HIGH'))
+  assert.equal(await effortIn(client, one), 'effort: high', 'in the same session, from the next message on')
+  assert.equal(await effortIn(client, other), 'effort: off', 'a choice of its own stays')
+  for (const unknown of ['TURBO', 'XHIGH']) {
+    const { selected_thinking } = await client.call('model.select', chosen(unknown))
+    assert.equal(selected_thinking, 'MEDIUM')
+  }
+  assert.equal(await effortIn(client, one), 'effort: medium')
+})
+
+test('an agent that cannot be told how long to think is not told, and works all the same', async (t) => {
+  const client = clientFor(t, daemon)
+  const native = await nativeFor(t, daemon)
+  const sessionId = await used(client, 'antigravity', 'default')
+  assert.equal((await native.call('session.get', { sessionId })).effort, null)
+})

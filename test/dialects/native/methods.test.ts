@@ -77,6 +77,37 @@ test('agents are listed with what they can do', async () => {
   assert.equal(demo?.capabilities.approvals, true)
 })
 
+test('a session says how long its agent thinks, and the agent which models it has', async () => {
+  const { id: sessionId, effort } = await call('session.create', {
+    agent: 'demo',
+    cwd: daemon.project,
+    effort: 'low',
+  })
+  assert.equal(effort, 'low')
+  const said = async (id: string) => {
+    const events = await turn(client, id, '[[effort]]')
+    return events.flatMap((event) => (event.type === 'message.completed' ? [event.text] : []))
+  }
+  assert.deepEqual(await said(sessionId), ['effort: low'])
+  const { pid } = await call('session.get', { sessionId })
+  await call('session.configure', { sessionId, effort: 'max' })
+  assert.deepEqual(await said(sessionId), ['effort: max'])
+  assert.equal((await call('session.get', { sessionId })).pid, pid, 'the same process')
+  const fork = await call('session.fork', { sessionId })
+  assert.equal(fork.effort, 'max')
+  await call('session.configure', { sessionId, effort: null })
+  assert.deepEqual(await said(sessionId), ['effort: none'])
+
+  const { models } = await call('agents.models', { agent: 'demo' })
+  assert.deepEqual(
+    models.map(({ id, efforts }) => [id, efforts]),
+    [['demo', ['off', 'low', 'medium', 'high']]],
+  )
+  assert.deepEqual((await call('agents.models', { agent: 'gemini' })).models, [])
+  const wish = { agent: 'gemini', cwd: daemon.project, effort: 'high' } as const
+  assert.equal((await refusal(call('session.create', wish))).code, 'unsupported')
+})
+
 test('a session is created, found and listed', async () => {
   const made = await call('session.create', {
     agent: 'demo',

@@ -117,6 +117,25 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     no: (rig, id) =>
       assert.rejects(rig.now.engine.configure({ sessionId: id, model: rig.agent.models[0] }), unsupported),
   },
+  effort: {
+    async yes(rig, id) {
+      for (const effort of ['high', 'low', 'off'] as const) {
+        await rig.now.engine.configure({ sessionId: id, effort })
+        const { events, texts, notices } = await rig.turn(id, '[[effort]]')
+        // None of these can do without thinking: they get the least there is.
+        assert.deepEqual([texts, notices], [[`effort: ${effort === 'off' ? 'low' : effort}`], []])
+        assert.ok(!events.some(({ type }) => type === 'agent.started'), 'the same process')
+      }
+      const other = await rig.session({ effort: 'high' })
+      assert.deepEqual(
+        (await rig.turn(other, '[[effort]]')).texts,
+        ['effort: high'],
+        'from the first turn on',
+      )
+      await rig.now.engine.destroy(other)
+    },
+    no: (rig, id) => assert.rejects(rig.now.engine.configure({ sessionId: id, effort: 'high' }), unsupported),
+  },
   setMode: {
     async yes(rig, id) {
       await rig.now.engine.configure({ sessionId: id, mode: 'auto' })
@@ -268,6 +287,13 @@ export function capabilities({ driver }: RealAgent, rigOf: () => Rig): void {
 
   test('every capability is shown to be there or not', () => {
     assert.deepEqual(Object.keys(CHECKS).toSorted(), Object.keys(driver.capabilities).toSorted())
+  })
+
+  test('the models that it tells of are there for whoever asks', () => {
+    const models = rig.now.engine.models(driver.name)
+    assert.ok(models.length > 1 && models.every(({ id, name }) => id && name), JSON.stringify(models))
+    const thinking = models.some(({ efforts = [] }) => efforts.includes('high'))
+    assert.equal(thinking, driver.capabilities.effort, JSON.stringify(models))
   })
 
   for (const [name, able] of Object.entries(driver.capabilities)) {

@@ -18,7 +18,7 @@ export function readRequest(body: unknown): Ask {
     }),
   ]
   return {
-    ...understand(entries),
+    ...understand(entries, effortIn(request)),
     model: typeof request['model'] === 'string' ? request['model'] : 'scripted',
     stream: request['stream'] === true,
     tools: listOf<{ name?: string }>(request['tools']).map((tool) => tool.name ?? ''),
@@ -58,4 +58,9 @@ function attachmentsIn({ type, source }: Block): Entry[] {
 
 function blocksOf(content: unknown): Block[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
+}
+
+function effortIn({ thinking, output_config: output }: Record<string, unknown>): unknown {
+  if ((thinking as { type?: unknown } | undefined)?.type === 'disabled') return 'off'
+  return (output as { effort?: unknown } | undefined)?.effort
 }

@@ -23,6 +23,7 @@ interface Request {
   stream_options?: { include_usage?: boolean }
   messages?: unknown
   tools?: unknown
+  reasoning_effort?: unknown
 }
 
 interface Part {
@@ -39,9 +40,9 @@ function isTitle({ tools, facts }: Ask): boolean {
   return tools.length === 0 && facts.system.some((text) => text.startsWith('You are a title generator'))
 }
 
-function readRequest({ model, stream, messages, tools }: Request): Ask {
+function readRequest({ model, stream, messages, tools, reasoning_effort: effort }: Request): Ask {
   return {
-    ...understand(listOf<{ role?: string; content?: unknown }>(messages).flatMap(entriesOf)),
+    ...understand(listOf<{ role?: string; content?: unknown }>(messages).flatMap(entriesOf), effort),
     model: model ?? 'scripted',
     stream: stream === true,
     tools: listOf<{ function?: { name?: string } }>(tools).map((tool) => tool.function?.name ?? ''),

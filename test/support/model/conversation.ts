@@ -32,7 +32,11 @@ const INTERRUPTED = /^(?:\[Request interrupted by user[^\]]*\]|<turn_aborted>[^]
 const DIRECTORY =
   /(?:(?:Primary w|W)orking directory: |<cwd>|\*\*Workspace Directories:\*\*\s+- )(\/[^<\n]*)/g
 
-export function understand(entries: readonly Entry[]): Pick<Ask, 'said' | 'facts' | 'tokens'> {
+/** `effort`: how long the model is to think, as the request says it. */
+export function understand(
+  entries: readonly Entry[],
+  effort: unknown = null,
+): Pick<Ask, 'said' | 'facts' | 'tokens'> {
   const system: string[] = []
   const attachments: Attachment[] = []
   const contexts: string[] = []
@@ -69,7 +73,14 @@ export function understand(entries: readonly Entry[]): Pick<Ask, 'said' | 'facts
     }
   }
   const chars = said.reduce((sum, one) => sum + one.text.length, 0)
-  const facts = { system, remembered, attachments, directory: directoryIn([...system, ...contexts]) }
+  const directory = directoryIn([...system, ...contexts])
+  const facts = {
+    system,
+    effort: typeof effort === 'string' ? effort : null,
+    remembered,
+    attachments,
+    directory,
+  }
   return { said, facts, tokens: Math.max(1, Math.ceil(chars / 4)) }
 }
 

@@ -28,6 +28,7 @@ interface Request {
   instructions?: string
   input?: unknown
   tools?: unknown
+  reasoning?: { effort?: unknown }
 }
 
 interface Item {
@@ -43,11 +44,11 @@ interface Part {
   file_data?: string
 }
 
-function readRequest({ model, stream, instructions, input, tools }: Request): Ask {
+function readRequest({ model, stream, instructions, input, tools, reasoning }: Request): Ask {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : listOf<Item>(input)
   const entries: Entry[] = [{ by: 'system', text: instructions ?? '' }, ...items.flatMap(entriesOf)]
   return {
-    ...understand(entries),
+    ...understand(entries, reasoning?.effort),
     model: model ?? 'scripted',
     stream: stream === true,
     tools: listOf<Tool>(tools).map((tool) => tool.name ?? ''),

@@ -20,14 +20,14 @@ async function roomOf(method: string, params: unknown, { rooms }: Context): Prom
 
 /** Makes the session on the agent of the model that is chosen; false when there is none. */
 async function settle(room: Room, { choices, rooms, cwd }: Context): Promise<boolean> {
-  const { provider, model } = choices.selected(room.id)
+  const { provider, model, effort } = choices.selected(room.id)
   if (room.agent !== null) return true
   if (provider === null) return false
-  await rooms.settle(room, { agent: AGENT_OF[provider], model: nativeModel(provider, model), cwd })
+  await rooms.settle(room, { agent: AGENT_OF[provider], model: nativeModel(provider, model), effort, cwd })
   return true
 }
 
-/** The model that was chosen, if the session's agent can take it: a session stays with its agent. */
+/** The model and the level that were chosen, if the session's agent can take it: a session stays with its agent. */
 async function applyChoice(room: Room, choice: Choice, { corral }: Context): Promise<void> {
   if (choice.provider === null) return
   const agent = AGENT_OF[choice.provider]
@@ -38,7 +38,10 @@ async function applyChoice(room: Room, choice: Choice, { corral }: Context): Pro
     return
   }
   const model = nativeModel(choice.provider, choice.model)
-  if (model !== room.model) await corral.configure(room.id, { model })
+  const { effort } = choice
+  const { chosen } = room
+  const patch = { ...(model !== chosen.model && { model }), ...(effort !== chosen.effort && { effort }) }
+  if (Object.keys(patch).length > 0) await corral.configure(room.id, patch)
 }
 
 interface Prompt {

@@ -94,4 +94,12 @@ export const daemonMethods = [
     result: z.object({ agents: z.array(wire.agentReport) }),
     handler: async (_, { agents }) => ({ agents: await agents() }),
   }),
+  method({
+    name: 'agents.models',
+    summary:
+      'The models that an agent offers, as it has told them last: it does so when a session of its begins. Empty: it never has.',
+    params: z.strictObject({ agent: z.string().min(1).max(64) }),
+    result: z.object({ models: z.array(wire.agentModel) }),
+    handler: ({ agent }, { engine }) => ({ models: engine.models(agent) }),
+  }),
 ]

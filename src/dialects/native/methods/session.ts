@@ -66,7 +66,7 @@ export const sessionMethods = [
   method({
     name: 'session.configure',
     summary:
-      'Changes mode, model, title, rules, whether it is archived, or the conversation that goes on. A running agent is told.',
+      'Changes mode, model, effort, title, rules, whether it is archived, or the conversation that goes on. A running agent is told.',
     params: wire.configureParams,
     result: wire.sessionView,
     handler: async (params, { engine }) => viewSession(await engine.configure(params)),
@@ -78,6 +78,7 @@ export const sessionMethods = [
       sessionId,
       title: z.string().max(500).nullable().exactOptional(),
       model: z.string().min(1).max(200).nullable().exactOptional(),
+      effort: wire.wantedEffort.exactOptional(),
       settings: wire.settings.exactOptional().describe('instead of those of the session it branches off'),
       key: wire.key.exactOptional(),
       origin: wire.origin.exactOptional(),

@@ -1,0 +1,43 @@
+import type { Effort } from '../../core/effort.ts'
+import { effortsIn, wordFor } from '../effort.ts'
+import { asArray, asObject, asString, type JsonObject } from '../json.ts'
+import { idOf, request } from './rpc.ts'
+
+/** The option that says how long the agent thinks; which words there are depends on the model. */
+export interface EffortOption {
+  id: string
+  words: readonly string[]
+  now: string | null
+}
+
+/** Null: there is nothing to choose. */
+export function effortOptionOf(configOptions: unknown): EffortOption | null {
+  const option = asArray(configOptions)
+    .map(asObject)
+    .find(({ category }) => category === 'thought_level')
+  const id = asString(option?.id)
+  if (!option || id === null) return null
+  const words = asArray(option.options).map((one) => asString(asObject(one).value))
+  return { id, words: words.filter((word) => word !== null), now: asString(option.currentValue) }
+}
+
+/** What the models of an agent are told to have, where it says so of the one that it uses. */
+export function effortsOf(option: EffortOption | null): JsonObject {
+  if (!option) return {}
+  const [efforts, own] = [effortsIn(option.words), effortsIn([option.now])[0]]
+  return { efforts, ...(own !== undefined && { defaultEffort: own }) }
+}
+
+/** The line that has the agent think for so long, or again as it did by itself; empty where it cannot be told. */
+export function setEffort(
+  sessionId: string,
+  option: EffortOption | null,
+  effort: Effort | null,
+  own: string | null = null,
+): string[] {
+  if (!option) return []
+  const value = effort === null ? (own ?? 'default') : wordFor(effort, option.words)
+  if (value === null || !option.words.includes(value)) return []
+  const params = { sessionId, configId: option.id, value }
+  return [request(idOf('effort', value), 'session/set_config_option', params)]
+}
