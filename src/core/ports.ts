@@ -3,6 +3,7 @@ import type { HeldCall } from './call.ts'
 import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
 import type { AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
+import type { KnownLimits } from './limits.ts'
 import type { Mode } from './mode.ts'
 import type { Project } from './projects.ts'
 import type { Rules } from './rule.ts'
@@ -60,6 +61,8 @@ export type Write =
 export type HouseWrite =
   | { op: 'directory'; directory: Directory }
   | { op: 'name'; name: string }
+  /** What is not given stays as it was. */
+  | { op: 'limits'; agent: string; limits: KnownLimits }
   | { op: 'project'; project: Project }
   | { op: 'project.delete'; id: string }
   | { op: 'device'; device: Device; tokenHash: string }
@@ -160,6 +163,8 @@ export interface Log {
   directories(): Directory[]
   /** What people call this daemon; null: nobody has said. */
   daemonName(): string | null
+  /** What an agent has told last about its account. */
+  limits(agent: string): KnownLimits | null
   project(id: string): Project | null
   /** In the order in which they were made. */
   projects(): Project[]
@@ -297,6 +302,8 @@ export interface Capabilities {
   clientTools: boolean
   /** Has no tools of its own if told so. */
   bare: boolean
+  /** Sums up its conversation when it is told to. */
+  compact: boolean
 }
 
 export interface Clock {

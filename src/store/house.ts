@@ -1,15 +1,17 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Device } from '../core/devices.ts'
+import type { KnownLimits } from '../core/limits.ts'
 import type { HouseWrite, Log } from '../core/ports.ts'
 import type { Project } from '../core/projects.ts'
 import type { Rules } from '../core/rule.ts'
 import type { Query, Row } from './event-page.ts'
 
-/** What belongs to no session: rules of directories, projects, devices, the daemon's name. */
+/** What belongs to no session: rules of directories, projects, devices, the daemon's name, what is left of accounts. */
 type HouseReader = Pick<
   Log,
   | 'directories'
   | 'daemonName'
+  | 'limits'
   | 'project'
   | 'projects'
   | 'device'
@@ -28,6 +30,10 @@ export function readHouse(all: Query): HouseReader {
       })),
     daemonName: () =>
       (one("SELECT value FROM meta WHERE key = 'name'")?.['value'] as string | undefined) ?? null,
+    limits(agent) {
+      const row = one('SELECT value FROM meta WHERE key = ?', limitsKey(agent))
+      return row ? parse<KnownLimits>(row['value']) : null
+    },
     project(id) {
       const row = one('SELECT state FROM projects WHERE id = ?', id)
       return row ? parse<Project>(row['state']) : null
@@ -56,6 +62,11 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
     'INSERT INTO directories(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
   )
   const name = db.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES ('name', ?)")
+  // What is not said again holds: the new object is laid over the old one.
+  const limits = db.prepare(
+    `INSERT INTO meta(key, value) VALUES (?, ?)
+     ON CONFLICT(key) DO UPDATE SET value = json_patch(value, excluded.value)`,
+  )
   const project = db.prepare(
     `INSERT INTO projects(id, created_at, state) VALUES (?, ?, ?)
      ON CONFLICT(id) DO UPDATE SET state = excluded.state`,
@@ -76,6 +87,9 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
         return
       case 'name':
         name.run(w.name)
+        return
+      case 'limits':
+        limits.run(limitsKey(w.agent), JSON.stringify(w.limits))
         return
       case 'project':
         project.run(w.project.id, w.project.createdAt, JSON.stringify(w.project))
@@ -98,6 +112,10 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
         deviceDelete.run(w.id)
     }
   }
+}
+
+function limitsKey(agent: string): string {
+  return `limits ${agent}`
 }
 
 function parse<T>(value: SQLInputValue | undefined): T {

@@ -41,6 +41,7 @@ export const opencode: AcpProfile = {
     survivesRestart: true,
     clientTools: false,
     bare: false,
+    compact: true,
   },
   detect: (env) =>
     detectProgram(

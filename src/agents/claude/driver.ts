@@ -34,6 +34,7 @@ export const claudeDriver = {
     survivesRestart: true,
     clientTools: true,
     bare: true,
+    compact: true,
   },
   detect,
   signedIn,

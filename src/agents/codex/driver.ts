@@ -1,4 +1,5 @@
 import type { HeldCall } from '../../core/call.ts'
+import { isCompaction } from '../../core/compaction.ts'
 import type { Content } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
@@ -39,6 +40,7 @@ export const codexDriver = {
     survivesRestart: true,
     clientTools: true,
     bare: false,
+    compact: true,
   },
   detect,
   signedIn,
@@ -91,6 +93,10 @@ function mode(session: Session): string[] {
 }
 
 function prompt(session: Session, turnId: string, input: Content[]): string[] {
+  if (isCompaction(input)) {
+    const params = { threadId: session.nativeId }
+    return [request(session, 'compact', 'thread/compact/start', params, turnId)]
+  }
   const guard = guardOf(session)
   const params = {
     threadId: session.nativeId,

@@ -37,6 +37,7 @@ export const demoDriver = {
     survivesRestart: true,
     clientTools: true,
     bare: true,
+    compact: true,
   },
   detect: () => {
     return Promise.resolve({
