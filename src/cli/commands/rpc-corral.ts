@@ -35,6 +35,9 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
     async steer(sessionId, content, key) {
       await calls.call('session.steer', { sessionId, content, key, origin: ORIGIN })
     },
+    async compact(sessionId, key) {
+      await calls.call('session.compact', { sessionId, key, origin: ORIGIN })
+    },
     async unqueue(sessionId, turnId) {
       try {
         await insisting(() => calls.call('queue.remove', { sessionId, turnId }))

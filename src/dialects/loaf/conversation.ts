@@ -1,5 +1,6 @@
 import type { Event, EventType } from '../../core/event.ts'
-import { saidIn, thinkingLabel } from './messages.ts'
+import { createCompaction } from './compaction.ts'
+import { interruptedText, saidIn, thinkingLabel, type Stopper } from './messages.ts'
 import { createPromptQueue } from './prompt-queue.ts'
 import { createRecord, READY, type Told } from './record.ts'
 import { createToolRounds, type Executed } from './tool-rounds.ts'
@@ -26,6 +27,9 @@ export const TYPES: EventType[] = [
   'approval.resolved',
   'agent.init',
   'agent.notice',
+  'agent.compacting',
+  'agent.compacted',
+  'agent.exited',
 ]
 
 type Of<T extends EventType> = Extract<Event, { type: T }>
@@ -46,8 +50,10 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   const steers = new Set<string>()
   const said = new Map<string, string>()
   const rounds = createToolRounds()
+  const compaction = createCompaction(record, () => turnId)
   let turnId: string | null = null
   let interrupting = false
+  let stopper: Stopper = null
   let answer = ''
   let updatedAt = 0
   let tools: string[] = []
@@ -63,6 +69,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     said.set(messageId, whole)
     const isAnswer = kind === 'answer'
     if (isAnswer) answer += text
+    if (compaction.hidden) return
     status(isAnswer ? 'drafting response...' : thinkingLabel(whole))
     tell('session.stream.chunk', {
       turn_id: turnId,
@@ -75,6 +82,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   }
 
   function queued({ turnId: id, input, key, position, late, at }: Of<'turn.queued'>): void {
+    if (compaction.isWish(id, key)) return
     const prompt = { id, ...saidIn(input, pathsOf?.(key)), enqueuedAt: new Date(at).toISOString() }
     if (late) {
       steers.delete(id)
@@ -95,9 +103,12 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     if (taken?.waited) status('preparing...', id)
     turnId = id
     interrupting = false
+    stopper = null
     answer = ''
     said.clear()
     rounds.reset()
+    compaction.starts(id, text)
+    if (compaction.hidden) return
     status('thinking...', id)
     debug('request', { text })
     append('user', text, images)
@@ -145,6 +156,9 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
 
   function ended(event: Of<'turn.completed'> | Of<'turn.failed'> | Of<'turn.interrupted'>): void {
     const id = event.turnId
+    const { hidden } = compaction
+    compaction.over(event)
+    if (hidden) return rest()
     // Whoever has interrupted a turn hears that it was, also when the agent was faster.
     if (event.type === 'turn.interrupted' || interrupting) wasInterrupted(id)
     else if (event.type === 'turn.completed') wasCompleted(event)
@@ -153,6 +167,10 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
       append('system', `inference error: ${event.error.message}`)
       tell('session.error', { turn_id: id, message: event.error.message, kind: event.error.code })
     }
+    rest()
+  }
+
+  function rest(): void {
     turnId = null
     interrupting = false
     said.clear()
@@ -174,32 +192,24 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
       append('assistant', answer)
       remember('assistant', answer)
     }
-    append('system', 'interrupted by user.')
+    append('system', interruptedText(stopper))
     tell('session.interrupted', { turn_id: id, partial_output: answer !== '' })
   }
 
   function noticed({ code, message, data }: Of<'agent.notice'>): void {
-    if (code === 'model_retry') {
-      debug('retry_429', { message, data })
-      const { attempt, maxRetries } = (data ?? {}) as { attempt?: number; maxRetries?: number }
-      if (turnId === null) return
-      const tries = attempt === undefined ? '' : ` (${attempt}/${maxRetries ?? '?'})`
-      status(`capacity unavailable; retrying${tries}...`)
-    } else if (code === 'compacted') {
-      status('compressing context...')
-      tell('compaction.completed', {
-        ...(turnId !== null && { turn_id: turnId }),
-        compressed: true,
-        reason: 'auto',
-        estimated_tokens_before: record.tokens,
-        estimated_tokens_after: record.tokens,
-      })
-    }
+    if (code !== 'model_retry') return
+    debug('retry_429', { message, data })
+    const { attempt, maxRetries } = (data ?? {}) as { attempt?: number; maxRetries?: number }
+    if (turnId === null) return
+    const tries = attempt === undefined ? '' : ` (${attempt}/${maxRetries ?? '?'})`
+    status(`capacity unavailable; retrying${tries}...`)
   }
 
   function changed(event: Of<'session.changed'>): void {
     if (event.model !== undefined) model = event.model
-    if (event.nativeId === null && turnId === null) record.clear()
+    if (event.nativeId !== null || turnId !== null) return
+    record.clear()
+    compaction.clear()
   }
 
   function take(event: Event): void {
@@ -214,6 +224,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
         return cancelled(event.turnId)
       case 'turn.interrupting':
         interrupting = true
+        stopper = event.reason === 'stopping' ? 'daemon' : 'user'
         return status('interrupting...')
       case 'turn.steered':
         return void steers.add(event.steerId)
@@ -243,6 +254,13 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
         return
       case 'agent.notice':
         return noticed(event)
+      case 'agent.compacting':
+        return compaction.begins(event)
+      case 'agent.compacted':
+        return compaction.ends(event)
+      case 'agent.exited':
+        if (event.expected) stopper ??= 'process'
+        return
       case 'session.changed':
         return changed(event)
       default:
@@ -251,6 +269,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
 
   function cancelled(id: string): void {
     prompts.remove(id)
+    compaction.cancelled(id)
     if (turnId === null && prompts.queue.length === 0 && record.label !== READY) status(READY)
   }
 
@@ -260,6 +279,14 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     /** A message would have to wait. */
     get busy() {
       return turnId !== null || record.label !== READY
+    },
+    /** What came of the last time that it was summed up; null: nothing. */
+    get compaction() {
+      return compaction.last
+    },
+    /** What the agent has said in its last turn. */
+    get answer() {
+      return answer
     },
     get interrupting() {
       return interrupting
