@@ -18,11 +18,14 @@ function windowText({ name, usedPercent, lengthMs, resetsAt }: LimitWindow, now:
   return `${length}window${about} ${usedPercent} % used${resets}`
 }
 
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
 /** The time, with the day when it is not within the next one. */
 function moment(at: number, now: number): string {
   const time = new Date(at)
   const two = (value: number): string => String(value).padStart(2, '0')
   const clock = `${two(time.getHours())}:${two(time.getMinutes())}`
   if (at - now < DAY) return clock
-  return `${time.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' })} ${clock}`
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+  return `${at - now < 6 * DAY ? WEEKDAYS[time.getDay()] : day} ${clock}`
 }

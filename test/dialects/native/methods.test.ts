@@ -253,6 +253,17 @@ test('a running turn is steered, and the conversation shows it at its place', as
   ])
 })
 
+test('a conversation is summed up, and what is left of an account is listed with its agent', async () => {
+  const { id: sessionId } = await call('session.create', { agent: 'demo', cwd: daemon.project, mode: 'auto' })
+  const told = async () => (await call('agents.list', {})).agents.find(({ name }) => name === 'demo')?.limits
+  assert.equal(await told(), null)
+  await turn(client, sessionId, '[[limits 63 21]] [[words 40]]')
+  assert.equal((await told())?.windows[0]?.usedPercent, 63)
+  const { turnId, seq, log } = await call('session.compact', { sessionId, key: 'k' })
+  await until(client.events({ sessionId, after: seq - 1, log }), 'turn.completed')
+  assert.equal((await call('turn.get', { turnId })).text, 'a summary')
+})
+
 test('a tool of the client’s is called, and the turn goes on with its result', async () => {
   const clientTools = [{ name: 'lookup', description: 'Looks up', inputSchema: { type: 'object' } }]
   const given = { agent: 'demo', cwd: daemon.home, settings: { clientTools } }
