@@ -22,9 +22,11 @@ describe('what is told when an agent sums up by itself', () => {
     const input = [{ type: 'text' as const, text: 'hello' }]
     step({ type: 'turn.queued', turnId: 't', input, key: null, origin: null, position: 0 })
     step({ type: 'turn.started', turnId: 't' })
-    return bodies
-      .flatMap(step)
-      .map(({ type, payload: { session_id: _, ...payload } }) => ({ type, ...payload }))
+    return bodies.flatMap(step).map(({ type, payload }) => {
+      const { session_id, ...rest } = payload
+      assert.equal(session_id, 's')
+      return { type, ...rest }
+    })
   }
 
   test('the beginning, what was chosen, and the end', () => {
@@ -94,6 +96,38 @@ describe('what is told when an agent sums up by itself', () => {
   })
 })
 
+test('/compress that the agent could not even begin has failed, and is no turn of the conversation', () => {
+  const conversation = createConversation({ sessionId: 's', provider: () => 'openai' })
+  const input = [{ type: 'text' as const, text: '/compact' }]
+  const error = { code: 'agent_start', message: 'no such program' }
+  const bodies: EventBody[] = [
+    { type: 'turn.queued', turnId: 't', input, key: 'compress k', origin: 'loaf', position: 0 },
+    { type: 'turn.started', turnId: 't' },
+    { type: 'turn.failed', turnId: 't', usage: NO_USAGE, error },
+  ]
+  const told = bodies.flatMap((body, at) =>
+    conversation.step({ ...body, seq: at + 1, at, sessionId: 's' } as Event),
+  )
+  assert.deepEqual(
+    told.map(({ type, payload }) => [
+      type,
+      payload['status_label'] ?? payload['message'] ?? payload['reason'],
+    ]),
+    [
+      ['session.status', 'compressing context...'],
+      ['session.status', 'compressing context...'],
+      ['compaction.started', 'manual'],
+      ['compaction.failed', 'no such program'],
+      ['session.status', 'ready'],
+    ],
+  )
+  assert.deepEqual(
+    [conversation.compaction?.compressed, conversation.compaction?.error],
+    [false, error.message],
+  )
+  assert.deepEqual([conversation.busy, conversation.record.messages], [false, []])
+})
+
 describe('/compress', () => {
   let daemon: TestDaemon
   let client: Client
@@ -146,6 +180,8 @@ describe('/compress', () => {
     for (const { payload } of compactions(lines)) assert.ok(!('turn_id' in payload))
     const { messages, history } = await client.state(sessionId)
     assert.deepEqual([messages.length, history.length], [2, 2], 'nobody has said anything')
+    const { title } = await client.call('history.get', { id: sessionId })
+    assert.equal(title, '[[words 40]]')
   })
 
   test('looks the same in every process, now and later', async (t) => {
