@@ -30,8 +30,17 @@ describe('Claude tells what is left', () => {
     assert.deepEqual([second?.windows[0]?.usedPercent, more], [64, []])
   })
 
-  test('of one window only, when it is used up', () => {
+  test('of one window only, when it is used up: the others are as they were', () => {
     const rejected = { status: 'rejected', rateLimitType: 'seven_day_opus', resetsAt: AT }
+    const both = told(claude([windows(0.5), rejected].map(event))).at(-1)!.windows
+    assert.deepEqual(
+      both.map(({ name, usedPercent }) => [name, usedPercent]),
+      [
+        ['seven_day_opus', 100],
+        ['five_hour', 50],
+        ['seven_day', 21],
+      ],
+    )
     assert.deepEqual(told(claude([event(rejected)])), [
       { windows: [{ name: 'seven_day_opus', usedPercent: 100, lengthMs: 168 * HOUR, resetsAt: AT * 1000 }] },
     ])

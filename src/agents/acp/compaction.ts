@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../json.ts'
+import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
 import { type AcpState, nothing, said, type Step } from './state.ts'
 
 /*
@@ -21,15 +21,10 @@ export function compacted(state: AcpState, error: string | null): Step {
 
 /** How full the conversation is. */
 export function contextIn({ used, size }: JsonObject): AcpState['context'] {
-  return { tokens: count(used), window: count(size) }
+  return { tokens: asNumber(used), window: asNumber(size) }
 }
 
 export function errorOf(end: { outcome: string; error: unknown }): string | null {
   if (end.outcome === 'completed') return null
-  const { message } = asObject(end.error)
-  return typeof message === 'string' ? message : end.outcome
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
+  return asString(asObject(end.error).message) ?? end.outcome
 }

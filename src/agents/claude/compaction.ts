@@ -1,5 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { asObject, asString, type JsonObject } from '../json.ts'
+import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
 import { type ClaudeState, other, type Step } from './state.ts'
 
 const UNKNOWN = { tokensBefore: null, tokensAfter: null, window: null }
@@ -21,8 +21,8 @@ export function compactBoundary(state: ClaudeState, line: JsonObject): Step {
   const { pre_tokens, post_tokens } = asObject(line.compact_metadata)
   const done: AgentOutput = {
     type: 'agent.compacted',
-    tokensBefore: count(pre_tokens),
-    tokensAfter: count(post_tokens),
+    tokensBefore: asNumber(pre_tokens),
+    tokensAfter: asNumber(post_tokens),
     window: null,
     error: null,
   }
@@ -32,8 +32,4 @@ export function compactBoundary(state: ClaudeState, line: JsonObject): Step {
 
 export function compactError(line: JsonObject): string {
   return asString(line.compact_error) ?? 'no reason given'
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
 }

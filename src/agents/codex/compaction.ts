@@ -1,5 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { asObject, isObject } from '../json.ts'
+import { asNumber, asObject } from '../json.ts'
 import { type CodexState, says, type Step } from './state.ts'
 
 export function compactionStarted(state: CodexState): Step {
@@ -24,10 +24,5 @@ function ended({ compacting, context }: CodexState, after: number | null, error:
 /** How full the conversation is: what the last call of the model took, or what a summary has left. */
 export function contextIn(state: CodexState, usage: unknown): CodexState {
   const { last, modelContextWindow: window } = asObject(usage)
-  const tokens = isObject(last) ? last.totalTokens : null
-  return { ...state, context: { tokens: count(tokens), window: count(window) } }
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
+  return { ...state, context: { tokens: asNumber(asObject(last).totalTokens), window: asNumber(window) } }
 }

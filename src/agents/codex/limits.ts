@@ -1,5 +1,5 @@
 import type { LimitWindow } from '../../core/limits.ts'
-import { asObject, asString, isObject, type JsonObject } from '../json.ts'
+import { asNumber, asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { limitsNews, windowOf } from '../limits.ts'
 import { type CodexState, nothing, says, type Step } from './state.ts'
 
@@ -19,7 +19,8 @@ export function limitsUpdated(state: CodexState, params: JsonObject): Step {
 
 function windowIn(name: string, window: unknown): LimitWindow[] {
   if (!isObject(window) || typeof window.usedPercent !== 'number') return []
-  const { usedPercent, windowDurationMins: minutes, resetsAt } = window
-  const lengthMs = typeof minutes === 'number' ? minutes * 60_000 : null
-  return [windowOf({ name, usedPercent, lengthMs, resetsAt: typeof resetsAt === 'number' ? resetsAt : null })]
+  const minutes = asNumber(window.windowDurationMins)
+  const lengthMs = minutes === null ? null : minutes * 60_000
+  const { usedPercent, resetsAt } = window
+  return [windowOf({ name, usedPercent, lengthMs, resetsAt: asNumber(resetsAt) })]
 }
