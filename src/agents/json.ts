@@ -26,6 +26,10 @@ export function asString(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
+export function asNumber(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
 /** Finite and not negative, else 0: counts, durations, prices. */
 export function asCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0

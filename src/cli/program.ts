@@ -77,7 +77,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: 'agents',
     args: '[agent]',
-    summary: 'which agents are installed and signed in to; of one, what it can do',
+    summary:
+      'which agents are installed and signed in to, and what is left of their accounts; of one, what it can do',
     options: [
       ['-q, --quiet', 'names only, of those that are installed'],
       ['--capabilities', 'what each of them can do'],
@@ -111,6 +112,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'a message to the turn that runs (`-` reads it from stdin)',
     options: [['--key <key>', 'the same key twice is one message']],
     load: async () => (await talk()).steer,
+  },
+  {
+    name: 'compact',
+    args: '<session>',
+    summary: 'have the agent sum up the conversation, to make room',
+    options: NO_WAIT,
+    load: async () => (await talk()).compact,
   },
   {
     name: 'attach',

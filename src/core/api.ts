@@ -1,6 +1,7 @@
 import type {
   AnswerCall,
   AskHuman,
+  CompactSession,
   ConfigureSession,
   CreateSession,
   DecideApproval,
@@ -14,6 +15,7 @@ import type {
 import type { AddDevice, Device } from './devices.ts'
 import type { ExportPage, ExportRequest } from './export/export.ts'
 import type { AgentModel, EventType, LoggedEvent } from './event.ts'
+import type { KnownLimits } from './limits.ts'
 import type {
   ApprovalQuery,
   ApprovalRow,
@@ -43,6 +45,8 @@ export interface Engine {
   send(command: SendMessage): Promise<Sent>
   /** Brings a message to the turn that runs; it becomes the next turn if that one ends without having taken it. */
   steer(command: SteerTurn): Promise<Steered>
+  /** Has the agent sum up its conversation: a turn like any other, which says `agent.compacted` before it ends. */
+  compact(command: CompactSession): Promise<Sent>
   /** Stops the running turn; resolves when that is committed, not when the agent has stopped. */
   interrupt(command: Interrupt): Promise<{ interrupted: boolean; cancelled: string[] }>
   /** Takes a message out of the queue. */
@@ -109,6 +113,8 @@ export interface Engine {
   /** How many wait for an answer. */
   countApprovals(): number
   events(query: EventQuery): LoggedEvent[]
+  /** What an agent has told last about its account, without windows that have begun anew since; null: nothing. */
+  limits(agent: string): KnownLimits | null
 
   /**
    * Events after a cursor, first from the log, then live, without a gap or a repeat. `deliver` gets batches in order; when

@@ -22,6 +22,7 @@ export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   survivesRestart: 'work on while the daemon restarts',
   clientTools: 'call tools that its client carries out',
   bare: 'do without tools of its own',
+  compact: 'sum up its conversation on request',
 }
 
 export function cannot(

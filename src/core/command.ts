@@ -49,7 +49,12 @@ export interface Interrupt {
   sessionId: string
   /** Also drop what waits in the queue. */
   clearQueue?: boolean
+  /** The daemon itself wants it, and no client. */
+  reason?: 'stopping'
 }
+
+/** The same key twice is one wish. */
+export type CompactSession = Pick<SendMessage, 'sessionId' | 'key' | 'origin'>
 
 export interface ConfigureSession {
   sessionId: string

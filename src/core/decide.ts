@@ -1,5 +1,6 @@
 import { askedByAgent, cancelApprovals, settle, withdraw, type Surroundings } from './approving.ts'
 import { drop, hold } from './call.ts'
+import { compacted } from './compaction.ts'
 import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
@@ -80,7 +81,7 @@ export function advance(state: Session): EventBody[] {
   return [{ type: 'turn.started', turnId: next }]
 }
 
-export function interrupt(state: Session, clearQueue: boolean): EventBody[] {
+export function interrupt(state: Session, clearQueue: boolean, reason?: 'stopping'): EventBody[] {
   const events = clearQueue
     ? [...cancelSteers(state, 'interrupted'), ...cancelQueue(state, 'interrupted')]
     : []
@@ -88,7 +89,7 @@ export function interrupt(state: Session, clearQueue: boolean): EventBody[] {
   events.push(...cancelApprovals(state, 'interrupted'))
   if (!state.turn) return events
   if (state.paused) events.push({ type: 'session.changed', paused: false })
-  return [...events, { type: 'turn.interrupting', turnId: state.turn.id }]
+  return [...events, { type: 'turn.interrupting', turnId: state.turn.id, ...(reason && { reason }) }]
 }
 
 export function cancelTurn(state: Session, turnId: string): EventBody[] {
@@ -177,6 +178,10 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       const { type: _, ...call } = output
       return hold(state, call)
     }
+    case 'limits.told':
+      return [{ type: 'agent.limits', agent: state.agent, ...output.limits }]
+    case 'agent.compacted':
+      return compacted(output)
     case 'mode.observed':
       return observeMode(state, output.mode)
     case 'turn.ended':

@@ -3,6 +3,7 @@ import type { SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { createApprovals } from './approvals.ts'
 import { answerCall } from './call.ts'
 import { unsupported } from './capability.ts'
+import { compactMessage } from './compaction.ts'
 import { createDevices } from './device-list.ts'
 import * as decide from './decide.ts'
 import type { Content } from './content.ts'
@@ -12,6 +13,7 @@ import type { EventBody, EventOf, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
 import { createHouse } from './house.ts'
+import { inForce } from './limits.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
@@ -192,6 +194,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     get name() {
       return log.daemonName()
     },
+    limits: (agent) => inForce(log.limits(agent), clock.now()),
 
     create: (command) =>
       newOnce(command.key, async () => {
@@ -222,8 +225,12 @@ export function createEngine(deps: EngineDeps): EngineParts {
     send: (command) => once(command.key && `send ${command.sessionId} ${command.key}`, () => send(command)),
     steer: (command) =>
       once(command.key && `steer ${command.sessionId} ${command.key}`, () => steer(command)),
-    async interrupt({ sessionId, clearQueue = false }) {
-      const events = await change(sessionId, (state) => decide.interrupt(state, clearQueue))
+    async compact(command) {
+      needs(catalog, existing(command.sessionId).agent, 'compact')
+      return engine.send({ ...command, input: compactMessage() })
+    },
+    async interrupt({ sessionId, clearQueue = false, reason }) {
+      const events = await change(sessionId, (state) => decide.interrupt(state, clearQueue, reason))
       const cancelled = events.flatMap(({ event }) => (event.type === 'turn.cancelled' ? [event.turnId] : []))
       return { interrupted: events.some(({ type }) => type === 'turn.interrupting'), cancelled }
     },

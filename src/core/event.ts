@@ -3,6 +3,7 @@ import type { CallRequest, CallResult } from './call.ts'
 import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Effort } from './effort.ts'
+import type { AgentLimits } from './limits.ts'
 import type { Mode } from './mode.ts'
 import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
@@ -69,6 +70,16 @@ export type AgentFact =
       /** Bytes that were cut from `output`, 0 when it is whole. */
       cut: number
     }
+  /** The agent sums up its conversation to make room. Numbers are its own, where it tells them. */
+  | { type: 'agent.compacting'; tokens: number | null; window: number | null }
+  /** It has, or it could not and `error` says why. */
+  | {
+      type: 'agent.compacted'
+      tokensBefore: number | null
+      tokensAfter: number | null
+      window: number | null
+      error: string | null
+    }
   /** Retries, warnings: worth showing, changes nothing. */
   | { type: 'agent.notice'; level: 'info' | 'warning'; code: string; message: string; data: unknown }
   /** A line that no translator knows, kept as it came. */
@@ -89,6 +100,8 @@ export type AgentSignal =
       error: Failure | null
       text: string | null
     }
+  /** What is left of its account has changed noticeably. */
+  | { type: 'limits.told'; limits: AgentLimits }
   /** The agent changed its own mode (a plan was agreed to, say); null: to one that Corral has nothing like. */
   | { type: 'mode.observed'; mode: Mode | null }
   /** Everything written to stdin before the barrier of this id has been read. */
@@ -161,7 +174,8 @@ export type EventBody =
   | { type: 'turn.started'; turnId: string }
   /** Its process ended before it had the message; another one is tried. */
   | { type: 'turn.retried'; turnId: string; reason: string }
-  | { type: 'turn.interrupting'; turnId: string }
+  /** `reason`: nobody asked for it; the daemon is on its way out. */
+  | { type: 'turn.interrupting'; turnId: string; reason?: 'stopping' }
   /** A message to the running turn: it is taken, or becomes a turn of the same id when that one is over. */
   | {
       type: 'turn.steered'
@@ -197,6 +211,7 @@ export type EventBody =
   | { type: 'call.delivered'; callId: string }
   /** The agent has given up waiting. */
   | { type: 'call.dropped'; callId: string }
+  | ({ type: 'agent.limits'; agent: string } & AgentLimits)
   | { type: 'agent.started'; run: RunInfo; resumed: boolean }
   | {
       type: 'agent.exited'

@@ -4,6 +4,7 @@ import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
 import type { Effort } from './effort.ts'
 import type { AgentModel, AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
+import type { KnownLimits } from './limits.ts'
 import type { Mode } from './mode.ts'
 import type { Project } from './projects.ts'
 import type { Rules } from './rule.ts'
@@ -63,6 +64,8 @@ export type HouseWrite =
   | { op: 'name'; name: string }
   /** What an agent has told of its models last. */
   | { op: 'models'; agent: string; models: AgentModel[] }
+  /** What is not given stays as it was. */
+  | { op: 'limits'; agent: string; limits: KnownLimits }
   | { op: 'project'; project: Project }
   | { op: 'project.delete'; id: string }
   | { op: 'device'; device: Device; tokenHash: string }
@@ -165,6 +168,8 @@ export interface Log {
   daemonName(): string | null
   /** The models that an agent has told of last; empty: it never has. */
   models(agent: string): AgentModel[]
+  /** What an agent has told last about its account. */
+  limits(agent: string): KnownLimits | null
   project(id: string): Project | null
   /** In the order in which they were made. */
   projects(): Project[]
@@ -305,6 +310,8 @@ export interface Capabilities {
   clientTools: boolean
   /** Has no tools of its own if told so. */
   bare: boolean
+  /** Sums up its conversation when it is told to. */
+  compact: boolean
 }
 
 export interface Clock {

@@ -65,6 +65,10 @@ export function readModels(event: Event): Write[] {
         { op: 'bookmarks.drop', sessionId: event.sessionId },
         { op: 'search.drop', sessionId: event.sessionId },
       ]
+    case 'agent.limits': {
+      const { agent, plan, windows, at } = event
+      return [{ op: 'limits', agent, limits: { ...(plan !== undefined && { plan }), windows, at } }]
+    }
     case 'agent.exited':
       return [{ op: 'run.delete', id: event.runId }]
     default:

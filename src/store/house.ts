@@ -1,17 +1,19 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Device } from '../core/devices.ts'
 import type { AgentModel } from '../core/event.ts'
+import type { KnownLimits } from '../core/limits.ts'
 import type { HouseWrite, Log } from '../core/ports.ts'
 import type { Project } from '../core/projects.ts'
 import type { Rules } from '../core/rule.ts'
 import type { Query, Row } from './event-page.ts'
 
-/** What belongs to no session: rules of directories, projects, devices, agents' models, the daemon's name. */
+/** What belongs to no session: rules of directories, projects, devices, the daemon's name, what agents tell of themselves. */
 type HouseReader = Pick<
   Log,
   | 'directories'
   | 'daemonName'
   | 'models'
+  | 'limits'
   | 'project'
   | 'projects'
   | 'device'
@@ -33,6 +35,10 @@ export function readHouse(all: Query): HouseReader {
     models(agent) {
       const row = one('SELECT value FROM meta WHERE key = ?', `models ${agent}`)
       return row ? parse<AgentModel[]>(row['value']) : []
+    },
+    limits(agent) {
+      const row = one('SELECT value FROM meta WHERE key = ?', `limits ${agent}`)
+      return row ? parse<KnownLimits>(row['value']) : null
     },
     project(id) {
       const row = one('SELECT state FROM projects WHERE id = ?', id)
@@ -63,6 +69,11 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
   )
   const name = db.prepare("INSERT OR REPLACE INTO meta(key, value) VALUES ('name', ?)")
   const models = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
+  // What is not said again holds: the new object is laid over the old one.
+  const limits = db.prepare(
+    `INSERT INTO meta(key, value) VALUES (?, ?)
+     ON CONFLICT(key) DO UPDATE SET value = json_patch(value, excluded.value)`,
+  )
   const project = db.prepare(
     `INSERT INTO projects(id, created_at, state) VALUES (?, ?, ?)
      ON CONFLICT(id) DO UPDATE SET state = excluded.state`,
@@ -86,6 +97,9 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
         return
       case 'models':
         models.run(`models ${w.agent}`, JSON.stringify(w.models))
+        return
+      case 'limits':
+        limits.run(`limits ${w.agent}`, JSON.stringify(w.limits))
         return
       case 'project':
         project.run(w.project.id, w.project.createdAt, JSON.stringify(w.project))

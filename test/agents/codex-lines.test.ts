@@ -155,7 +155,6 @@ describe('items', () => {
         item('started', { type: 'webSearch', id: 'w', query: 'q' }),
         item('completed', { type: 'webSearch', id: 'w', query: 'q', results: [1] }),
         item('completed', { type: 'novelty', id: 'n' }),
-        item('completed', { type: 'contextCompaction', id: 'k' }),
         note('turn/plan/updated', { plan: [] }),
       ),
       [
@@ -166,7 +165,6 @@ describe('items', () => {
         'tool w webSearch',
         'output w [1]',
         'other item/novelty',
-        'notice compacted',
         'other turn/plan/updated',
       ],
     )

@@ -257,6 +257,20 @@ test('what waits is listed and can be taken out', async () => {
   await ok('rm', id)
 })
 
+test('compact has the conversation summed up, and says how much that has left', async () => {
+  const id = await newSession(daemon)
+  await ok('send', id, '[[words 40]]')
+  const { stdout } = await ok('compact', id)
+  assert.match(stdout, /-- The conversation was summed up \(\d+ tokens, now 3\)\n-- done/)
+  assert.equal((await ok('compact', '--no-wait', id)).stdout, 'sent\n')
+})
+
+test('agents tell what is left of their accounts', async () => {
+  await ok('send', await newSession(daemon), '[[limits 63 21]]')
+  const told = /^demo: plan demo: 5 h window 63 % used, resets \d\d:\d\d; 7 d window 21 % used, resets /m
+  assert.match((await ok('agents')).stdout, told)
+})
+
 test('status and agents tell what the daemon has', async () => {
   assert.match((await ok('status')).stdout, new RegExp(`pid ${daemon.pid}, up`))
   const [status] = (await ok('status', '--json')).json()

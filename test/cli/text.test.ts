@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event } from '../../src/core/event.ts'
 import { answering } from '../../src/cli/answer.ts'
+import { limitsText } from '../../src/cli/limits.ts'
 import { clean, describeInput, duration, oneLine, sessionName, table } from '../../src/cli/format.ts'
 import { questionsOf } from '../../src/cli/render.ts'
 import { pickId } from '../../src/cli/resolve.ts'
@@ -39,6 +40,22 @@ test('times are short', () => {
     '3 h',
     '3 d',
   ])
+})
+
+test('what is left of an account is one line', () => {
+  const now = new Date(2026, 10, 16, 12, 0).getTime()
+  const hour = 3_600_000
+  const windows = [
+    { name: 'primary', usedPercent: 63, lengthMs: 5 * hour, resetsAt: now + 2 * hour + 300_000 },
+    { name: 'seven_day_opus', usedPercent: 21, lengthMs: 168 * hour, resetsAt: now + 48 * hour },
+    { name: 'other', usedPercent: 1, lengthMs: null, resetsAt: null },
+  ]
+  assert.equal(
+    limitsText({ plan: 'plus', windows, at: now }, now),
+    'plan plus: 5 h window 63 % used, resets 14:05; ' +
+      '7 d window (seven_day_opus) 21 % used, resets Wed 12:00; window (other) 1 % used',
+  )
+  assert.equal(limitsText({ windows: [], at: now - 3 * hour }, now), 'told 3 h ago, and begun anew since')
 })
 
 test('an id is found by its beginning or its end, if only one fits', () => {

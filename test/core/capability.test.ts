@@ -48,6 +48,9 @@ const WISHES: Partial<Record<Capability, (t: TestEngine, agent: string) => Promi
     await asked(t, sessionId)
     return t.engine.steer({ sessionId, input: [{ type: 'text', text: 'another way' }] })
   },
+  async compact(t, agent) {
+    return t.engine.compact({ sessionId: await newSession(t, { agent }) })
+  },
   async pause(t, agent) {
     const sessionId = await newSession(t, { agent })
     await asked(t, sessionId)

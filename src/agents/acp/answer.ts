@@ -2,6 +2,7 @@ import type { AgentOutput } from '../../core/event.ts'
 import { isMode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
+import { compacting } from './compaction.ts'
 import type { AcpProfile } from './profile.ts'
 import { effortOptionOf } from './effort.ts'
 import { abilitiesOf, choicesOf, modelsOf, type Setting } from './request.ts'
@@ -26,6 +27,8 @@ export function answered(profile: AcpProfile, state: AcpState, line: JsonObject)
       return quiet(state)
     case 'begin':
       return begun(profile, state, detail)
+    case 'compact':
+      return compacting(state)
     case 'accepted':
       return accepted(state, detail)
     case 'prompt':

@@ -43,6 +43,7 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       survivesRestart: false,
       clientTools: false,
       bare: false,
+      compact: false,
     },
     detect: (env) => detectCommand({ name, title, command: agent.command }, env),
     launch: () => ({ args: agent.args ?? [], env: agent.env ?? {} }),

@@ -1,3 +1,4 @@
+import { isCompaction } from '../../core/compaction.ts'
 import type { Content } from '../../core/content.ts'
 import { modeAfter } from '../../core/decide.ts'
 import { CorralError } from '../../core/error.ts'
@@ -90,6 +91,8 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
       case 'prompt': {
         const { unplanned } = heard ?? {}
         if (unplanned && session.mode === 'plan') throw new CorralError('unsupported', unplanned.message)
+        const compacts = capabilities.compact && isCompaction(intent.input)
+        if (compacts) return prompt(sessionId, intent.turnId, intent.input, [mark('compact')])
         const fresh = session.turnCount <= 1 || heard?.untold
         const before = fresh ? instructions(session) : []
         return prompt(sessionId, intent.turnId, [...before, ...intent.input])
@@ -151,9 +154,10 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
 }
 
 /** The message between two marks: the first tells whose the answer is, the second that the message has been read. */
-function prompt(sessionId: string, turnId: string, input: Content[]): string[] {
+function prompt(sessionId: string, turnId: string, input: Content[], more: string[] = []): string[] {
   return [
     mark('begin', turnId),
+    ...more,
     request(idOf('prompt', turnId), 'session/prompt', { sessionId, prompt: input.map(block) }),
     mark('accepted', turnId),
   ]

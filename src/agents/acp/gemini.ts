@@ -29,6 +29,7 @@ export const gemini: AcpProfile = {
     survivesRestart: true,
     clientTools: false,
     bare: false,
+    compact: false,
   },
   detect: (env) =>
     detectProgram(

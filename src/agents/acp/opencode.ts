@@ -43,6 +43,7 @@ export const opencode: AcpProfile = {
     survivesRestart: true,
     clientTools: false,
     bare: false,
+    compact: true,
   },
   detect: (env) =>
     detectProgram(

@@ -11,6 +11,7 @@ export type Purpose =
   | 'open'
   | 'ready'
   | 'begin'
+  | 'compact'
   | 'prompt'
   | 'accepted'
   | 'over'

@@ -51,6 +51,10 @@ export interface AcpState {
   /** What the conversation has cost, and what it had when the turn began; null: nobody has said. */
   cost: number | null
   costBefore: number | null
+  /** How full the conversation is, and how much there is room for, as far as the agent tells. */
+  context: Context
+  /** The turn sums up the conversation, which was as full as that. */
+  compacting: Context | null
   /** The agent's own name of the mode that we have set. */
   mode: string | null
   /** A mode that the agent has told of; whose doing it was shows in the line after it. */
@@ -59,6 +63,11 @@ export interface AcpState {
   moves: number
   /** Why the agent cannot plan, which is what it was told to do last. */
   unplanned: Failure | null
+}
+
+export interface Context {
+  tokens: number | null
+  window: number | null
 }
 
 export interface OpenMessage {
@@ -137,6 +146,8 @@ export function initialState({ cwd, nativeId, settings }: Session): AcpState {
     untold: false,
     cost: null,
     costBefore: null,
+    context: { tokens: null, window: null },
+    compacting: null,
     mode: null,
     noticed: null,
     moves: 0,

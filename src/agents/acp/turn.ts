@@ -2,6 +2,7 @@ import type { AgentOutput } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { asCount, asObject, asString, type JsonObject } from '../json.ts'
+import { compacted, errorOf } from './compaction.ts'
 import { withdrawAll } from './permission.ts'
 import type { AcpProfile } from './profile.ts'
 import { type AcpState, completeMessage, nothing, other, said, type Step, andThen, wish } from './state.ts'
@@ -46,6 +47,7 @@ export function ended(profile: AcpProfile, state: AcpState, turnId: string, line
     (now: AcpState) => completeMessage(now, cutOff),
     (now: AcpState) => closeCalls(profile, now, why),
     withdrawAll,
+    (now: AcpState) => compacted(now, errorOf(end)),
     (now: AcpState) =>
       said(
         { ...now, turnId: null, accepted: false, endedTurn: turnId },

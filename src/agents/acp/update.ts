@@ -1,4 +1,5 @@
 import { asCount, asObject, asString, capped, type JsonObject } from '../json.ts'
+import { contextIn } from './compaction.ts'
 import { chunk } from './message.ts'
 import type { AcpProfile } from './profile.ts'
 import { type AcpState, nothing, other, type Step } from './state.ts'
@@ -47,7 +48,7 @@ export function updated(profile: AcpProfile, before: AcpState, line: JsonObject)
     case 'current_mode_update':
       return noticed(state, asString(update.currentModeId))
     case 'usage_update':
-      return nothing(priced(state, asObject(update.cost)))
+      return nothing({ ...priced(state, asObject(update.cost)), context: contextIn(update) })
     default: {
       if (state.opening || CHATTER.has(update.sessionUpdate)) return nothing(state)
       return other(state, `update/${asString(update.sessionUpdate) ?? 'unknown'}`, line.params)

@@ -36,6 +36,7 @@ export const claudeDriver = {
     survivesRestart: true,
     clientTools: true,
     bare: true,
+    compact: true,
   },
   detect,
   signedIn,

@@ -1,10 +1,12 @@
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
 import { asArray, asCount, asObject, asString, isObject, type JsonObject } from '../json.ts'
+import { compactionFailed } from './compaction.ts'
 import type { ClaudeState, Step } from './state.ts'
 
 /** The end of a turn. `subtype` may say success for a failed one; `is_error` and `terminal_reason` do not lie. */
-export function result(before: ClaudeState, line: JsonObject): Step {
+export function result(given: ClaudeState, line: JsonObject): Step {
+  const { state: before, outputs } = compactionFailed(given, 'the turn was over before it was done')
   const usage = usageOf(before, line)
   const text = asString(line.result)
   const total = typeof line.total_cost_usd === 'number' ? line.total_cost_usd : before.totalCost
@@ -14,12 +16,14 @@ export function result(before: ClaudeState, line: JsonObject): Step {
     const level = failed ? 'warning' : 'info'
     const message = 'Claude did something of its own accord: a task in the background ended, or a timer.'
     const data = { origin: line.origin, text, usage }
-    return { state, outputs: [{ type: 'agent.notice', level, code: 'background_turn', message, data }] }
+    const notice = { type: 'agent.notice', level, code: 'background_turn', message, data } as const
+    return { state, outputs: [...outputs, notice] }
   }
   const interrupted = asString(line.terminal_reason)?.startsWith('aborted') === true
   const outcome = interrupted ? 'interrupted' : failed ? 'failed' : 'completed'
   const error = outcome === 'failed' ? failureOf(before, line) : null
-  return { state: { ...state, turn: null }, outputs: [{ type: 'turn.ended', outcome, usage, error, text }] }
+  const end = { type: 'turn.ended', outcome, usage, error, text } as const
+  return { state: { ...state, turn: null }, outputs: [...outputs, end] }
 }
 
 /** Claude starts turns itself when a background task ends; those answer no message of ours. */

@@ -1,4 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
+import type { AgentLimits } from '../../core/limits.ts'
 import { capped, type JsonObject } from '../json.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
@@ -19,6 +20,10 @@ export interface ClaudeState {
   totalCost: number | null
   /** What Claude said in place of an answer when the model failed. */
   failure: { kind: string; text: string } | null
+  /** It is summing up the conversation. */
+  compacting: boolean
+  /** What it has told last about the account. */
+  limits: AgentLimits | null
 }
 
 export interface Step {
@@ -40,6 +45,8 @@ export function initialState(): ClaudeState {
     permissionMode: null,
     totalCost: null,
     failure: null,
+    compacting: false,
+    limits: null,
   }
 }
 

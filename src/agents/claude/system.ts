@@ -1,5 +1,6 @@
 import type { AgentOutput } from '../../core/event.ts'
 import { asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
+import { compactBoundary, compactError, compacting, compactionFailed } from './compaction.ts'
 import { modeOf } from './mode.ts'
 import { type ClaudeState, nothing, other, type Step, withSubAgent } from './state.ts'
 
@@ -12,6 +13,8 @@ export function system(state: ClaudeState, line: JsonObject): Step {
       return init(state, line)
     case 'status':
       return status(state, line)
+    case 'compact_boundary':
+      return compactBoundary(state, line)
     case 'api_retry':
       return { state, outputs: [retry(line)] }
     case 'permission_denied':
@@ -45,6 +48,8 @@ function init(state: ClaudeState, line: JsonObject): Step {
  * changed by itself is news. `default` is both our `auto` and our `ask`, so repeating a known mode would be wrong.
  */
 function status(state: ClaudeState, line: JsonObject): Step {
+  if (line.status === 'compacting') return compacting(state)
+  if (line.compact_result === 'failed') return compactionFailed(state, compactError(line))
   const now = asString(line.permissionMode)
   if (now === null || now === state.permissionMode) return nothing(state)
   const next = { ...state, permissionMode: now }

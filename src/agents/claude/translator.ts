@@ -3,6 +3,7 @@ import type { Translator } from '../agent.ts'
 import { asked, withdrawn } from './approval.ts'
 import { answered } from './control.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { limits } from './limits.ts'
 import { assistant, user } from './message.ts'
 import { result } from './result.ts'
 import { type ClaudeState, initialState, nothing, other, remember, type Step } from './state.ts'
@@ -31,6 +32,8 @@ function step(state: ClaudeState, line: unknown): Step {
       return withdrawn(state, line)
     case 'control_response':
       return answered(state, line)
+    case 'rate_limit_event':
+      return limits(state, line)
     case 'result':
       return result(state, line)
     default:

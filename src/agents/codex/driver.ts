@@ -1,4 +1,5 @@
 import type { HeldCall } from '../../core/call.ts'
+import { isCompaction } from '../../core/compaction.ts'
 import type { Content } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
@@ -41,6 +42,7 @@ export const codexDriver = {
     survivesRestart: true,
     clientTools: true,
     bare: false,
+    compact: true,
   },
   detect,
   signedIn,
@@ -94,6 +96,10 @@ function mode(session: Session): string[] {
 }
 
 function prompt(session: Session, turnId: string, input: Content[], heard?: CodexState): string[] {
+  if (isCompaction(input)) {
+    const params = { threadId: session.nativeId }
+    return [request(session, 'compact', 'thread/compact/start', params, turnId)]
+  }
   const guard = guardOf(session)
   const effort = effortOf(session, heard)
   const params = {

@@ -1,7 +1,8 @@
 import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, capped, cutText, type JsonObject } from '../json.ts'
+import { compactionCompleted, compactionStarted } from './compaction.ts'
 import { unwrapped } from './shell.ts'
-import { type CodexState, notice, nothing, type OpenItem, other, remember, says, type Step } from './state.ts'
+import { type CodexState, nothing, type OpenItem, other, remember, says, type Step } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024
 const MAX_DIFF = 128 * 1024
@@ -23,11 +24,14 @@ const TOOLS: ReadonlyMap<string, (item: JsonObject) => string> = new Map<
   ['sleep', () => 'sleep'],
 ])
 
+const COMPACTION = 'contextCompaction'
+
 /** Told by what is streamed, or said by ourselves. */
 const SILENT: ReadonlySet<string> = new Set(['hookPrompt', 'functionCallOutput'])
 
 export function itemStarted(state: CodexState, item: JsonObject, parent: string | null): Step {
   const [id, type] = [asString(item.id), asString(item.type) ?? 'unknown']
+  if (type === COMPACTION) return parent === null ? compactionStarted(state) : nothing(state)
   const tool = TOOLS.get(type)?.(item)
   if (id === null || tool === undefined || state.open.some((one) => one.id === id)) return nothing(state)
   const input = inputOf(type, item)
@@ -47,11 +51,8 @@ export function itemCompleted(state: CodexState, item: JsonObject, parent: strin
     }
     case 'reasoning':
       return says(state, ...thoughts(id, item, parent))
-    case 'contextCompaction':
-      return says(
-        state,
-        notice('compacted', 'Codex has summed up the conversation to make room', null, 'info'),
-      )
+    case COMPACTION:
+      return parent === null ? compactionCompleted(state) : nothing(state)
     default:
       if (TOOLS.has(type)) return toolCompleted(state, type, item)
       return SILENT.has(type) ? nothing(state) : other(state, `item/${type}`, item)

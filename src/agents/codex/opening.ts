@@ -11,7 +11,6 @@ const MAX_INIT = 16 * 1024
 
 /** Said often, and told by other lines or of no use here. */
 const UNHEARD = [
-  'account/rateLimits/updated',
   'deprecationNotice',
   'hook/completed',
   'hook/started',
@@ -98,7 +97,8 @@ function mcpServers(config: unknown): JsonObject {
 }
 
 /** The answer to the question at the end of the greeting; a Codex that does not know it is tried all the same. */
-export function accountRead(state: CodexState, { result }: Answer): Step {
+export function accountRead(before: CodexState, { result }: Answer): Step {
+  const state = { ...before, plan: asString(asObject(result?.account).planType) }
   if (result?.account === null && result.requiresOpenaiAuth === true) {
     const message = 'Codex is not signed in: run `codex login`, then try again'
     return says(state, { type: 'agent.ready', problem: { code: 'not_signed_in', message } })

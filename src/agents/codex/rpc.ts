@@ -7,6 +7,7 @@ export type Purpose =
   | 'barrier'
   | 'children'
   | 'clean'
+  | 'compact'
   | 'effort'
   | 'guard'
   | 'initialize'

@@ -1,4 +1,5 @@
 import type { AgentOutput } from '../../core/event.ts'
+import type { AgentLimits } from '../../core/limits.ts'
 import type { Question } from '../../core/approval.ts'
 import type { Session } from '../../core/session.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
@@ -54,6 +55,15 @@ export interface CodexState {
   turn: CodexTurn | null
   /** A turn that started before it was known whose it is. */
   heard: { thread: string; turn: string } | null
+  /** The turn of ours that sums up the conversation, until Codex has begun it. */
+  awaited: string | null
+  /** It sums up the conversation, which had so many tokens. */
+  compacting: { tokens: number | null } | null
+  /** How full the conversation is, and how much there is room for. */
+  context: { tokens: number | null; window: number | null }
+  plan: string | null
+  /** What has been told last about the account. */
+  limits: AgentLimits | null
   /** It is to be stopped as soon as it can be. */
   stopping: boolean
   /** How the turn ended; told once what it left behind is gone. */
@@ -81,6 +91,8 @@ const MAX_RAW = 64 * 1024
 const BETWEEN_TURNS = {
   turn: null,
   heard: null,
+  awaited: null,
+  compacting: null,
   stopping: false,
   ended: null,
   text: null,
@@ -102,6 +114,9 @@ export function initialState({ id, nativeId, cwd, settings }: Session): CodexSta
     unclaimed: [],
     open: [],
     asked: [],
+    context: { tokens: null, window: null },
+    plan: null,
+    limits: null,
     ...BETWEEN_TURNS,
   }
 }

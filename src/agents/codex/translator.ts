@@ -4,11 +4,13 @@ import { asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { asked, resolved } from './approval.ts'
 import { childOf, unclaimed, withChild, withListed, withNamed } from './children.ts'
 import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
+import { limitsUpdated } from './limits.ts'
 import { modelsListed } from './models.ts'
 import { accountRead, forgotten, missing, opened } from './opening.ts'
 import { type Answer, answerOf } from './rpc.ts'
 import { type CodexState, initialState, notice, nothing, other, says, type Step } from './state.ts'
 import {
+  compactAnswered,
   failing,
   finished,
   interruptWanted,
@@ -50,6 +52,8 @@ function answered(state: CodexState, answer: Answer): Step {
       return opened(state, answer)
     case 'turn':
       return turnAnswered(state, answer)
+    case 'compact':
+      return compactAnswered(state, answer)
     case 'steer':
       return steerAnswered(state, answer)
     case 'interrupt':
@@ -110,7 +114,6 @@ function claimed({ state, outputs }: Step, line: JsonObject): Step {
 
 /** Known, and of no use. */
 const CHATTER: ReadonlySet<string> = new Set([
-  'account/rateLimits/updated',
   'account/updated',
   'deprecationNotice',
   'item/commandExecution/outputDelta',
@@ -137,6 +140,8 @@ function notified(state: CodexState, method: string, params: JsonObject, parent:
       return itemStarted(withNamed(state, asObject(params.item)), asObject(params.item), parent)
     case 'item/completed':
       return itemCompleted(withNamed(state, asObject(params.item)), asObject(params.item), parent)
+    case 'account/rateLimits/updated':
+      return limitsUpdated(state, params)
     case 'serverRequest/resolved':
       return resolved(state, params.requestId)
     case 'mcpServer/startupStatus/updated':

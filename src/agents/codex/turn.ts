@@ -3,6 +3,7 @@ import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { asArray, asCount, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
 import { threadsOf } from './children.ts'
+import { contextIn, cutOff } from './compaction.ts'
 import { closed } from './item.ts'
 import type { Answer } from './rpc.ts'
 import {
@@ -32,6 +33,13 @@ export function turnAnswered(state: CodexState, { about, result, error }: Answer
   )
 }
 
+/** Codex will sum up the conversation, in a turn of its own that it names only when it begins. */
+export function compactAnswered(state: CodexState, { about: ours, result, error }: Answer): Step {
+  if (!result) return says(state, refused(error))
+  const turn = state.turn && state.turn.ours === null ? { ...state.turn, ours } : state.turn
+  return says({ ...state, turn, awaited: turn ? null : ours }, { type: 'turn.accepted', turnId: ours })
+}
+
 /** Codex has read it. One that it refuses (there is no such turn any more) waits for the end of the turn. */
 export function steerAnswered(state: CodexState, { about: steerId, result }: Answer): Step {
   return result ? says(state, { type: 'steer.arrived', steerId }) : nothing(state)
@@ -53,15 +61,17 @@ export function turnStarted(state: CodexState, thread: string, id: string): Step
   if (state.thread === null && state.turn?.id !== id)
     return nothing({ ...state, heard: { thread, turn: id } })
   const turn: CodexTurn =
-    state.turn?.id === id ? { ...state.turn, started: true } : { id, ours: null, started: true, mode: null }
-  const next = { ...state, thread, turn }
+    state.turn?.id === id
+      ? { ...state.turn, started: true }
+      : { id, ours: state.awaited, started: true, mode: null }
+  const next = { ...state, thread, turn, awaited: null }
   return state.stopping ? says(next, stop(next)) : nothing(next)
 }
 
 /** A human wants the turn to stop. Codex refuses that until it has said that the turn has started. */
 export function interruptWanted(state: CodexState): Step {
   if (state.ended) return says(state, clean(state))
-  if (!state.turn) return nothing(state)
+  if (!state.turn) return nothing(state.awaited === null ? state : { ...state, stopping: true })
   return state.turn.started ? says(state, stop(state)) : nothing({ ...state, stopping: true })
 }
 
@@ -96,6 +106,7 @@ export function finished(state: CodexState): Step {
   // An interrupt stops the sub-agents, too; else what they do goes on.
   const over = state.open.filter(({ parent }) => parent === null || ended.outcome === 'interrupted')
   const outputs = over.map((item) => closed(item, ended.outcome))
+  outputs.push(...cutOff(state, ended.error?.message ?? 'the turn was over before it was done'))
   if (diff !== null) {
     const { text, cut } = cutText(diff, MAX_DIFF)
     outputs.push({ type: 'agent.other', kind: 'diff', raw: { diff: text, cut } })
@@ -136,7 +147,8 @@ function endOf(state: CodexState, turn: JsonObject): Ended {
 }
 
 /** Every call of the model is stated once; a repetition has the same total. OpenAI's input includes what was cached. */
-export function tokensUsed(state: CodexState, params: JsonObject): Step {
+export function tokensUsed(before: CodexState, params: JsonObject): Step {
+  const state = contextIn(before, params.tokenUsage)
   const { total, last } = asObject(params.tokenUsage)
   const counted = asCount(asObject(total).totalTokens)
   if (params.turnId !== state.turn?.id || counted === state.counted) return nothing(state)

@@ -4,6 +4,7 @@ import type { Effort } from '../../core/effort.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
+import { compactScript, limitsIn } from './pretence.ts'
 import type { DemoDecision, DemoInput, DemoOutput, DemoResult } from './protocol.ts'
 import type { Attachment, Said } from './script.ts'
 import { type Ending, runTurn } from './turn.ts'
@@ -45,6 +46,8 @@ export function createConversation(needs: ConversationNeeds): Conversation {
   let effort: Effort | null = null
   let running: AbortController | null = null
   let finishing = false
+  /** What has been said in this conversation, as far as this process knows. */
+  let chars = 0
 
   const isNew = (id: string): boolean => {
     if (seen.has(id)) return false
@@ -96,7 +99,12 @@ export function createConversation(needs: ConversationNeeds): Conversation {
     const startedAt = needs.clock()
     const text = textOf(prompt.input)
     memory?.add(text, attachmentsOf(prompt.input))
-    const ending = memory ? await runTurn(turnNeeds(memory, signal), text) : LOST
+    const windows = limitsIn(text, Date.now())
+    if (windows.length > 0) output.emit({ type: 'limits', windows })
+    const script = compactScript(text)
+    const play = (words: string) => (memory ? runTurn(turnNeeds(memory, signal), words) : LOST)
+    const ending = script === null ? await play(text) : await compact(() => play(script))
+    chars += text.length + ending.chars
     output.emit({
       type: 'end-of-turn',
       turnId: prompt.turnId,
@@ -112,6 +120,17 @@ export function createConversation(needs: ConversationNeeds): Conversation {
         durationMs: Math.round(needs.clock() - startedAt),
       },
     })
+  }
+
+  const compact = async (sum: () => Ending | Promise<Ending>): Promise<Ending> => {
+    const before = Math.ceil(chars / 4)
+    output.emit({ type: 'compacting', tokens: before })
+    const ending = await sum()
+    const done = ending.outcome === 'completed'
+    if (done) chars = 0
+    const error = done ? null : (ending.error?.message ?? ending.outcome)
+    output.emit({ type: 'compacted', before, after: done ? Math.ceil(ending.chars / 4) : before, error })
+    return ending
   }
 
   const turnNeeds = (known: Memory, signal: AbortSignal) => {

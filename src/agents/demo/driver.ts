@@ -38,6 +38,7 @@ export const demoDriver = {
     survivesRestart: true,
     clientTools: true,
     bare: true,
+    compact: true,
   },
   detect: () => {
     return Promise.resolve({

@@ -1,6 +1,7 @@
 import type { Content } from '../../core/content.ts'
 import type { Effort } from '../../core/effort.ts'
 import type { AgentModel } from '../../core/event.ts'
+import type { LimitWindow } from '../../core/limits.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -65,6 +66,9 @@ export type DemoOutput =
   /** A call that the client carries out. */
   | { type: 'call'; requestId: string; callId: string; tool: string; input: unknown }
   | { type: 'withdraw'; requestId: string }
+  | { type: 'compacting'; tokens: number }
+  | { type: 'compacted'; before: number; after: number; error: string | null }
+  | { type: 'limits'; windows: LimitWindow[] }
   | { type: 'notice'; code: string; message: string }
   | { type: 'end-of-turn'; turnId: string; outcome: Outcome; usage: Usage; error: Failure | null }
   | { type: 'barrier'; id: string }

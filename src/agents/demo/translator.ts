@@ -49,6 +49,11 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
   }),
   call: ({ requestId, callId, tool, input }) => ({ type: 'call.asked', callId, requestId, tool, input }),
   withdraw: (line) => ({ type: 'approval.withdrawn', requestId: line.requestId }),
+  compacting: ({ tokens }) => ({ type: 'agent.compacting', tokens, window: null }),
+  compacted: ({ before, after, error }) => {
+    return { type: 'agent.compacted', tokensBefore: before, tokensAfter: after, window: null, error }
+  },
+  limits: ({ windows }) => ({ type: 'limits.told', limits: { plan: 'demo', windows: windows ?? [] } }),
   notice: ({ code, message }) => ({ type: 'agent.notice', level: 'warning', code, message, data: null }),
   'end-of-turn': ({ outcome, usage, error }, { text }) => {
     return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text }
@@ -70,6 +75,9 @@ const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   ask: ['requestId', 'kind', 'tool', 'callId', 'summary'],
   call: ['requestId', 'callId', 'tool'],
   withdraw: ['requestId'],
+  compacting: [],
+  compacted: [],
+  limits: [],
   notice: ['code', 'message'],
   'end-of-turn': ['turnId', 'outcome'],
   barrier: ['id'],

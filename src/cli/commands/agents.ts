@@ -4,6 +4,7 @@ import type { Api } from '../../dialects/native/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean, table } from '../format.ts'
+import { limitsText } from '../limits.ts'
 
 type Agent = Api['agents.list']['result']['agents'][number]
 type Models = Api['agents.models']['result']['models']
@@ -33,7 +34,7 @@ function unknown(name: string, all: Agent[]): CliError {
 }
 
 function summary(cli: Cli, found: Agent[]): string {
-  return table(
+  const rows = table(
     found.map((agent) => [
       agent.installed ? cli.paint('green', 'yes') : cli.paint('dim', 'no'),
       cli.paint('bold', clean(agent.name)),
@@ -42,6 +43,12 @@ function summary(cli: Cli, found: Agent[]): string {
       clean(remark(agent)),
     ]),
   )
+  return [rows, ...found.flatMap(limits)].join('\n')
+}
+
+/** What is left of the account, where it was told. */
+function limits({ name, limits: known }: Agent): string[] {
+  return known ? [`${clean(name)}: ${limitsText(known, Date.now())}`] : []
 }
 
 function access(cli: Cli, { installed, signedIn }: Agent): string {

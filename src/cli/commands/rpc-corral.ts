@@ -1,3 +1,4 @@
+import { isCompaction } from '../../core/compaction.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import type { Corral } from '../../dialects/loaf/ports.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
@@ -5,6 +6,8 @@ import { insisting } from '../insisting.ts'
 
 const ORIGIN = 'loaf'
 const PAGE = 1000
+/** So many messages are looked at for the last one that says something: to have the conversation summed up does not. */
+const LOOKED_AT = 3
 
 /** The daemon, as the loaf dialect wants it. */
 export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
@@ -21,8 +24,13 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
     sessions: (cursor) =>
       calls.call('session.list', { archived: false, limit: 500, ...(cursor !== null && { cursor }) }),
     async lastMessage(sessionId) {
-      const { turns } = await calls.call('turn.list', { sessionId, limit: 1 })
-      return turns[0]?.input ?? []
+      // One by one: a message may be large.
+      for (let limit = 1; limit <= LOOKED_AT; limit++) {
+        const { turns } = await calls.call('turn.list', { sessionId, limit })
+        const input = turns[limit - 1]?.input ?? []
+        if (!isCompaction(input)) return input
+      }
+      return []
     },
     async configure(sessionId, patch) {
       const wanted = 'fresh' in patch ? { nativeId: null } : patch
@@ -32,6 +40,9 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
       calls.call('session.send', { sessionId, content, key, origin: ORIGIN }),
     async steer(sessionId, content, key) {
       await calls.call('session.steer', { sessionId, content, key, origin: ORIGIN })
+    },
+    async compact(sessionId, key) {
+      await calls.call('session.compact', { sessionId, key, origin: ORIGIN })
     },
     async unqueue(sessionId, turnId) {
       try {

@@ -60,6 +60,16 @@ export const steer: Command = (cli, [fragment, words]) =>
     return EXIT.ok
   }, RECONNECT)
 
+export const compact: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const sessionId = await resolveSession(client, String(fragment))
+    const sent = await client.call('session.compact', { sessionId, key: uuid(), origin: 'cli' })
+    if (cli.json) cli.printJson({ sessionId, ...sent })
+    if (cli.options['wait'] !== false) return answerTo(cli, client, sessionId, sent)
+    if (!cli.json) cli.print(sent.position > 0 ? queuedText(sent.position, false) : 'sent')
+    return EXIT.ok
+  }, RECONNECT)
+
 export const attach: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const limit = wholeNumber(cli.options, 'history', 20)

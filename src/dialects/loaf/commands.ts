@@ -1,8 +1,10 @@
 import { choiceFields } from './choices.ts'
 import { Followed, type Context } from './context.ts'
 import { failure } from './errors.ts'
-import { authStatus, limits } from './methods/auth.ts'
-import { compressionOf, listModels } from './methods/model.ts'
+import { authStatus } from './methods/auth.ts'
+import { compressNow } from './methods/compress.ts'
+import { limits } from './methods/limits.ts'
+import { listModels } from './methods/model.ts'
 import { clearSession, listTools, shutDown } from './methods/system.ts'
 import type { Room } from './room.ts'
 import { findSaved, listSaved } from './saved.ts'
@@ -85,12 +87,13 @@ async function history({ words: [which], context }: Spoken): Promise<unknown> {
   return { resumed: session.id, session_id: session.id }
 }
 
-function compress({ room, context }: Spoken): unknown {
+async function compress({ room, context }: Spoken): Promise<unknown> {
   if (context.choices.selected(room.id).provider === null) {
     throw failure('select a model first before running /compress', 'no_model')
   }
-  const { applied, reason: _, requested: __, ...numbers } = compressionOf(room, null)
-  return { compressed: applied, reason: 'manual', ...numbers, hint: 'agents sum up by themselves' }
+  const { compressed, error, ...numbers } = await compressNow(room, context)
+  if (error !== undefined) throw failure(`context compaction failed: ${error}`, 'compaction_failed')
+  return { compressed, reason: 'manual', ...numbers }
 }
 
 export async function execute(room: Room, raw: string, context: Context): Promise<unknown> {

@@ -1,5 +1,6 @@
 import type { Event, EventType } from '../../core/event.ts'
-import { saidIn, thinkingLabel } from './messages.ts'
+import { createCompaction } from './compaction.ts'
+import { interruptedText, saidIn, thinkingLabel, type Stopper } from './messages.ts'
 import type { Chosen } from './ports.ts'
 import { createPromptQueue } from './prompt-queue.ts'
 import { createRecord, READY, type Told } from './record.ts'
@@ -27,6 +28,9 @@ export const TYPES: EventType[] = [
   'approval.resolved',
   'agent.init',
   'agent.notice',
+  'agent.compacting',
+  'agent.compacted',
+  'agent.exited',
 ]
 
 type Of<T extends EventType> = Extract<Event, { type: T }>
@@ -49,8 +53,10 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   const steers = new Set<string>()
   const said = new Map<string, string>()
   const rounds = createToolRounds()
+  const compaction = createCompaction(record, () => turnId)
   let turnId: string | null = null
   let interrupting = false
+  let stopper: Stopper = null
   let answer = ''
   let updatedAt = 0
   let tools: string[] = []
@@ -66,6 +72,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     said.set(messageId, whole)
     const isAnswer = kind === 'answer'
     if (isAnswer) answer += text
+    if (compaction.hidden) return
     status(isAnswer ? 'drafting response...' : thinkingLabel(whole))
     tell('session.stream.chunk', {
       turn_id: turnId,
@@ -78,6 +85,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   }
 
   function queued({ turnId: id, input, key, position, late, at }: Of<'turn.queued'>): void {
+    if (compaction.isWish(id, key)) return
     const { text, images, skills } = saidIn(input, pathsOf?.(key))
     const prompt = { id, text, images, enqueuedAt: new Date(at).toISOString() }
     if (skills.length > 0) applied.set(id, skills)
@@ -103,9 +111,12 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     if (skills) append('system', `skills applied: ${skills.join(', ')}`)
     turnId = id
     interrupting = false
+    stopper = null
     answer = ''
     said.clear()
     rounds.reset()
+    compaction.starts(id, text)
+    if (compaction.hidden) return
     status('thinking...', id)
     debug('request', { text })
     append('user', text, images)
@@ -153,6 +164,9 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
 
   function ended(event: Of<'turn.completed'> | Of<'turn.failed'> | Of<'turn.interrupted'>): void {
     const id = event.turnId
+    const { hidden } = compaction
+    compaction.over(event)
+    if (hidden) return rest()
     // Whoever has interrupted a turn hears that it was, also when the agent was faster.
     if (event.type === 'turn.interrupted' || interrupting) wasInterrupted(id)
     else if (event.type === 'turn.completed') wasCompleted(event)
@@ -161,6 +175,10 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
       append('system', `inference error: ${event.error.message}`)
       tell('session.error', { turn_id: id, message: event.error.message, kind: event.error.code })
     }
+    rest()
+  }
+
+  function rest(): void {
     turnId = null
     interrupting = false
     said.clear()
@@ -182,33 +200,25 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
       append('assistant', answer)
       remember('assistant', answer)
     }
-    append('system', 'interrupted by user.')
+    append('system', interruptedText(stopper))
     tell('session.interrupted', { turn_id: id, partial_output: answer !== '' })
   }
 
   function noticed({ code, message, data }: Of<'agent.notice'>): void {
-    if (code === 'model_retry') {
-      debug('retry_429', { message, data })
-      const { attempt, maxRetries } = (data ?? {}) as { attempt?: number; maxRetries?: number }
-      if (turnId === null) return
-      const tries = attempt === undefined ? '' : ` (${attempt}/${maxRetries ?? '?'})`
-      status(`capacity unavailable; retrying${tries}...`)
-    } else if (code === 'compacted') {
-      status('compressing context...')
-      tell('compaction.completed', {
-        ...(turnId !== null && { turn_id: turnId }),
-        compressed: true,
-        reason: 'auto',
-        estimated_tokens_before: record.tokens,
-        estimated_tokens_after: record.tokens,
-      })
-    }
+    if (code !== 'model_retry') return
+    debug('retry_429', { message, data })
+    const { attempt, maxRetries } = (data ?? {}) as { attempt?: number; maxRetries?: number }
+    if (turnId === null) return
+    const tries = attempt === undefined ? '' : ` (${attempt}/${maxRetries ?? '?'})`
+    status(`capacity unavailable; retrying${tries}...`)
   }
 
   function changed(event: Of<'session.changed'>): void {
     const { model = chosen.model, effort = chosen.effort } = event
     chosen = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) }
-    if (event.nativeId === null && turnId === null) record.clear()
+    if (event.nativeId !== null || turnId !== null) return
+    record.clear()
+    compaction.clear()
   }
 
   function take(event: Event): void {
@@ -223,6 +233,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
         return cancelled(event.turnId)
       case 'turn.interrupting':
         interrupting = true
+        stopper = event.reason === 'stopping' ? 'daemon' : 'user'
         return status('interrupting...')
       case 'turn.steered':
         return void steers.add(event.steerId)
@@ -252,6 +263,13 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
         return
       case 'agent.notice':
         return noticed(event)
+      case 'agent.compacting':
+        return compaction.begins(event)
+      case 'agent.compacted':
+        return compaction.ends(event)
+      case 'agent.exited':
+        if (event.expected) stopper ??= 'process'
+        return
       case 'session.changed':
         return changed(event)
       default:
@@ -261,6 +279,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   function cancelled(id: string): void {
     prompts.remove(id)
     applied.delete(id)
+    compaction.cancelled(id)
     if (turnId === null && prompts.queue.length === 0 && record.label !== READY) status(READY)
   }
 
@@ -270,6 +289,14 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     /** A message would have to wait. */
     get busy() {
       return turnId !== null || record.label !== READY
+    },
+    /** What came of the last time that it was summed up; null: nothing. */
+    get compaction() {
+      return compaction.last
+    },
+    /** What the agent has said in its last turn. */
+    get answer() {
+      return answer
     },
     get interrupting() {
       return interrupting

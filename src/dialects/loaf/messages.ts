@@ -54,6 +54,15 @@ export function tokensIn(chars: number): number {
   return Math.ceil(chars / 4)
 }
 
+/** Why a turn was cut off; null: nobody has said. */
+export type Stopper = 'user' | 'daemon' | 'process' | null
+
+export function interruptedText(by: Stopper): string {
+  if (by === 'user') return 'interrupted by user.'
+  if (by === 'daemon') return 'interrupted: the daemon was stopped.'
+  return by === 'process' ? 'interrupted: the process of the agent was ended.' : 'interrupted.'
+}
+
 /** `thinking: TITLE`, where the thought begins with one. */
 export function thinkingLabel(thought: string): string {
   const line = thought.trimStart().split('\n', 1)[0] ?? ''

@@ -1,6 +1,7 @@
 import type { Content } from '../../core/content.ts'
 import type { Effort } from '../../core/effort.ts'
 import type { AgentModel, Event, EventType } from '../../core/event.ts'
+import type { KnownLimits } from '../../core/limits.ts'
 
 /** What this dialect has to know about a session. */
 export interface SessionView {
@@ -33,6 +34,8 @@ export interface AgentView {
   name: string
   installed: boolean
   signedIn: boolean | null
+  /** What it has told last about its account. */
+  limits: KnownLimits | null
 }
 
 /** What is known about the models of an agent, under the agent's own names. */
@@ -64,6 +67,8 @@ export interface Corral {
   /** The same key twice is one message. */
   send(sessionId: string, content: Content[], key: string): Promise<{ turnId: string; position: number }>
   steer(sessionId: string, content: Content[], key: string): Promise<void>
+  /** Has the agent sum up the conversation, in a turn of its own. */
+  compact(sessionId: string, key: string): Promise<void>
   /** False when it does not wait in the queue (any more). */
   unqueue(sessionId: string, turnId: string): Promise<boolean>
   interrupt(sessionId: string, clearQueue: boolean): Promise<boolean>

@@ -118,3 +118,5 @@ export function createRecord(sessionId: string, provider: () => string | null) {
     },
   }
 }
+
+export type ConversationRecord = ReturnType<typeof createRecord>

@@ -31,6 +31,21 @@ export const resources = sample.extend({
 })
 export type Resources = z.output<typeof resources>
 
+export const limits = z.object({
+  plan: z.string().exactOptional().describe('where the agent says which'),
+  windows: z
+    .array(
+      z.object({
+        name: z.string().describe("the agent's own name for it"),
+        usedPercent: z.number(),
+        lengthMs: z.number().nullable(),
+        resetsAt: time.nullable(),
+      }),
+    )
+    .describe('those that have not begun anew since'),
+  at: time.describe('when it was told'),
+})
+
 export const worktree = z.object({
   sessionId: id,
   path: z.string(),

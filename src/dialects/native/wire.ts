@@ -258,6 +258,9 @@ const EVENT_TYPES: Record<EventType, true> = {
   'message.completed': true,
   'tool.started': true,
   'tool.completed': true,
+  'agent.compacting': true,
+  'agent.compacted': true,
+  'agent.limits': true,
   'agent.notice': true,
   'agent.other': true,
   'session.created': true,
@@ -328,6 +331,7 @@ export const agentReport = z.object({
     survivesRestart: z.boolean(),
     clientTools: z.boolean(),
     bare: z.boolean(),
+    compact: z.boolean(),
   }),
 })
 export type AgentReport = z.output<typeof agentReport>

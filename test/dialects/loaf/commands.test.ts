@@ -87,9 +87,12 @@ describe('a command', () => {
     assert.equal(error.message, 'no saved chat matched id: nobody')
   })
 
-  test('/compress says that agents do it by themselves', async (t) => {
-    const { compressed, reason } = await execute('/compress')
-    assert.deepEqual([compressed, reason], [false, 'manual'])
+  test('/compress needs a model, and something that was said', async (t) => {
+    const empty = await execute('/compress', client, await demoSession(client))
+    assert.deepEqual(
+      [empty['compressed'], empty['reason'], empty['hint']],
+      [false, 'manual', 'nothing has been said yet'],
+    )
     const other = clientFor(t, daemon)
     const own = (await other.call<{ session_id: string }>('session.create')).session_id
     const error = await other.fails('command.execute', { session_id: own, raw_command: '/compress' })

@@ -34,19 +34,6 @@ describe('what agents say', () => {
     assert.deepEqual(labels, ['capacity unavailable; retrying (2/8)...'])
   })
 
-  test('a conversation that was summed up', () => {
-    const { labels, events } = told({
-      type: 'agent.notice',
-      level: 'info',
-      code: 'compacted',
-      message: 'm',
-      data: null,
-    })
-    assert.deepEqual(labels, ['compressing context...'])
-    const { type, payload } = events.at(-1)!
-    assert.deepEqual([type, payload['compressed'], payload['reason']], ['compaction.completed', true, 'auto'])
-  })
-
   test('an interrupted turn that was faster still ends in session.interrupted', () => {
     const { events } = told(
       text('m', 'all of it'),
@@ -55,6 +42,30 @@ describe('what agents say', () => {
     )
     const types = events.map(({ type }) => type)
     assert.ok(types.includes('session.interrupted') && !types.includes('session.completed'))
+  })
+
+  test('who has cut off a turn', () => {
+    const interrupted: EventBody = { type: 'turn.interrupted', turnId: 't', usage: NO_USAGE }
+    const gone: EventBody = {
+      type: 'agent.exited',
+      runId: 'r',
+      code: 0,
+      signal: null,
+      stderr: '',
+      expected: true,
+    }
+    const words = [
+      [{ type: 'turn.interrupting', turnId: 't' }, gone],
+      [{ type: 'turn.interrupting', turnId: 't', reason: 'stopping' }, gone],
+      [gone],
+      [],
+    ].map((before) => told(...(before as EventBody[]), interrupted).conversation.record.messages.at(-1)?.text)
+    assert.deepEqual(words, [
+      'interrupted by user.',
+      'interrupted: the daemon was stopped.',
+      'interrupted: the process of the agent was ended.',
+      'interrupted.',
+    ])
   })
 
   test('an interrupted turn that failed for it too', () => {

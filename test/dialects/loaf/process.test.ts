@@ -76,6 +76,19 @@ describe('with a daemon', () => {
     await turn(client, sessionId, 'again')
   })
 
+  test('that is stopped in the middle of a turn: nobody is said to have interrupted it', async (t) => {
+    const daemon = await daemonFor(t)
+    const client = clientFor(t, daemon)
+    const sessionId = await demoSession(client)
+    await client.call('session.send', { session_id: sessionId, text: '[[hang]]' })
+    await client.event('session.message.appended')
+    await corral(daemon.env, ['stop', '--now'])
+    await daemon.restart()
+    await client.event('session.interrupted')
+    const { messages } = await client.state(sessionId)
+    assert.equal(messages.at(-1)!.text, 'interrupted: the daemon was stopped.')
+  })
+
   test('its sessions are there for everybody, and go on when the client leaves', async (t) => {
     const native = await nativeFor(t, daemon)
     for (const end of ['stdin', 'SIGINT', 'SIGTERM'] as const) {

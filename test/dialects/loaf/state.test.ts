@@ -162,23 +162,32 @@ describe('models', () => {
     assert.equal((await client.call<ModelList>('model.list')).selected_model, 'demo')
   })
 
-  test('with compress_immediately say what was compressed: agents do that by themselves', async () => {
+  test('with compress_immediately have the conversation summed up, once there is one', async () => {
     const session_id = await demoSession(client)
-    const { compression } = await client.call<{ compression: object }>('model.select', {
-      ...DEMO,
-      session_id,
-      compress_immediately: true,
-    })
-    assert.deepEqual(compression, {
-      requested: true,
+    const select = async () => {
+      const wish = { ...DEMO, session_id, compress_immediately: true }
+      return (await client.call<{ compression: object }>('model.select', wish)).compression
+    }
+    const known = { requested: true, model_context_window: 100_000, target_limit: null }
+    assert.deepEqual(await select(), {
+      ...known,
       applied: false,
       reason: 'none',
       estimated_tokens_before: 0,
       estimated_tokens_after: 0,
-      model_context_window: 100_000,
-      target_limit: null,
       anchor_event_index_before: 0,
       anchor_event_index_after: 0,
+      message: 'nothing has been said yet',
+    })
+    await turn(client, session_id, '[[words 40]]')
+    assert.deepEqual(await select(), {
+      ...known,
+      applied: true,
+      reason: 'auto',
+      estimated_tokens_before: 41,
+      estimated_tokens_after: 3,
+      anchor_event_index_before: 0,
+      anchor_event_index_after: 2,
     })
   })
 

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import {
-  connect,
-  NativeError,
-  type Api,
-  type MethodName,
-  type NativeClient,
-} from '../../../src/dialects/native/client.ts'
+import { connect, type Api, type MethodName, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { METHODS } from '../../../src/dialects/native/methods.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { demoSession, turn, until } from './support.ts'
+import { demoSession, refusal, turn, until } from './support.ts'
 
 let daemon: TestDaemon
 let client: NativeClient
@@ -37,16 +31,6 @@ async function call<M extends MethodName>(name: M, params: Api[M]['params']): Pr
   )
   METHODS.find((method) => method.name === name)!.result.parse(result)
   return result
-}
-
-async function refusal(work: Promise<unknown>): Promise<NativeError> {
-  return work.then(
-    () => assert.fail('expected to be refused'),
-    (error: unknown) => {
-      assert.ok(error instanceof NativeError, String(error))
-      return error
-    },
-  )
 }
 
 test('the daemon tells how it is doing', async () => {
@@ -284,6 +268,17 @@ test('a running turn is steered, and the conversation shows it at its place', as
   ])
 })
 
+test('a conversation is summed up, and what is left of an account is listed with its agent', async () => {
+  const { id: sessionId } = await call('session.create', { agent: 'demo', cwd: daemon.project, mode: 'auto' })
+  const told = async () => (await call('agents.list', {})).agents.find(({ name }) => name === 'demo')?.limits
+  assert.equal(await told(), null)
+  await turn(client, sessionId, '[[limits 63 21]] [[words 40]]')
+  assert.equal((await told())?.windows[0]?.usedPercent, 63)
+  const { turnId, seq, log } = await call('session.compact', { sessionId, key: 'k' })
+  await until(client.events({ sessionId, after: seq - 1, log }), 'turn.completed')
+  assert.equal((await call('turn.get', { turnId })).text, 'a summary')
+})
+
 test('a tool of the client’s is called, and the turn goes on with its result', async () => {
   const clientTools = [{ name: 'lookup', description: 'Looks up', inputSchema: { type: 'object' } }]
   const given = { agent: 'demo', cwd: daemon.home, settings: { clientTools } }
@@ -329,37 +324,6 @@ test('a configuration with secrets in it is not shown', async () => {
   const made = await call('session.create', { agent: 'demo', cwd: daemon.project, settings })
   assert.deepEqual(made.settings, { systemPrompt: 'be kind' })
 })
-
-const refusals: [name: MethodName, params: unknown, code: string, field?: string][] = [
-  ['session.create', { agent: 'nobody', cwd: '/' }, 'agent_unknown'],
-  ['session.create', { agent: 'demo', cwd: '/does/not/exist' }, 'path_not_found'],
-  ['session.create', { agent: 'demo', cwd: '/', mode: 'yolo' }, 'invalid', 'mode'],
-  ['session.create', { agent: 'demo' }, 'invalid', 'cwd'],
-  ['session.get', { sessionId: 'nope' }, 'session_not_found'],
-  ['session.get', {}, 'invalid', 'sessionId'],
-  ['session.send', { sessionId: 'nope', content: 'x' }, 'session_not_found'],
-  ['session.send', { sessionId: 'nope', content: '' }, 'invalid', 'content'],
-  ['session.send', { sessionId: 'nope', content: 'x', extra: 1 }, 'invalid', 'extra'],
-  ['turn.get', { turnId: 'nope' }, 'turn_not_found'],
-  ['approval.get', { approvalId: 'nope' }, 'approval_not_found'],
-  ['approval.decide', { approvalId: 'nope', behavior: 'allow' }, 'approval_not_found'],
-  ['approval.decide', { approvalId: 'nope', behavior: 'maybe' }, 'invalid', 'behavior'],
-  ['approval.decide', { approvalId: 'nope', behavior: 'deny', input: {} }, 'invalid', 'input'],
-  ['events.read', { after: 10 ** 12 }, 'cursor_reset'],
-  ['events.read', { limit: 100_000 }, 'invalid', 'limit'],
-  ['events.subscribe', { after: 0, log: 'another' }, 'cursor_reset'],
-  ['events.subscribe', { types: ['no.such'] }, 'invalid', 'types.0'],
-]
-
-for (const [name, params, code, field] of refusals) {
-  test(`${name} with ${JSON.stringify(params)} is refused as ${code}`, async () => {
-    const error = await refusal(
-      (client.call as (name: string, params: unknown) => Promise<unknown>)(name, params),
-    )
-    assert.equal(error.code, code)
-    if (field !== undefined) assert.equal(error.data['field'], field)
-  })
-}
 
 /** In house.test.ts. */
 const HOUSE = [

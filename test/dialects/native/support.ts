@@ -8,6 +8,7 @@ import { WebSocket } from 'ws'
 import type { Event, EventType } from '../../../src/core/event.ts'
 import {
   connect,
+  NativeError,
   type ClientOptions,
   type EventStream,
   type NativeClient,
@@ -147,4 +148,15 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
+}
+
+/** The error that it must end with. */
+export async function refusal(work: Promise<unknown>): Promise<NativeError> {
+  return work.then(
+    () => assert.fail('expected to be refused'),
+    (error: unknown) => {
+      assert.ok(error instanceof NativeError, String(error))
+      return error
+    },
+  )
 }

@@ -262,6 +262,19 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     },
     no: (rig) => assert.rejects(rig.session({ settings: { ownTools: false } }), unsupported),
   },
+  compact: {
+    async yes(rig, id) {
+      await rig.turn(id, '[[say plums]]')
+      assert.ok(await modelHears(rig, id, 'plums'))
+      const told = await rig.told(id, await rig.now.engine.compact({ sessionId: id }))
+      const seen = told.events.map(({ type }) => type).filter((type) => type.startsWith('agent.compact'))
+      assert.deepEqual([told.end.type, seen], ['turn.completed', ['agent.compacting', 'agent.compacted']])
+      const [done] = told.events.filter((event) => event.type === 'agent.compacted')
+      assert.equal(done?.error, null)
+      assert.ok(!(await modelHears(rig, id, 'plums')), 'what it said before is only in the summary')
+    },
+    no: (rig, id) => assert.rejects(rig.now.engine.compact({ sessionId: id }), unsupported),
+  },
 }
 
 const WEATHER = [
@@ -303,6 +316,12 @@ export function capabilities({ driver }: RealAgent, rigOf: () => Rig): void {
       await (able ? row.yes(rig, id) : row.no(rig, id))
     })
   }
+}
+
+/** Whether an earlier answer of this one word is part of what the model is told. */
+async function modelHears(rig: Rig, sessionId: string, word: string): Promise<boolean> {
+  await rig.turn(sessionId, '[[say on]]')
+  return JSON.stringify(rig.model.requests.at(-1)!.body).includes(`"${word}"`)
 }
 
 /** How many pieces an answer of five words comes in. */

@@ -17,6 +17,8 @@ export interface ScriptedModel {
   url: string
   /** The last requests, oldest first. */
   requests: SeenRequest[]
+  /** Sent with every answer: what is left of an account comes as headers. */
+  headers: Record<string, string>
   /** Resolves with the next request that comes in. */
   next(): Promise<SeenRequest>
   close(): Promise<void>
@@ -43,6 +45,7 @@ const ROUTES = [models, ...anthropic, ...responses, ...completions, ...gemini]
 /** A model whose answers are written in the prompt, on loopback. */
 export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedModel> {
   const requests: SeenRequest[] = []
+  const headers: Record<string, string> = {}
   const waiting: ((request: SeenRequest) => void)[] = []
   const closing = new AbortController()
   const server = createServer((request, response) => {
@@ -66,6 +69,7 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
         error: { type: 'not_found_error', message: 'no such path' },
       })
     }
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     await route.answer({ path, body, response, signal: AbortSignal.any([gone.signal, closing.signal]) })
@@ -78,6 +82,7 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    headers,
     next: () => new Promise((resolve) => waiting.push(resolve)),
     close: () => {
       closing.abort()

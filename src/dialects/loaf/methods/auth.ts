@@ -2,6 +2,7 @@ import type { Context, Methods } from '../context.ts'
 import { failure } from '../errors.ts'
 import { optionalParams, paramsOf } from '../params.ts'
 import { stateChanged } from '../snapshot.ts'
+import { limits } from './limits.ts'
 
 async function connect(context: Context, provider: 'openai' | 'antigravity', mode: string) {
   const result = await flow(context, provider, mode)
@@ -39,17 +40,6 @@ export async function authStatus({ choices }: Context) {
     has_antigravity_token: antigravity,
     has_anthropic_key: anthropic,
     antigravity_profile: profile,
-  }
-}
-
-/** What is left of an account only its agent could tell, and none does when asked. */
-export async function limits({ choices }: Context) {
-  const { openai, antigravity } = await choices.accounts()
-  if (!openai && !antigravity) throw failure('limits requires at least one oauth provider', 'not_signed_in')
-  const untold = (agent: string) => ({ ok: false, message: `${agent} does not tell Corral what is left` })
-  return {
-    openai: openai ? untold('Codex') : null,
-    antigravity: antigravity ? untold('Gemini CLI') : null,
   }
 }
 

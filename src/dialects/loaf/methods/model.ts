@@ -3,22 +3,19 @@ import type { Context, Methods } from '../context.ts'
 import { failure } from '../errors.ts'
 import { optionalParams, paramsOf } from '../params.ts'
 import type { Provider } from '../models.ts'
-import type { Room } from '../room.ts'
 import { stateChanged } from '../snapshot.ts'
+import { compressNow, type Compressed } from './compress.ts'
 
-/** Agents sum up their conversations by themselves when it is time: nothing is done here, and the numbers say so. */
-export function compressionOf(room: Room, window: number | null) {
-  const { tokens } = room.conversation.record
+/** Agents sum up for the model that they have: there is no reason beside that it was asked for. */
+function compressionOf({ compressed, hint, error, ...numbers }: Compressed, window: number | null) {
+  const message = error ?? hint
   return {
     requested: true,
-    applied: false,
-    reason: 'none',
-    estimated_tokens_before: tokens,
-    estimated_tokens_after: tokens,
-    model_context_window: window,
-    target_limit: null,
-    anchor_event_index_before: 0,
-    anchor_event_index_after: 0,
+    applied: compressed,
+    reason: compressed ? 'auto' : 'none',
+    ...numbers,
+    model_context_window: numbers.model_context_window ?? window,
+    ...(message !== undefined && { message }),
   }
 }
 
@@ -52,10 +49,11 @@ export const modelMethods: Methods = {
     const choice = await context.choices.select(wish, forWhom)
     await stateChanged(context, 'model_selected')
     const { models } = await context.choices.models(wish.provider)
-    const window = models.find(({ id }) => id === wish.model)
+    const window = models.find(({ id }) => id === wish.model)?.contextWindowTokens ?? null
+    const compressed = compress && room ? await compressNow(room, context) : null
     return {
       ...choiceFields(choice),
-      ...(compress && room && { compression: compressionOf(room, window?.contextWindowTokens ?? null) }),
+      ...(compressed && { compression: compressionOf(compressed, window) }),
     }
   },
   'model.openrouter.providers'(params) {

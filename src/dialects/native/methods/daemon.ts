@@ -89,10 +89,18 @@ export const daemonMethods = [
   method({
     name: 'agents.list',
     summary:
-      'The agents that Corral can drive, whether they are installed here and signed in to, and what each can do.',
+      'The agents that Corral can drive, whether they are installed here and signed in to, what each can do, and what it has told last about its account (`agent.limits` tells when that changes).',
     params: nothing,
-    result: z.object({ agents: z.array(wire.agentReport) }),
-    handler: async (_, { agents }) => ({ agents: await agents() }),
+    result: z.object({
+      agents: z.array(
+        wire.agentReport.extend({
+          limits: wire.limits.nullable().describe('what is left of the account; null: nothing was told yet'),
+        }),
+      ),
+    }),
+    async handler(_, { agents, engine }) {
+      return { agents: (await agents()).map((one) => ({ ...one, limits: engine.limits(one.name) })) }
+    },
   }),
   method({
     name: 'agents.models',

@@ -13,6 +13,14 @@ const { sessionId, turnId } = wire
 const ORIGIN = 'native'
 const one = z.strictObject({ sessionId })
 
+const sent = z.object({
+  turnId,
+  position: z.number().describe('0: running now; n: n messages are before it'),
+  seq: z.number().describe('of its `turn.queued`: follow the turn from just before here'),
+  repeated: z.boolean().describe('the key was known; nothing new happened'),
+  log: z.string(),
+})
+
 function contentOf(message: string | Content[]): Content[] {
   return typeof message === 'string' ? [{ type: 'text', text: message }] : message
 }
@@ -151,16 +159,22 @@ export const sessionMethods = [
       key: wire.key.exactOptional(),
       origin: wire.origin.exactOptional(),
     }),
-    result: z.object({
-      turnId,
-      position: z.number().describe('0: running now; n: n messages are before it'),
-      seq: z.number().describe('of its `turn.queued`: follow the turn from just before here'),
-      repeated: z.boolean().describe('the key was known; nothing new happened'),
-      log: z.string(),
-    }),
+    result: sent,
     async handler({ content, ...params }, { engine }) {
-      const sent = await engine.send({ origin: ORIGIN, ...params, input: contentOf(content) })
-      return { ...sent, log: engine.logId }
+      return {
+        ...(await engine.send({ origin: ORIGIN, ...params, input: contentOf(content) })),
+        log: engine.logId,
+      }
+    },
+  }),
+  method({
+    name: 'session.compact',
+    summary:
+      'Has the agent sum up its conversation, to make room: a turn like any other, with the message `/compact`. Answers after the commit; `agent.compacting` and `agent.compacted` tell what comes of it. `unsupported` when the agent cannot do it on request.',
+    params: z.strictObject({ sessionId, key: wire.key.exactOptional(), origin: wire.origin.exactOptional() }),
+    result: sent,
+    async handler(params, { engine }) {
+      return { ...(await engine.compact({ origin: ORIGIN, ...params })), log: engine.logId }
     },
   }),
   method({

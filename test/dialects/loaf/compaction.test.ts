@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Event, EventBody } from '../../../src/core/event.ts'
+import { NO_USAGE } from '../../../src/core/usage.ts'
+import { createConversation } from '../../../src/dialects/loaf/conversation.ts'
+import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { clientFor, demoSession, shape, startClient, talking, turn } from './support.ts'
+import type { Client, Line, Result } from './support.ts'
+
+const BEGUN: EventBody = { type: 'agent.compacting', tokens: 900, window: 1000 }
+const done = (error: string | null = null): EventBody => {
+  return { type: 'agent.compacted', tokensBefore: 950, tokensAfter: 70, window: 1000, error }
+}
+
+describe('what is told when an agent sums up by itself', () => {
+  /** In the middle of a turn, after these. */
+  function told(...bodies: EventBody[]) {
+    const conversation = createConversation({ sessionId: 's', provider: () => 'openai' })
+    let seq = 0
+    const step = (body: EventBody) =>
+      conversation.step({ ...body, seq: ++seq, at: seq, sessionId: 's' } as Event)
+    const input = [{ type: 'text' as const, text: 'hello' }]
+    step({ type: 'turn.queued', turnId: 't', input, key: null, origin: null, position: 0 })
+    step({ type: 'turn.started', turnId: 't' })
+    return bodies.flatMap(step).map(({ type, payload }) => {
+      const { session_id, ...rest } = payload
+      assert.equal(session_id, 's')
+      return { type, ...rest }
+    })
+  }
+
+  test('the beginning, what was chosen, and the end', () => {
+    const about = { turn_id: 't', reason: 'auto' }
+    const anchors = { anchor_event_index_before: 0, anchor_event_index_after: 1 }
+    const status = { type: 'session.status', pending: true }
+    assert.deepEqual(told(BEGUN, done()), [
+      { ...status, status_label: 'compressing context...', turn_id: 't' },
+      {
+        type: 'compaction.started',
+        ...about,
+        anchor_event_index_before: 0,
+        event_count: 1,
+        context_window_tokens: 1000,
+      },
+      { type: 'compaction.anchor_selected', ...about, ...anchors },
+      { type: 'compaction.summary_merged', ...about, ...anchors, estimated_tokens_after: 70 },
+      {
+        type: 'compaction.completed',
+        ...about,
+        compressed: true,
+        estimated_tokens_before: 950,
+        estimated_tokens_after: 70,
+        model_context_window: 1000,
+        target_limit: null,
+        high_watermark_limit: null,
+        anchors,
+      },
+      { ...status, status_label: 'thinking...' },
+    ])
+  })
+
+  test('the next one begins at the anchor of the last', () => {
+    const starts = told(BEGUN, done(), BEGUN).filter(({ type }) => type === 'compaction.started')
+    assert.deepEqual(
+      starts.map((it) => it['anchor_event_index_before' as keyof typeof it]),
+      [0, 1],
+    )
+  })
+
+  test('the end alone, of an agent that says no more, and what it does not know is left out', () => {
+    const silent: EventBody = {
+      type: 'agent.compacted',
+      tokensBefore: null,
+      tokensAfter: null,
+      window: null,
+      error: null,
+    }
+    const types = told(silent).map(({ type }) => type.replace('compaction.', ''))
+    assert.deepEqual(types, ['session.status', 'started', 'anchor_selected', 'completed', 'session.status'])
+  })
+
+  test('a failure, also when the turn ended in the middle of it', () => {
+    const error = { code: 'agent_exited', message: 'it was killed' }
+    const ends: EventBody[] = [
+      done('no room'),
+      { type: 'turn.failed', turnId: 't', usage: NO_USAGE, error },
+      { type: 'turn.interrupted', turnId: 't', usage: NO_USAGE },
+    ]
+    const failures = ends.map((end) => told(BEGUN, end).find(({ type }) => type === 'compaction.failed'))
+    assert.deepEqual(
+      failures.map((failed) => failed && { ...failed }),
+      ['no room', 'it was killed', 'the turn was over before it was done'].map((message) => {
+        return { type: 'compaction.failed', turn_id: 't', reason: 'auto', message }
+      }),
+    )
+  })
+})
+
+test('/compress that the agent could not even begin has failed, and is no turn of the conversation', () => {
+  const conversation = createConversation({ sessionId: 's', provider: () => 'openai' })
+  const input = [{ type: 'text' as const, text: '/compact' }]
+  const error = { code: 'agent_start', message: 'no such program' }
+  const bodies: EventBody[] = [
+    { type: 'turn.queued', turnId: 't', input, key: 'compress k', origin: 'loaf', position: 0 },
+    { type: 'turn.started', turnId: 't' },
+    { type: 'turn.failed', turnId: 't', usage: NO_USAGE, error },
+  ]
+  const told = bodies.flatMap((body, at) =>
+    conversation.step({ ...body, seq: at + 1, at, sessionId: 's' } as Event),
+  )
+  assert.deepEqual(
+    told.map(({ type, payload }) => [
+      type,
+      payload['status_label'] ?? payload['message'] ?? payload['reason'],
+    ]),
+    [
+      ['session.status', 'compressing context...'],
+      ['session.status', 'compressing context...'],
+      ['compaction.started', 'manual'],
+      ['compaction.failed', 'no such program'],
+      ['session.status', 'ready'],
+    ],
+  )
+  assert.deepEqual(
+    [conversation.compaction?.compressed, conversation.compaction?.error],
+    [false, error.message],
+  )
+  assert.deepEqual([conversation.busy, conversation.record.messages], [false, []])
+})
+
+describe('/compress', () => {
+  let daemon: TestDaemon
+  let client: Client
+  const { about, send, status } = talking(() => client)
+
+  before(async () => {
+    daemon = await startDaemon()
+    client = startClient(daemon)
+  })
+  after(async () => {
+    await client.close()
+    await daemon.stop()
+  })
+
+  async function compress(session_id: string): Promise<Result> {
+    const { output } = await client.call<{ output: Result }>('command.execute', {
+      session_id,
+      raw_command: '/compress',
+    })
+    return output
+  }
+
+  const FAMILY = ['started', 'anchor_selected', 'summary_merged', 'completed'].map(
+    (one) => `compaction.${one}`,
+  )
+  const compactions = (lines: readonly Line[]) =>
+    lines.flatMap(({ params }) => (params?.type.startsWith('compaction.') ? [params] : []))
+
+  test('has the agent do it, and answers when it is done', async () => {
+    const sessionId = await demoSession(client)
+    await turn(client, sessionId, '[[words 40]]')
+    const from = client.lines.length
+    assert.deepEqual(await compress(sessionId), {
+      compressed: true,
+      reason: 'manual',
+      estimated_tokens_before: 41,
+      estimated_tokens_after: 3,
+      model_context_window: null,
+      target_limit: null,
+      anchor_event_index_before: 0,
+      anchor_event_index_after: 2,
+    })
+    await status(sessionId, 'ready', from)
+    const lines = about(sessionId, from)
+    const label = 'compressing context...'
+    assert.deepEqual(
+      shape(lines).filter((one) => one !== '='),
+      [label, label, ...FAMILY, 'ready'],
+    )
+    for (const { payload } of compactions(lines)) assert.ok(!('turn_id' in payload))
+    const { messages, history } = await client.state(sessionId)
+    assert.deepEqual([messages.length, history.length], [2, 2], 'nobody has said anything')
+    const { title } = await client.call('history.get', { id: sessionId })
+    assert.equal(title, '[[words 40]]')
+  })
+
+  test('looks the same in every process, now and later', async (t) => {
+    const sessionId = await demoSession(client)
+    await turn(client, sessionId, 'hello')
+    const other = clientFor(t, daemon)
+    await other.state(sessionId)
+    const from = client.lines.length
+    await compress(sessionId)
+    await other.event('compaction.completed')
+    const here = compactions(client.lines.slice(from))
+    assert.deepEqual(compactions(other.lines), here)
+    const { events } = await client.call<{ events: Line['params'][] }>('events.replay', {
+      session_id: sessionId,
+    })
+    assert.deepEqual(
+      events.filter((event) => event!.type.startsWith('compaction.')),
+      here,
+    )
+  })
+
+  test('stops what runs first', async () => {
+    const sessionId = await demoSession(client)
+    await turn(client, sessionId, 'hello')
+    const from = client.lines.length
+    await send(sessionId, '[[hang]]')
+    assert.equal((await compress(sessionId))['compressed'], true)
+    const types = about(sessionId, from).flatMap(({ params }) => params?.type ?? [])
+    assert.ok(types.indexOf('session.interrupted') < types.indexOf('compaction.started'))
+  })
+
+  test('is what `/compact` is as a message, which is then part of the conversation', async () => {
+    const sessionId = await demoSession(client)
+    await turn(client, sessionId, 'hello')
+    const { lines, turnId } = await turn(client, sessionId, '/compact')
+    const told = compactions(lines)
+    assert.deepEqual(
+      told.map(({ type, payload }) => [type, payload.reason, payload.turn_id]),
+      FAMILY.map((type) => [type, 'manual', turnId]),
+    )
+    assert.ok(shape(lines).includes('completed'))
+    assert.equal((await client.state(sessionId)).messages.at(-2)?.text, '/compact')
+  })
+
+  test('fails in words, and the conversation goes on', async () => {
+    const sessionId = await demoSession(client)
+    await turn(client, sessionId, 'hello')
+    const { lines } = await turn(client, sessionId, '/compact [[fail 500]]')
+    const [, failed] = compactions(lines)
+    assert.equal(failed?.type, 'compaction.failed')
+    assert.match(failed!.payload.message, /status 500/)
+    assert.ok(shape(lines).includes('error'))
+    const { lines: next } = await turn(client, sessionId, 'hello')
+    assert.ok(shape(next).includes('completed'))
+  })
+})
