@@ -80,7 +80,7 @@ function opened(state: AcpState, detail: string, result: JsonObject): Step {
   if (sessionId === null || state.sessionId !== null || !state.opening) return nothing(state)
   const choices = choicesOf(result)
   const { version } = state
-  const models = modelsOf(result, choices)
+  const models = modelsOf(result, choices, how === 'new')
   const raw = withoutLongLists(result, MAX_INIT)
   const own =
     how === 'new'

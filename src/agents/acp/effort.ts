@@ -1,6 +1,7 @@
 import type { Effort } from '../../core/effort.ts'
-import { effortsIn, wordFor } from '../effort.ts'
-import { asArray, asObject, asString, type JsonObject } from '../json.ts'
+import type { AgentModel } from '../../core/event.ts'
+import { effortNamed, effortsIn, wordFor } from '../effort.ts'
+import { asArray, asObject, asString } from '../json.ts'
 import { idOf, request } from './rpc.ts'
 
 /** The option that says how long the agent thinks; which words there are depends on the model. */
@@ -21,11 +22,14 @@ export function effortOptionOf(configOptions: unknown): EffortOption | null {
   return { id, words: words.filter((word) => word !== null), now: asString(option.currentValue) }
 }
 
-/** What the models of an agent are told to have, where it says so of the one that it uses. */
-export function effortsOf(option: EffortOption | null): JsonObject {
+/** What the model that is used now has; in a fresh conversation its choice is its own. */
+export function effortsOf(
+  option: EffortOption | null,
+  fresh: boolean,
+): Pick<AgentModel, 'efforts' | 'defaultEffort'> {
   if (!option) return {}
-  const [efforts, own] = [effortsIn(option.words), effortsIn([option.now])[0]]
-  return { efforts, ...(own !== undefined && { defaultEffort: own }) }
+  const own = fresh ? effortNamed(option.now) : null
+  return { efforts: effortsIn(option.words), ...(own !== null && { defaultEffort: own }) }
 }
 
 /** The line that has the agent think for so long, or again as it did by itself; empty where it cannot be told. */

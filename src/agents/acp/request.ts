@@ -86,8 +86,8 @@ export function choicesOf({ modes, models, configOptions }: JsonObject): Choices
 const MAX_MODELS = 500
 const MAX_NAME = 200
 
-/** The models that a conversation can have, in the newer shape or the older one. */
-export function modelsOf({ models, configOptions }: JsonObject, now: Choices): AgentModel[] {
+/** The models that a conversation can have, in the newer shape or the older one. `fresh`: nothing has been chosen in it yet. */
+export function modelsOf({ models, configOptions }: JsonObject, now: Choices, fresh: boolean): AgentModel[] {
   const options = asArray(configOptions).map(asObject)
   const option = options.find((one) => one.category === 'model') ?? options.find((one) => one.id === 'model')
   const offered = option
@@ -102,7 +102,7 @@ export function modelsOf({ models, configOptions }: JsonObject, now: Choices): A
       id,
       name: asString(name)?.slice(0, MAX_NAME) ?? id,
       ...(about !== undefined && { description: about }),
-      ...(id === now.model && effortsOf(now.effort)),
+      ...(id === now.model && effortsOf(now.effort, fresh)),
     }
   })
 }
