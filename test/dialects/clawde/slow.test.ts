@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { openRaw } from '../../support/raw-websocket.ts'
@@ -55,11 +56,17 @@ async function flood(rig: Rig, client: Client, size: number): Promise<void> {
 const isUpToDate = (client: Client, other: Client): boolean =>
   client.pushes.at(-1)?.params['seq'] === other.pushes.at(-1)?.params['seq']
 
-/** Bytes outside of the heap that somebody holds. */
-function heldBytes(): number {
+/** Bytes outside of the heap that somebody holds. What nobody holds is given back in the background, a little later. */
+async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc')
-  ;(runInNewContext('gc') as () => void)()
-  return process.memoryUsage().arrayBuffers
+  const collect = runInNewContext('gc') as () => void
+  let least = Infinity
+  for (let n = 0; n < 5; n++) {
+    collect()
+    await setTimeout(20)
+    least = Math.min(least, process.memoryUsage().arrayBuffers)
+  }
+  return least
 }
 
 // First of all: what other tests have left behind would go meanwhile.
@@ -69,9 +76,9 @@ test('fifty who never read cost no more than their bound, and the others go on',
   const headers = { authorization: `Bearer ${rig.token}` }
   const deaf = await Promise.all(Array.from({ length: 50 }, () => openRaw(t, rig.port, { headers })))
   for (const { socket } of deaf) socket.pause()
-  const before = heldBytes()
+  const before = await heldBytes()
   await flood(rig, client, 512 * KiB)
-  const grown = heldBytes() - before
+  const grown = (await heldBytes()) - before
   // 256 KiB each, and what they were sent last; nearly all of it is the same bytes for all of them.
   assert.ok(grown < 20 * KiB ** 2, `${Math.round(grown / KiB ** 2)} MiB`)
   const pushes = await client.turn(await rig.session(client), '[[burst 2000 20]]')
