@@ -50,7 +50,7 @@ export function codecastDialect(engine: Engine, options: CodecastOptions): Codec
 
   return {
     routes(app) {
-      app.route('POST', '/rpc', async (request) => (await served()).handle(request))
+      app.route('POST', '/rpc', async (request) => (serving ?? (await served())).handle(request))
     },
     async start(app) {
       for (const warning of settings.warnings) log.warn({}, `Codecast: ${warning}`)
