@@ -200,7 +200,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
       append('assistant', answer)
       remember('assistant', answer)
     }
-    append('system', interruptedText(stopper))
+    append('system', interruptedText(stopper, answer !== ''))
     tell('session.interrupted', { turn_id: id, partial_output: answer !== '' })
   }
 
@@ -297,9 +297,6 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     /** What the agent has said in its last turn. */
     get answer() {
       return answer
-    },
-    get interrupting() {
-      return interrupting
     },
     get tools() {
       return tools

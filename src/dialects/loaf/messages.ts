@@ -57,10 +57,15 @@ export function tokensIn(chars: number): number {
 /** Why a turn was cut off; null: nobody has said. */
 export type Stopper = 'user' | 'daemon' | 'process' | null
 
-export function interruptedText(by: Stopper): string {
-  if (by === 'user') return 'interrupted by user.'
-  if (by === 'daemon') return 'interrupted: the daemon was stopped.'
-  return by === 'process' ? 'interrupted: the process of the agent was ended.' : 'interrupted.'
+const STOPPED: Record<NonNullable<Stopper>, string> = {
+  user: ' by user',
+  daemon: ': the daemon was stopped',
+  process: ': the process of the agent was ended',
+}
+
+/** As the original says it, which knows users only. */
+export function interruptedText(by: Stopper, isPartial: boolean): string {
+  return `response interrupted${by === null ? '' : STOPPED[by]}.${isPartial ? ' partial output kept.' : ''}`
 }
 
 /** `thinking: TITLE`, where the thought begins with one. */

@@ -319,7 +319,8 @@ test('what nobody answers in time is refused', async (t) => {
   const { approval_id } = await ask(rig, id, { timeout_ms: 60_000 })
   const [item] = await open(rig)
   const wait = Date.parse(String(item!['timeout_at'])) - Date.parse(String(item!['requested_at']))
-  assert.equal(wait, 60_000)
+  // The clock is looked at twice.
+  assert.ok(Math.abs(wait - 60_000) < 1000, String(wait))
   await rig.call('sendDecision', { approval_id, decision: 'approve' })
 
   const { session_id } = await rig.launch('[[shell ls]]', { approval_timeout_ms: 30 })

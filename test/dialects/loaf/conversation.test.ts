@@ -61,10 +61,10 @@ describe('what agents say', () => {
       [],
     ].map((before) => told(...(before as EventBody[]), interrupted).conversation.record.messages.at(-1)?.text)
     assert.deepEqual(words, [
-      'interrupted by user.',
-      'interrupted: the daemon was stopped.',
-      'interrupted: the process of the agent was ended.',
-      'interrupted.',
+      'response interrupted by user.',
+      'response interrupted: the daemon was stopped.',
+      'response interrupted: the process of the agent was ended.',
+      'response interrupted.',
     ])
   })
 

@@ -203,7 +203,7 @@ export const moreSessionMethods: Methods = {
     }
   },
   async 'events.replay'(params, context) {
-    const given = paramsOf('events.replay', params)
+    const given = optionalParams('events.replay', params)
     const after = given.optionalNumber('after') ?? 0
     const limit = Math.max(1, Math.trunc(given.optionalNumber('limit') ?? REPLAY_PAGE))
     const sessionId = given.optionalText('session_id')
