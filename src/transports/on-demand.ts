@@ -29,17 +29,16 @@ export function onDemand<C extends LineConnection, About extends unknown[]>(
     let handler: LineHandler | null = null
     let isGone = false
     connection.pause()
-    loadOnce().then(
-      () => {
+    loadOnce()
+      .then(() => {
         if (isGone) return
         handler = loaded!(connection, ...about)
         connection.resume()
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         onFault(error)
         connection.close()
-      },
-    )
+      })
     return {
       line: (line) => handler?.line(line),
       drain: () => handler?.drain?.(),
