@@ -39,7 +39,7 @@ async function withFake(t: TestContext, script: string): Promise<Rig> {
 }
 
 /** What a claude says when it has the message, with the message's id. */
-const ACCEPT = `read -r line
+const ACCEPT = `while read -r line; do case "$line" in *'"type":"user"'*) break;; esac; done
 id=$(printf '%s' "$line" | sed 's/.*"uuid":"\\([^"]*\\)".*/\\1/')
 printf '{"type":"command_lifecycle","command_uuid":"%s","state":"started"}\\n' "$id"`
 

@@ -79,9 +79,13 @@ function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model 
     session: (sessionId) => calls.call('session.get', { sessionId }),
     sessions: (cursor) => calls.call('session.list', { archived: false, ...(cursor !== null && { cursor }) }),
     async models(name) {
-      const { sessions } = await calls.call('session.list', { agent: name, limit: 100 })
-      const used = [model, ...sessions.map((session) => session.model)]
-      return [...new Set(used.filter((one) => typeof one === 'string'))]
+      const [{ models }, { sessions }] = await Promise.all([
+        calls.call('agents.models', { agent: name }),
+        calls.call('session.list', { agent: name, limit: 100 }),
+      ])
+      const used = new Set([model, ...sessions.map((session) => session.model)])
+      const others = [...used].filter((id) => typeof id === 'string' && !models.some((one) => one.id === id))
+      return [...models, ...others.map((id) => ({ id: id!, name: id! }))]
     },
     async lastMessage(sessionId) {
       const { turns } = await calls.call('turn.list', { sessionId, limit: 1 })

@@ -1,5 +1,6 @@
 import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk/unstable'
 import { MODES, type Mode } from '../../core/mode.ts'
+import type { NamedModel } from './port.ts'
 
 /** What can be chosen for a session, and what is. */
 export interface Chosen {
@@ -25,7 +26,7 @@ export function modesOf(mode: Mode): SessionModeState {
   return { currentModeId: mode, availableModes: MODES.map((id) => ({ id, ...DESCRIPTIONS[id] })) }
 }
 
-export function configOptions({ mode, model }: Chosen, models: readonly string[]): SessionConfigOption[] {
+export function configOptions({ mode, model }: Chosen, models: readonly NamedModel[]): SessionConfigOption[] {
   const modes: SessionConfigOption = {
     type: 'select',
     id: 'mode',
@@ -39,23 +40,26 @@ export function configOptions({ mode, model }: Chosen, models: readonly string[]
   if (known.length === 0) return [modes]
   const options = [
     { value: DEFAULT_MODEL, name: 'Default' },
-    ...known.map((value) => ({ value, name: value })),
+    ...known.map(({ id, name }) => ({ value: id, name })),
   ]
   const currentValue = model ?? DEFAULT_MODEL
   return [modes, { type: 'select', id: 'model', name: 'Model', category: 'model', currentValue, options }]
 }
 
-function knownModels(model: string | null, models: readonly string[]): string[] {
-  return [...new Set([...models, ...(model === null ? [] : [model])])].filter((one) => one !== DEFAULT_MODEL)
+function knownModels(model: string | null, models: readonly NamedModel[]): NamedModel[] {
+  const isThere = model === null || models.some(({ id }) => id === model)
+  const all = isThere ? models : [...models, { id: model, name: model }]
+  return all.filter(({ id }) => id !== DEFAULT_MODEL)
 }
 
 /**
  * All of the above, as the answer to a request that opens a session. `models` is how editors from before config options
  * learn about them.
  */
-export function openingOf(chosen: Chosen, models: readonly string[]) {
+export function openingOf(chosen: Chosen, models: readonly NamedModel[]) {
   const known = knownModels(chosen.model, models)
-  const availableModels = [DEFAULT_MODEL, ...known].map((modelId) => ({ modelId, name: modelId }))
+  const own = { id: DEFAULT_MODEL, name: DEFAULT_MODEL }
+  const availableModels = [own, ...known].map(({ id, name }) => ({ modelId: id, name }))
   return {
     modes: modesOf(chosen.mode),
     configOptions: configOptions(chosen, models),

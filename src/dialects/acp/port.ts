@@ -33,6 +33,11 @@ export interface EventsOptions {
   onReset(): void
 }
 
+export interface NamedModel {
+  id: string
+  name: string
+}
+
 /**
  * The way to the daemon. Its errors carry a `code` of core's list. Calls give up when nobody has answered for a while;
  * events wait for the daemon however long it takes.
@@ -42,8 +47,8 @@ export interface Corral {
   fork(sessionId: string): Promise<SessionView>
   session(sessionId: string): Promise<SessionView>
   sessions(cursor: string | null): Promise<{ sessions: SessionView[]; next: string | null }>
-  /** Models that sessions of this agent are known to have used. */
-  models(agent: string): Promise<string[]>
+  /** Models that this agent has told of, and others that sessions of it are known to have used. */
+  models(agent: string): Promise<NamedModel[]>
   /** What was said last, by the user. */
   lastMessage(sessionId: string): Promise<Content[]>
   configure(sessionId: string, patch: { mode?: Mode; model?: string | null }): Promise<SessionView>

@@ -4,7 +4,7 @@ import type { Event } from '../../core/event.ts'
 import { createAsking } from './asking.ts'
 import { configOptions, type Chosen } from './options.ts'
 import type { Request } from './permission.ts'
-import type { Corral, SessionView } from './port.ts'
+import type { Corral, NamedModel, SessionView } from './port.ts'
 import type { Prompts } from './prompts.ts'
 import { createTeller, endingOf, remark, TYPES, userMessage } from './updates.ts'
 
@@ -20,7 +20,7 @@ export interface RoomParts {
   corral: Corral
   editor: Editor
   session: SessionView
-  models: readonly string[]
+  models: readonly NamedModel[]
   /** Up to here is the past. */
   until: number
   /** Whether the editor wants to hear it. */

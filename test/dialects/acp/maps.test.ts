@@ -237,7 +237,10 @@ test('how a turn ends is how its prompt is answered', () => {
 
 test('models can be chosen where some are known', () => {
   const ids = (model: string | null, models: string[]) =>
-    configOptions({ mode: 'ask', model }, models).map(({ id, currentValue }) => [id, currentValue])
+    configOptions(
+      { mode: 'ask', model },
+      models.map((id) => ({ id, name: `The ${id} one` })),
+    ).map(({ id, currentValue }) => [id, currentValue])
   assert.deepEqual(ids(null, []), [['mode', 'ask']])
   assert.deepEqual(ids(null, ['big'])[1], ['model', 'default'])
   assert.deepEqual(ids('small', [])[1], ['model', 'small'])

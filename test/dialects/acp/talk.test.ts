@@ -227,6 +227,21 @@ describe('choosing', () => {
     assert.equal((await refusal(editor.agent.request(methods.agent.session.setMode, wrong))).code, -32602)
   })
 
+  test('the models are those that the agent has told of', async (t) => {
+    const editor = await editorFor(t, daemon)
+    await editor.prompt(await newSession(editor, daemon), 'hello')
+    const { configOptions } = await editor.agent.request(methods.agent.session.new, {
+      cwd: daemon.project,
+      mcpServers: [],
+    })
+    const offered = configOptions?.find(({ id }) => id === 'model')
+    assert.ok(offered && 'options' in offered)
+    assert.deepEqual(offered.options.slice(0, 2), [
+      { value: 'default', name: 'Default' },
+      { value: 'demo', name: 'Demo' },
+    ])
+  })
+
   test('the model, in both ways', async (t) => {
     const editor = await editorFor(t, daemon)
     const sessionId = await newSession(editor, daemon)
