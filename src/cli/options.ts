@@ -11,12 +11,20 @@ export function wholeNumber(options: Options, name: string, otherwise: number): 
   return Number(given)
 }
 
+/** Leaves it to the agent. */
+const OWN = 'default'
+
 /** What a session may be set up with, as given. */
-export function setup(options: Options): { mode?: Mode; model?: string; effort?: Effort; title?: string } {
+export function setup(options: Options): {
+  mode?: Mode
+  model?: string
+  effort?: Effort | null
+  title?: string
+} {
   const { mode, effort } = given(options, 'mode', 'effort')
   return {
     ...(mode !== undefined && { mode: oneOf('mode', MODES, mode) }),
-    ...(effort !== undefined && { effort: oneOf('effort', EFFORTS, effort) }),
+    ...(effort !== undefined && { effort: effort === OWN ? null : oneOf('effort', EFFORTS, effort) }),
     ...given(options, 'model', 'title'),
   }
 }

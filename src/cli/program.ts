@@ -24,7 +24,7 @@ const LISTEN: CommandSpec['options'] = [
 const SETUP: CommandSpec['options'] = [
   ['--mode <mode>', 'auto, code, plan or ask: what the agent may do without asking'],
   ['--model <model>', 'a model that the agent knows'],
-  ['--effort <effort>', 'off, minimal, low, medium, high, xhigh or max: how long the agent thinks'],
+  ['--effort <effort>', 'off, minimal, low, medium, high, xhigh, max or default: how long the agent thinks'],
   ['--title <title>', 'a name for people'],
 ]
 
@@ -78,7 +78,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'agents',
     args: '[agent]',
     summary:
-      'which agents are installed and signed in to, and what is left of their accounts; of one, what it can do',
+      'which agents are installed and signed in to, and what is left of their accounts; of one, what it can do and its models',
     options: [
       ['-q, --quiet', 'names only, of those that are installed'],
       ['--capabilities', 'what each of them can do'],

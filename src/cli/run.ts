@@ -70,8 +70,8 @@ function addCommand(program: Command, spec: CommandSpec, outcome: { code: number
     else command.option(flags, description)
   }
   command.action(async () => {
-    // Whoever read the output has had enough; a daemon goes on without being read.
-    process.stdout.on('error', () => spec.name !== 'start' && process.exit(EXIT.ok))
+    // Whoever read the output has had enough. A daemon goes on without being read, and `rpc` may have one to stop.
+    process.stdout.on('error', () => !['start', 'rpc'].includes(spec.name) && process.exit(EXIT.ok))
     const action = await spec.load()
     outcome.code =
       (await action(createCli(command.optsWithGlobals<Options>()), command.processedArgs as unknown[])) ??

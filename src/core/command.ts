@@ -47,6 +47,8 @@ export interface SteerTurn {
 
 export interface Interrupt {
   sessionId: string
+  /** Only this one: whatever has begun meanwhile goes on. */
+  turnId?: string
   /** Also drop what waits in the queue. */
   clearQueue?: boolean
   /** The daemon itself wants it, and no client. */

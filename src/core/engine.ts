@@ -229,8 +229,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
       needs(catalog, existing(command.sessionId).agent, 'compact')
       return engine.send({ ...command, input: compactMessage() })
     },
-    async interrupt({ sessionId, clearQueue = false, reason }) {
-      const events = await change(sessionId, (state) => decide.interrupt(state, clearQueue, reason))
+    async interrupt({ sessionId, turnId, clearQueue = false, reason }) {
+      const events = await change(sessionId, (state) => {
+        const isOver = turnId !== undefined && state.turn?.id !== turnId
+        return isOver ? [] : decide.interrupt(state, clearQueue, reason)
+      })
       const cancelled = events.flatMap(({ event }) => (event.type === 'turn.cancelled' ? [event.turnId] : []))
       return { interrupted: events.some(({ type }) => type === 'turn.interrupting'), cancelled }
     },

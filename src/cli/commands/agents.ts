@@ -16,15 +16,16 @@ export const agents: Command = (cli, [name]) =>
     const all = (await client.call('agents.list')).agents
     const found = name === undefined ? all : all.filter((agent) => agent.name === name)
     if (found.length === 0) throw unknown(String(name), all)
-    if (cli.json) return found.forEach(cli.printJson)
-    if (cli.options['quiet']) {
+    if (cli.options['quiet'] && !cli.json) {
       return found.filter((agent) => agent.installed).forEach((agent) => cli.print(agent.name))
     }
     if (name !== undefined) {
       const { models } = await client.call('agents.models', { agent: found[0]!.name })
+      if (cli.json) return cli.printJson({ ...found[0], models })
       const parts = [summary(cli, found), details(cli, found[0]!), ...offered(cli, models)]
       return cli.print(parts.join('\n\n'))
     }
+    if (cli.json) return found.forEach(cli.printJson)
     cli.print(cli.options['capabilities'] ? compared(cli, found) : summary(cli, found))
   })
 

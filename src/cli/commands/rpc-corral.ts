@@ -41,20 +41,22 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
     async steer(sessionId, content, key) {
       await calls.call('session.steer', { sessionId, content, key, origin: ORIGIN })
     },
-    async compact(sessionId, key) {
-      await calls.call('session.compact', { sessionId, key, origin: ORIGIN })
+    compact: (sessionId, key) => calls.call('session.compact', { sessionId, key, origin: ORIGIN }),
+    async moveFirst(sessionId, turnId) {
+      await insisting(() => calls.call('queue.move', { sessionId, turnId, position: 1 })).catch(unlessGone)
     },
     async unqueue(sessionId, turnId) {
       try {
         await insisting(() => calls.call('queue.remove', { sessionId, turnId }))
         return true
       } catch (error) {
-        if ((error as { code?: unknown }).code === 'turn_not_found') return false
-        throw error
+        unlessGone(error)
+        return false
       }
     },
-    async interrupt(sessionId, clearQueue) {
-      return (await insisting(() => calls.call('session.interrupt', { sessionId, clearQueue }))).interrupted
+    async interrupt(sessionId, clearQueue, turnId) {
+      const wish = { sessionId, clearQueue, ...(turnId !== undefined && { turnId }) }
+      return (await insisting(() => calls.call('session.interrupt', wish))).interrupted
     },
     agents: async () => (await calls.call('agents.list')).agents,
     async models(agent) {
@@ -83,4 +85,9 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
       })
     },
   }
+}
+
+/** What does not wait any more is no trouble. */
+function unlessGone(error: unknown): void {
+  if ((error as { code?: unknown }).code !== 'turn_not_found') throw error
 }

@@ -2,23 +2,24 @@ import { choiceFields } from './choices.ts'
 import { Followed, type Context } from './context.ts'
 import { failure } from './errors.ts'
 import { authStatus } from './methods/auth.ts'
-import { compressNow } from './methods/compress.ts'
+import { compressInTurn } from './methods/compress.ts'
 import { limits } from './methods/limits.ts'
 import { listModels } from './methods/model.ts'
 import { clearSession, listTools, shutDown } from './methods/system.ts'
-import type { Room } from './room.ts'
 import { findSaved, listSaved } from './saved.ts'
 import { findSkills } from './skills.ts'
 import { stateChanged } from './snapshot.ts'
 
 interface Spoken {
-  room: Room
+  sessionId: string
   words: readonly string[]
   context: Context
 }
 
 interface Command {
   description: string
+  /** It changes the session, as messages do: in the order of requests. */
+  inOrder?: true
   run(spoken: Spoken): unknown
 }
 
@@ -56,12 +57,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   history: { description: 'list sessions, or go on with one: last, or an id', run: history },
   clear: {
     description: 'begin the conversation afresh',
-    async run({ room, context }) {
-      await context.rooms.inTurn(room.id, (found) => clearSession(found, context))
+    inOrder: true,
+    async run({ sessionId, context }) {
+      await context.rooms.inTurn(sessionId, (room) => clearSession(room, context))
       return { cleared: true }
     },
   },
-  compress: { description: 'sum up the conversation', run: compress },
+  compress: { description: 'sum up the conversation', inOrder: true, run: compress },
   skills: { description: 'list skills', run: ({ context }) => findSkills(context.cwd, context.home) },
   tools: { description: 'list tools', run: ({ context }) => listTools(context) },
   help: {
@@ -87,20 +89,21 @@ async function history({ words: [which], context }: Spoken): Promise<unknown> {
   return { resumed: session.id, session_id: session.id }
 }
 
-async function compress({ room, context }: Spoken): Promise<unknown> {
-  if (context.choices.selected(room.id).provider === null) {
-    throw failure('select a model first before running /compress', 'no_model')
-  }
-  const { compressed, error, ...numbers } = await compressNow(room, context)
+async function compress({ sessionId, context }: Spoken): Promise<unknown> {
+  const { compressed, error, ...numbers } = await compressInTurn(sessionId, context)
   if (error !== undefined) throw failure(`context compaction failed: ${error}`, 'compaction_failed')
   return { compressed, reason: 'manual', ...numbers }
 }
 
-export async function execute(room: Room, raw: string, context: Context): Promise<unknown> {
-  if (!raw.startsWith('/')) return { handled: false }
-  const [name = '', ...words] = raw.slice(1).split(' ').filter(Boolean)
-  const command = Object.hasOwn(COMMANDS, name.toLowerCase()) ? COMMANDS[name.toLowerCase()] : undefined
-  if (!command) return { handled: true, output: { error: `unknown command: /${name.toLowerCase()}` } }
-  const output = await command.run({ room, words, context })
+export async function execute(sessionId: string, raw: string, context: Context): Promise<unknown> {
+  const [first = '', ...words] = raw.split(' ').filter(Boolean)
+  const name = first.slice(1).toLowerCase()
+  const isCommand = raw.startsWith('/')
+  const command = isCommand && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  // What goes in order begins at once, and looks for the session itself.
+  if (!command?.inOrder) await context.rooms.find(sessionId)
+  if (!isCommand) return { handled: false }
+  if (!command) return { handled: true, output: { error: `unknown command: /${name}` } }
+  const output = await command.run({ sessionId, words, context })
   return output instanceof Followed ? output : { handled: true, output }
 }

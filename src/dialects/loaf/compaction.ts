@@ -1,3 +1,4 @@
+import { isCompaction } from '../../core/compaction.ts'
 import type { Event } from '../../core/event.ts'
 import { type ConversationRecord, READY } from './record.ts'
 
@@ -6,6 +7,8 @@ type Of<T extends Event['type']> = Extract<Event, { type: T }>
 /** How the key of a message begins with which `/compress` has the conversation summed up: nobody has said it. */
 export const COMPRESS = 'compress '
 const COMPRESSING = 'compressing context...'
+const INTERRUPTED = 'it was interrupted'
+const UNFINISHED = 'the turn was over before it was done'
 
 /** What came of summing up a conversation, in the words of the protocol. */
 export interface Compaction {
@@ -21,6 +24,13 @@ export interface Compaction {
   error?: string
 }
 
+/** How it is with the conversation. */
+interface Now {
+  turnId(): string | null
+  /** Somebody has asked for the end of the turn. */
+  isInterrupted(): boolean
+}
+
 interface Begun {
   turn: { turn_id?: string }
   /** What was asked for is `manual`. */
@@ -33,7 +43,7 @@ interface Begun {
  * Tells of a conversation that is summed up. An index is a place among the messages of the conversation: what is before
  * the anchor is in the summary.
  */
-export function createCompaction(record: ConversationRecord, turnId: () => string | null) {
+export function createCompaction(record: ConversationRecord, now: Now) {
   const { tell, status } = record
   const compressions = new Set<string>()
   /** The turn does nothing else: because of `/compress`, or because somebody said so. */
@@ -44,26 +54,26 @@ export function createCompaction(record: ConversationRecord, turnId: () => strin
 
   /** A turn that is no part of the conversation is not named. */
   function turn(): Begun['turn'] {
-    const id = turnId()
+    const id = now.turnId()
     return id === null || asked === 'compress' ? {} : { turn_id: id }
   }
 
   function begin(tokens: number | null, window: number | null): Begun {
-    const now: Begun = {
+    const fresh: Begun = {
       turn: turn(),
       reason: asked ? 'manual' : 'auto',
       tokens: tokens ?? record.tokens,
       window,
     }
-    status(COMPRESSING, now.turn.turn_id)
+    status(COMPRESSING, fresh.turn.turn_id)
     tell('compaction.started', {
-      ...now.turn,
-      reason: now.reason,
+      ...fresh.turn,
+      reason: fresh.reason,
       anchor_event_index_before: anchor,
       event_count: record.history.length,
       context_window_tokens: window,
     })
-    return now
+    return fresh
   }
 
   function resultOf({ tokens, window }: Begun, after: number, error?: string): Compaction {
@@ -90,6 +100,7 @@ export function createCompaction(record: ConversationRecord, turnId: () => strin
     const { compressed, target_limit, anchor_event_index_before, anchor_event_index_after, ...numbers } = last
     const about = { ...done.turn, reason: done.reason }
     const anchors = { anchor_event_index_before, anchor_event_index_after }
+    if (after !== null) record.summedUp(after)
     tell('compaction.anchor_selected', { ...about, ...anchors })
     // How long the summary is not every agent says.
     if (after !== null)
@@ -102,9 +113,9 @@ export function createCompaction(record: ConversationRecord, turnId: () => strin
 
   return {
     /** Whether this message is not one, but the wish to have it done. */
-    isWish(id: string, key: string | null): boolean {
-      const is = key?.startsWith(COMPRESS) === true
-      if (is) compressions.add(id)
+    isWish({ turnId, key, input }: Of<'turn.queued'>): boolean {
+      const is = key?.startsWith(COMPRESS) === true && isCompaction(input)
+      if (is) compressions.add(turnId)
       return is
     },
     cancelled: (id: string) => void compressions.delete(id),
@@ -123,17 +134,18 @@ export function createCompaction(record: ConversationRecord, turnId: () => strin
     },
     ends({ tokensBefore, tokensAfter, window, error }: Of<'agent.compacted'>): void {
       // Some agents only tell that they have done it.
-      const now = begun ?? begin(tokensBefore, window)
-      if (error !== null) fail(now, error)
-      else complete({ ...now, tokens: tokensBefore ?? now.tokens, window: window ?? now.window }, tokensAfter)
-      if (turnId() === null) status(READY)
+      const it = begun ?? begin(tokensBefore, window)
+      if (error !== null) fail(it, now.isInterrupted() ? INTERRUPTED : error)
+      else complete({ ...it, tokens: tokensBefore ?? it.tokens, window: window ?? it.window }, tokensAfter)
+      if (now.turnId() === null) status(READY)
       else if (asked === null) status('thinking...')
     },
     /** The turn is over: what it has not finished has failed. */
     over(event: Of<'turn.completed'> | Of<'turn.failed'> | Of<'turn.interrupted'>): void {
-      const why = event.type === 'turn.failed' ? event.error.message : 'the turn was over before it was done'
-      if (begun) fail(begun, why)
-      else if (event.type === 'turn.failed' && asked === 'compress' && !last) fail(begin(null, null), why)
+      const isCutOff = event.type === 'turn.interrupted' || now.isInterrupted()
+      const why = event.type === 'turn.failed' ? event.error.message : UNFINISHED
+      const isLost = begun !== null || (asked === 'compress' && !last && event.type !== 'turn.completed')
+      if (isLost) fail(begun ?? begin(null, null), isCutOff ? INTERRUPTED : why)
       asked = null
     },
     /** The conversation begins afresh. */

@@ -53,7 +53,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   const steers = new Set<string>()
   const said = new Map<string, string>()
   const rounds = createToolRounds()
-  const compaction = createCompaction(record, () => turnId)
+  const compaction = createCompaction(record, { turnId: () => turnId, isInterrupted: () => interrupting })
   let turnId: string | null = null
   let interrupting = false
   let stopper: Stopper = null
@@ -84,8 +84,9 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     })
   }
 
-  function queued({ turnId: id, input, key, position, late, at }: Of<'turn.queued'>): void {
-    if (compaction.isWish(id, key)) return
+  function queued(event: Of<'turn.queued'>): void {
+    if (compaction.isWish(event)) return
+    const { turnId: id, input, key, position, late, at } = event
     const { text, images, skills } = saidIn(input, pathsOf?.(key))
     const prompt = { id, text, images, enqueuedAt: new Date(at).toISOString() }
     if (skills.length > 0) applied.set(id, skills)
@@ -166,9 +167,9 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
     const id = event.turnId
     const { hidden } = compaction
     compaction.over(event)
-    if (hidden) return rest()
     // Whoever has interrupted a turn hears that it was, also when the agent was faster.
     if (event.type === 'turn.interrupted' || interrupting) wasInterrupted(id)
+    else if (hidden) return rest()
     else if (event.type === 'turn.completed') wasCompleted(event)
     else {
       record.forgetLastPrompt()

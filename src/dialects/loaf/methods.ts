@@ -15,7 +15,7 @@ const ORIGINAL: Methods = {
     const given = paramsOf('command.execute', params)
     const sessionId = given.text('session_id')
     const raw = given.text('raw_command')
-    return execute(await context.rooms.find(sessionId), raw, context)
+    return execute(sessionId, raw, context)
   },
   'rpc.handshake': (params) => handshake(params, NAMES, EXTENSIONS),
 }

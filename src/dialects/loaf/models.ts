@@ -113,6 +113,11 @@ function levelNamed(effort: Effort): Level {
   return effort.toUpperCase() as Level
 }
 
+/** The level of a session: the highest there is for what is beyond it. */
+export function shownLevel(effort: Effort): Level {
+  return effort === 'max' ? 'XHIGH' : levelNamed(effort)
+}
+
 export function effortOf(level: Level): Effort {
   return level.toLowerCase() as Lowercase<Level>
 }

@@ -14,6 +14,8 @@ export interface SessionView {
   createdAt: number
   activeAt: number
   turnCount: number
+  /** The session that it is a fork of. */
+  parentId: string | null
   turn: { id: string } | null
 }
 
@@ -34,6 +36,7 @@ export interface AgentView {
   name: string
   installed: boolean
   signedIn: boolean | null
+  capabilities: { compact: boolean }
   /** What it has told last about its account. */
   limits: KnownLimits | null
 }
@@ -68,10 +71,13 @@ export interface Corral {
   send(sessionId: string, content: Content[], key: string): Promise<{ turnId: string; position: number }>
   steer(sessionId: string, content: Content[], key: string): Promise<void>
   /** Has the agent sum up the conversation, in a turn of its own. */
-  compact(sessionId: string, key: string): Promise<void>
+  compact(sessionId: string, key: string): Promise<{ turnId: string; position: number }>
+  /** In front of all that waits. */
+  moveFirst(sessionId: string, turnId: string): Promise<void>
   /** False when it does not wait in the queue (any more). */
   unqueue(sessionId: string, turnId: string): Promise<boolean>
-  interrupt(sessionId: string, clearQueue: boolean): Promise<boolean>
+  /** `turnId`: only this one. */
+  interrupt(sessionId: string, clearQueue: boolean, turnId?: string): Promise<boolean>
   agents(): Promise<AgentView[]>
   models(agent: string): Promise<ModelsOf>
   /** The last `seq` of such an event, 0 when there is none. */

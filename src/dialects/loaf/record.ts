@@ -82,6 +82,10 @@ export function createRecord(sessionId: string, provider: () => string | null) {
       history.push(withImages({ role, text }, images))
       count(text.length)
     },
+    /** All that was said before is as long as this now, to the agent. */
+    summedUp(tokens: number): void {
+      chars = tokens * 4
+    },
     /** What led to nothing is no part of the conversation. */
     forgetLastPrompt(): void {
       const last = history.findLastIndex(({ role }) => role === 'user')

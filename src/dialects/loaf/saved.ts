@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { createConversation, TYPES } from './conversation.ts'
 import { failure } from './errors.ts'
 import { saidIn } from './messages.ts'
-import { modelId, providerOf } from './models.ts'
+import { modelId, providerOf, shownLevel } from './models.ts'
 import type { Corral, SessionView } from './ports.ts'
 import { seqOf } from './record.ts'
 
@@ -45,7 +45,7 @@ async function summaryOf({ corral, choices }: Context, session: SessionView, mes
     // Agents of the user's own have no provider's name, and go by theirs.
     provider: provider ?? agent,
     model: provider === null ? (model ?? 'default') : modelId(provider, model),
-    thinkingLevel: thinking,
+    thinkingLevel: session.effort === null ? thinking : shownLevel(session.effort),
     ...(provider === 'openrouter' && { openRouterProvider: routing }),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(activeAt).toISOString(),

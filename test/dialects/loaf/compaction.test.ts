@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Event, EventBody } from '../../../src/core/event.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { createConversation } from '../../../src/dialects/loaf/conversation.ts'
+import { connect } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor, demoSession, shape, startClient, talking, turn } from './support.ts'
 import type { Client, Line, Result } from './support.ts'
@@ -89,11 +90,44 @@ describe('what is told when an agent sums up by itself', () => {
     const failures = ends.map((end) => told(BEGUN, end).find(({ type }) => type === 'compaction.failed'))
     assert.deepEqual(
       failures.map((failed) => failed && { ...failed }),
-      ['no room', 'it was killed', 'the turn was over before it was done'].map((message) => {
+      ['no room', 'it was killed', 'it was interrupted'].map((message) => {
         return { type: 'compaction.failed', turn_id: 't', reason: 'auto', message }
       }),
     )
   })
+})
+
+test('/compress that is interrupted ends as any other turn would', () => {
+  const conversation = createConversation({ sessionId: 's', provider: () => 'anthropic' })
+  const input = [{ type: 'text' as const, text: '/compact' }]
+  const bodies: EventBody[] = [
+    { type: 'turn.queued', turnId: 't', input, key: 'compress k', origin: 'loaf', position: 0 },
+    { type: 'turn.started', turnId: 't' },
+    BEGUN,
+    { type: 'turn.interrupting', turnId: 't' },
+    done('API Error: Request was aborted.'),
+    { type: 'turn.completed', turnId: 't', usage: NO_USAGE, text: null },
+  ]
+  const told = bodies.flatMap((body, at) =>
+    conversation.step({ ...body, seq: at + 1, at, sessionId: 's' } as Event),
+  )
+  const named = (type: string) => told.find((one) => one.type === type)?.payload
+  assert.equal(named('compaction.failed')?.['message'], 'it was interrupted')
+  assert.deepEqual(named('session.interrupted'), { session_id: 's', turn_id: 't', partial_output: false })
+  assert.equal(conversation.compaction?.error, 'it was interrupted')
+})
+
+test('a message whose key looks like a wish is a message all the same', () => {
+  const conversation = createConversation({ sessionId: 's', provider: () => 'anthropic' })
+  const input = [{ type: 'text' as const, text: 'compress the logs' }]
+  const key = 'compress logs of today'
+  const bodies: EventBody[] = [
+    { type: 'turn.queued', turnId: 't', input, key, origin: 'cli', position: 0 },
+    { type: 'turn.started', turnId: 't' },
+  ]
+  for (const [at, body] of bodies.entries())
+    conversation.step({ ...body, seq: at + 1, at, sessionId: 's' } as Event)
+  assert.equal(conversation.record.messages[0]?.text, 'compress the logs')
 })
 
 test('/compress that the agent could not even begin has failed, and is no turn of the conversation', () => {
@@ -211,6 +245,39 @@ describe('/compress', () => {
     assert.equal((await compress(sessionId))['compressed'], true)
     const types = about(sessionId, from).flatMap(({ params }) => params?.type ?? [])
     assert.ok(types.indexOf('session.interrupted') < types.indexOf('compaction.started'))
+  })
+
+  test('goes in front of what waits, in the order of requests', async () => {
+    const sessionId = await demoSession(client)
+    await turn(client, sessionId, 'hello')
+    const from = client.lines.length
+    const say = (text: string): Promise<Result> =>
+      client.call('session.send', { session_id: sessionId, text, enqueue: true })
+    const [, , compressed] = await Promise.all([
+      say('[[hang]]'),
+      say('later'),
+      compress(sessionId),
+      say('last'),
+    ])
+    assert.equal(compressed['compressed'], true)
+    await client.event('session.completed', (it) => it.session_id === sessionId, from)
+    await client.event('session.message.appended', ({ message }) => message.text === 'echo: last', from)
+    const lines = about(sessionId, from)
+    const place = (fits: (line: Line) => boolean): number => lines.findIndex(fits)
+    const said = (text: string): number => place(({ params }) => params?.payload.message?.text === text)
+    const summed = place(({ params }) => params?.type === 'compaction.completed')
+    assert.ok(place(({ params }) => params?.type === 'session.interrupted') < summed)
+    assert.ok(summed < said('later') && said('later') < said('last'))
+  })
+
+  test('of an empty session does nothing, and of a fork sums up what it began with', async () => {
+    const sessionId = await demoSession(client)
+    assert.equal((await compress(sessionId))['hint'], 'nothing has been said yet')
+    await turn(client, sessionId, '[[words 40]]')
+    const native = await connect(daemon.socket)
+    const { id } = await native.call('session.fork', { sessionId })
+    native.close()
+    assert.equal((await compress(id))['compressed'], true)
   })
 
   test('is what `/compact` is as a message, which is then part of the conversation', async () => {

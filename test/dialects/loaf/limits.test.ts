@@ -9,7 +9,9 @@ const WINDOWS = [
   { name: 'secondary', usedPercent: 21, lengthMs: null, resetsAt: null },
 ]
 
-const view = (name: string, limits: KnownLimits | null) => ({ name, installed: true, signedIn: true, limits })
+const view = (name: string, limits: KnownLimits | null) => {
+  return { name, installed: true, signedIn: true, limits, capabilities: { compact: true } }
+}
 const signedIn = (...who: string[]) => ({
   openai: who.includes('openai'),
   antigravity: who.includes('antigravity'),

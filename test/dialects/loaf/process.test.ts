@@ -234,6 +234,18 @@ describe('without a daemon', () => {
     })
   })
 
+  test('a parent that dies leaves nothing behind that does nothing', async (t) => {
+    const place = emptyHome(t)
+    const client = place.start()
+    await turn(client, await demoSession(client), 'hello')
+    // Both ends of the pipes are gone, and there is something to say.
+    client.child.stdout!.destroy()
+    client.write('{"jsonrpc":"2.0","id":1,"method":"system.ping"}\n')
+    client.child.stdin!.end()
+    assert.equal(await client.exited, 0)
+    assert.equal(leftAgents(place.env.CORRAL_HOME), false)
+  })
+
   test('two at once share one, and the one that stays takes it over', async (t) => {
     const place = emptyHome(t)
     const clients = [place.start(), place.start()]

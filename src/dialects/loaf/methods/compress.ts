@@ -1,11 +1,9 @@
 import type { Event } from '../../../core/event.ts'
 import { COMPRESS, type Compaction } from '../compaction.ts'
 import type { Context } from '../context.ts'
-import { codeOf } from '../errors.ts'
-import type { Room } from '../room.ts'
-
-/** How long a turn may take to end when the conversation is to be summed up. */
-const END_MS = 10_000
+import { failure } from '../errors.ts'
+import type { SessionView } from '../ports.ts'
+import type { Room, Stop } from '../room.ts'
 
 const ENDS: ReadonlySet<Event['type']> = new Set([
   'turn.completed',
@@ -17,37 +15,67 @@ const ENDS: ReadonlySet<Event['type']> = new Set([
 /** `hint`: why nothing was done. */
 export type Compressed = Compaction & { hint?: string }
 
-/** Has the agent sum up the conversation, and stops what runs first. Resolves when it has, or has not. */
-export async function compressNow(room: Room, { corral, newId }: Context): Promise<Compressed> {
-  const { history } = room.conversation.record
-  if (room.agent === null || history.length === 0) return untouched(room, 'nothing has been said yet')
-  if (room.conversation.busy) {
-    await corral.interrupt(room.id, false)
-    await room.idle(END_MS)
+/**
+ * Has the agent sum up the conversation. What runs is stopped first, what waits comes after it. Resolves when it is asked for,
+ * with how to learn what came of it.
+ */
+async function compress(room: Room, context: Context): Promise<() => Promise<Compressed>> {
+  const { corral, choices, newId } = context
+  if (room.agent === null && choices.selected(room.id).provider === null) {
+    throw failure('select a model first before running /compress', 'no_model')
   }
+  const session = room.agent === null ? null : await corral.session(room.id)
+  const why = await obstacle(session, context)
+  if (why !== null) return () => Promise.resolve(untouched(room, why))
   const key = `${COMPRESS}${newId()}`
-  const stop = room.stopAt(endOf(key))
+  const { stop, result } = follow(room, key)
   try {
     room.used = true
-    await corral.compact(room.id, key)
-    await stop.reached
-    const { compaction, answer } = room.conversation
-    return compaction ?? untouched(room, answer || 'the agent had nothing to sum up')
+    const { turnId, position } = await corral.compact(room.id, key)
+    if (position > 1) await corral.moveFirst(room.id, turnId)
+    if (session?.turn) await corral.interrupt(room.id, false, session.turn.id)
+    return result
   } catch (error) {
-    if (codeOf(error) !== 'unsupported') throw error
-    return untouched(room, (error as Error).message)
-  } finally {
     stop.release()
+    throw error
   }
 }
 
-/** The end of the turn that came with this key; its id is told by its beginning. */
-function endOf(key: string): (event: Event) => boolean {
+/** The same, after what was asked for before; resolves with what came of it. */
+export async function compressInTurn(sessionId: string, context: Context): Promise<Compressed> {
+  const result = await context.rooms.inTurn(sessionId, (room) => compress(room, context))
+  return result()
+}
+
+/** Why there is nothing to do. */
+async function obstacle(session: SessionView | null, { corral }: Context): Promise<string | null> {
+  const isNew = !session || (session.turnCount === 0 && session.parentId === null && !session.turn)
+  if (isNew) return 'nothing has been said yet'
+  const agent = (await corral.agents()).find(({ name }) => name === session.agent)
+  return agent?.capabilities.compact ? null : `${session.agent} cannot sum up its conversation on request`
+}
+
+/** The end of the turn that comes with this key; its id is told by its beginning. */
+function follow(room: Room, key: string): { stop: Stop; result: () => Promise<Compressed> } {
   let turnId: string | null = null
-  return (event) => {
+  let isCancelled = false
+  const stop = room.stopAt((event) => {
     if (event.type === 'turn.queued' && event.key === key) turnId = event.turnId
-    return turnId !== null && ENDS.has(event.type) && event.turnId === turnId
+    if (turnId === null || !ENDS.has(event.type) || event.turnId !== turnId) return false
+    isCancelled = event.type === 'turn.cancelled'
+    return true
+  })
+  async function result(): Promise<Compressed> {
+    try {
+      await stop.reached
+      const { compaction, answer } = room.conversation
+      if (isCancelled) return untouched(room, 'it was taken back before it began')
+      return compaction ?? untouched(room, answer || 'the agent had nothing to sum up')
+    } finally {
+      stop.release()
+    }
   }
+  return { stop, result }
 }
 
 function untouched(room: Room, hint: string): Compressed {

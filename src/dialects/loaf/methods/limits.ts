@@ -43,7 +43,9 @@ function toldBy(agent: string, known: AgentView['limits']): Told {
   }
   const named = (...names: string[]): LimitWindow | undefined =>
     known.windows.find(({ name }) => names.includes(name))
-  const [primary, secondary] = [named('primary', 'five_hour'), named('secondary', 'seven_day')]
+  // Where neither is known, there may be one of a single model.
+  const primary = named('primary', 'five_hour')
+  const secondary = named('secondary', 'seven_day') ?? known.windows.find((window) => window !== primary)
   if (!primary && !secondary) {
     const when = new Date(known.at).toISOString()
     return { ok: false, message: `${agent} told last at ${when}, and all has begun anew since` }

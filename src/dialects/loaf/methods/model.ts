@@ -4,7 +4,7 @@ import { failure } from '../errors.ts'
 import { optionalParams, paramsOf } from '../params.ts'
 import type { Provider } from '../models.ts'
 import { stateChanged } from '../snapshot.ts'
-import { compressNow, type Compressed } from './compress.ts'
+import { compressInTurn, type Compressed } from './compress.ts'
 
 /** Agents sum up for the model that they have: there is no reason beside that it was asked for. */
 function compressionOf({ compressed, hint, error, ...numbers }: Compressed, window: number | null) {
@@ -39,18 +39,18 @@ export const modelMethods: Methods = {
       routing: given.optionalText('openrouter_provider'),
     }
     const sessionId = given.optionalText('session_id')
-    const compress = given.optionalFlag('compress_immediately') ?? false
-    if (compress && sessionId === undefined) {
+    const isToCompress = given.optionalFlag('compress_immediately') ?? false
+    if (isToCompress && sessionId === undefined) {
       throw failure('session_id is required when compress_immediately is true', 'invalid')
     }
-    const room = sessionId === undefined ? null : await context.rooms.find(sessionId)
+    if (sessionId !== undefined) await context.rooms.find(sessionId)
     // With `compress_immediately` the original means everybody, and the session only says what to compress.
-    const forWhom = compress ? [undefined, sessionId] : [sessionId]
+    const forWhom = isToCompress ? [undefined, sessionId] : [sessionId]
     const choice = await context.choices.select(wish, forWhom)
     await stateChanged(context, 'model_selected')
     const { models } = await context.choices.models(wish.provider)
     const window = models.find(({ id }) => id === wish.model)?.contextWindowTokens ?? null
-    const compressed = compress && room ? await compressNow(room, context) : null
+    const compressed = isToCompress ? await compressInTurn(sessionId!, context) : null
     return {
       ...choiceFields(choice),
       ...(compressed && { compression: compressionOf(compressed, window) }),

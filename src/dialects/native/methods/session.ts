@@ -112,7 +112,11 @@ export const sessionMethods = [
     name: 'session.interrupt',
     summary:
       'Stops the running turn. Answers once that is decided; `turn.interrupted` tells when it has happened.',
-    params: z.strictObject({ sessionId, clearQueue: z.boolean().default(false) }),
+    params: z.strictObject({
+      sessionId,
+      turnId: z.string().exactOptional().describe('only this one; what has begun meanwhile goes on'),
+      clearQueue: z.boolean().default(false),
+    }),
     result: z.object({
       interrupted: z.boolean().describe('a turn was running'),
       cancelled: z.array(z.string()).describe('turns that were taken out of the queue'),
