@@ -144,6 +144,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
 
   function toolStarted(event: Of<'tool.started'>): void {
     const data = rounds.started(event)
+    debug('tool_calls', data)
     tell('session.tool.call.started', { turn_id: turnId, data })
     debug('tool_call_started', data)
   }
@@ -161,6 +162,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
   function toolResults(toolRound: number, executed: Executed[]): void {
     tell('session.tool.results', { turn_id: turnId, data: { toolRound, executed } })
     debug('tool_results', { toolRound, count: executed.length })
+    debug('response_continue', { toolRound })
   }
 
   function ended(event: Of<'turn.completed'> | Of<'turn.failed'> | Of<'turn.interrupted'>): void {
@@ -188,6 +190,7 @@ export function createConversation({ sessionId, provider, pathsOf }: Conversatio
 
   function wasCompleted({ turnId: id, text, usage }: Of<'turn.completed'>): void {
     const whole = answer === '' ? (text ?? '') : answer
+    debug('response_stream_summary', { answer_length: whole.length })
     debug('response_final', { text: whole, usage })
     if (whole !== '') {
       append('assistant', whole)

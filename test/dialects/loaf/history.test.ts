@@ -225,10 +225,13 @@ describe('events', () => {
       debug.map(({ stage }) => stage),
       [
         'request',
+        'tool_calls',
         'tool_call_started',
         'tool_call_completed',
         'tool_results',
+        'response_continue',
         'response_raw',
+        'response_stream_summary',
         'response_final',
       ],
     )

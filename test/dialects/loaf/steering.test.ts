@@ -44,6 +44,7 @@ describe('a steer', () => {
     await send(sessionId, '[[shell wait]]')
     await status(sessionId, /waiting for approval/)
     const from = client.lines.length
+    await client.call('debug.set', { super_debug: true })
     const answer = await client.call('session.steer', { session_id: sessionId, text: '[[say steered]]' })
     assert.deepEqual(answer, { session_id: sessionId, accepted: true })
     assert.equal((await client.state(sessionId)).pendingSteerCount, 1)
@@ -52,6 +53,9 @@ describe('a steer', () => {
     await client.event('session.completed', (it) => it.session_id === sessionId)
     const told = shape(about(sessionId, from))
     assert.ok(told.join().includes('user,estimate,steer applied; continuing...'), told.join())
+    const { payload } = await client.event('session.debug', (it) => it.stage === 'steer_injected', from)
+    assert.deepEqual(payload.data, { text: '[[say steered]]' })
+    await client.call('debug.set', { super_debug: false })
     const { messages, pendingSteerCount } = await client.state(sessionId)
     assert.equal(pendingSteerCount, 0)
     assert.deepEqual(
