@@ -24,9 +24,14 @@ export function setup(options: Options): {
   const { mode, effort } = given(options, 'mode', 'effort')
   return {
     ...(mode !== undefined && { mode: oneOf('mode', MODES, mode) }),
-    ...(effort !== undefined && { effort: effort === OWN ? null : oneOf('effort', EFFORTS, effort) }),
+    ...(effort !== undefined && { effort: effortOf(effort) }),
     ...given(options, 'model', 'title'),
   }
+}
+
+function effortOf(given: string): Effort | null {
+  const effort = oneOf('effort', [...EFFORTS, OWN], given)
+  return effort === OWN ? null : effort
 }
 
 function oneOf<T extends string>(name: string, known: readonly T[], given: string): T {

@@ -66,6 +66,8 @@ test('new takes mode, model, effort and title, and its directory from where it i
     [session?.mode, session?.model, session?.effort, session?.title, session?.cwd],
     ['plan', 'big', 'low', 'My title', daemon.project],
   )
+  const [changed] = (await ok('set', session!.id, '--effort', 'default', '--json')).json<SessionView>()
+  assert.equal(changed?.effort, null)
 })
 
 test('with --json a sent message gives the events of its turn, one per line', async () => {
@@ -128,7 +130,7 @@ test('a mode or an effort that does not exist is a usage error', async () => {
   }
   const { code, stderr } = await corral(['set', id, '--effort', 'more'])
   assert.equal(code, 2)
-  assert.match(stderr, /--effort must be one of off, minimal, .*, not more/)
+  assert.match(stderr, /--effort must be one of off, minimal, .*max, default, not more/)
 })
 
 test('a list that an agent has no part in says so', async () => {
@@ -277,6 +279,8 @@ test('status and agents tell what the daemon has', async () => {
   assert.equal(status?.['pid'], daemon.pid)
   assert.match((await ok('agents')).stdout, /yes +demo/)
   assert.equal((await ok('agents', '-q')).stdout, 'demo\n')
+  const [demo] = (await ok('agents', 'demo', '--json')).json()
+  assert.ok(Array.isArray(demo!['models']))
   const names = (await ok('agents', '--json')).json().map((agent) => agent['name'])
   assert.ok(names.includes('demo'))
 })
