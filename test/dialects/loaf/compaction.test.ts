@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Event, EventBody } from '../../../src/core/event.ts'
+import type { EventBody } from '../../../src/core/event.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { createConversation } from '../../../src/dialects/loaf/conversation.ts'
 import { connect } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { toldOf } from './fold.ts'
 import { clientFor, demoSession, shape, startClient, talking, turn } from './support.ts'
 import type { Client, Line, Result } from './support.ts'
 
@@ -16,14 +16,7 @@ const done = (error: string | null = null): EventBody => {
 describe('what is told when an agent sums up by itself', () => {
   /** In the middle of a turn, after these. */
   function told(...bodies: EventBody[]) {
-    const conversation = createConversation({ sessionId: 's', provider: () => 'openai' })
-    let seq = 0
-    const step = (body: EventBody) =>
-      conversation.step({ ...body, seq: ++seq, at: seq, sessionId: 's' } as Event)
-    const input = [{ type: 'text' as const, text: 'hello' }]
-    step({ type: 'turn.queued', turnId: 't', input, key: null, origin: null, position: 0 })
-    step({ type: 'turn.started', turnId: 't' })
-    return bodies.flatMap(step).map(({ type, payload }) => {
+    return toldOf({ text: 'hello' }, ...bodies).events.map(({ type, payload }) => {
       const { session_id, ...rest } = payload
       assert.equal(session_id, 's')
       return { type, ...rest }
@@ -97,53 +90,33 @@ describe('what is told when an agent sums up by itself', () => {
   })
 })
 
+const WISH = { text: '/compact', key: 'compress k' }
+
 test('/compress that is interrupted ends as any other turn would', () => {
-  const conversation = createConversation({ sessionId: 's', provider: () => 'anthropic' })
-  const input = [{ type: 'text' as const, text: '/compact' }]
-  const bodies: EventBody[] = [
-    { type: 'turn.queued', turnId: 't', input, key: 'compress k', origin: 'loaf', position: 0 },
-    { type: 'turn.started', turnId: 't' },
+  const { events, conversation } = toldOf(
+    WISH,
     BEGUN,
     { type: 'turn.interrupting', turnId: 't' },
     done('API Error: Request was aborted.'),
     { type: 'turn.completed', turnId: 't', usage: NO_USAGE, text: null },
-  ]
-  const told = bodies.flatMap((body, at) =>
-    conversation.step({ ...body, seq: at + 1, at, sessionId: 's' } as Event),
   )
-  const named = (type: string) => told.find((one) => one.type === type)?.payload
+  const named = (type: string) => events.find((one) => one.type === type)?.payload
   assert.equal(named('compaction.failed')?.['message'], 'it was interrupted')
   assert.deepEqual(named('session.interrupted'), { session_id: 's', turn_id: 't', partial_output: false })
   assert.equal(conversation.compaction?.error, 'it was interrupted')
 })
 
 test('a message whose key looks like a wish is a message all the same', () => {
-  const conversation = createConversation({ sessionId: 's', provider: () => 'anthropic' })
-  const input = [{ type: 'text' as const, text: 'compress the logs' }]
-  const key = 'compress logs of today'
-  const bodies: EventBody[] = [
-    { type: 'turn.queued', turnId: 't', input, key, origin: 'cli', position: 0 },
-    { type: 'turn.started', turnId: 't' },
-  ]
-  for (const [at, body] of bodies.entries())
-    conversation.step({ ...body, seq: at + 1, at, sessionId: 's' } as Event)
+  const { conversation } = toldOf({ text: 'compress the logs', key: 'compress logs of today' })
   assert.equal(conversation.record.messages[0]?.text, 'compress the logs')
 })
 
 test('/compress that the agent could not even begin has failed, and is no turn of the conversation', () => {
-  const conversation = createConversation({ sessionId: 's', provider: () => 'openai' })
-  const input = [{ type: 'text' as const, text: '/compact' }]
   const error = { code: 'agent_start', message: 'no such program' }
-  const bodies: EventBody[] = [
-    { type: 'turn.queued', turnId: 't', input, key: 'compress k', origin: 'loaf', position: 0 },
-    { type: 'turn.started', turnId: 't' },
-    { type: 'turn.failed', turnId: 't', usage: NO_USAGE, error },
-  ]
-  const told = bodies.flatMap((body, at) =>
-    conversation.step({ ...body, seq: at + 1, at, sessionId: 's' } as Event),
-  )
+  const failed: EventBody = { type: 'turn.failed', turnId: 't', usage: NO_USAGE, error }
+  const { begun, events, conversation } = toldOf(WISH, failed)
   assert.deepEqual(
-    told.map(({ type, payload }) => [
+    [...begun, ...events].map(({ type, payload }) => [
       type,
       payload['status_label'] ?? payload['message'] ?? payload['reason'],
     ]),

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Event, EventBody } from '../../../src/core/event.ts'
+import type { EventBody } from '../../../src/core/event.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { createConversation } from '../../../src/dialects/loaf/conversation.ts'
+import { toldOf } from './fold.ts'
 
 /** What is told about these events, in a session that runs the turn `t`. */
 function told(...bodies: EventBody[]) {
-  const conversation = createConversation({ sessionId: 's', provider: () => 'openai' })
-  let seq = 0
-  const step = (body: EventBody) =>
-    conversation.step({ ...body, seq: ++seq, at: seq, sessionId: 's' } as Event)
-  const input = [{ type: 'text' as const, text: 'hello' }]
-  step({ type: 'turn.queued', turnId: 't', input, key: null, origin: null, position: 0 })
-  step({ type: 'turn.started', turnId: 't' })
-  const events = bodies.flatMap(step)
+  const { events, conversation } = toldOf({ text: 'hello' }, ...bodies)
   return { events, conversation, labels: events.flatMap(({ payload }) => payload['status_label'] ?? []) }
 }
 
