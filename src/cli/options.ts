@@ -13,6 +13,7 @@ export function wholeNumber(options: Options, name: string, otherwise: number): 
 
 /** Leaves it to the agent. */
 const OWN = 'default'
+export const EFFORT_WORDS = [...EFFORTS, OWN] as const
 
 /** What a session may be set up with, as given. */
 export function setup(options: Options): {
@@ -30,7 +31,7 @@ export function setup(options: Options): {
 }
 
 function effortOf(given: string): Effort | null {
-  const effort = oneOf('effort', [...EFFORTS, OWN], given)
+  const effort = oneOf('effort', EFFORT_WORDS, given)
   return effort === OWN ? null : effort
 }
 

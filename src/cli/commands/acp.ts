@@ -83,9 +83,9 @@ function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model 
         calls.call('agents.models', { agent: name }),
         calls.call('session.list', { agent: name, limit: 100 }),
       ])
-      const used = new Set([model, ...sessions.map((session) => session.model)])
-      const others = [...used].filter((id) => typeof id === 'string' && !models.some((one) => one.id === id))
-      return [...models, ...others.map((id) => ({ id: id!, name: id! }))]
+      const used = [model, ...sessions.map((session) => session.model)].filter((id) => typeof id === 'string')
+      const others = [...new Set(used)].filter((id) => !models.some((told) => told.id === id))
+      return [...models, ...others.map((id) => ({ id, name: id }))]
     },
     async lastMessage(sessionId) {
       const { turns } = await calls.call('turn.list', { sessionId, limit: 1 })

@@ -1,7 +1,7 @@
-import { EFFORTS } from '../../core/effort.ts'
 import { MODES } from '../../core/mode.ts'
 import { KEY_NAMES, PROVIDERS } from '../../core/signin.ts'
 import type { Command } from '../cli.ts'
+import { EFFORT_WORDS } from '../options.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { COMMANDS, COMMON, type CommandSpec } from '../program.ts'
 
@@ -15,7 +15,7 @@ export const completion: Command = async (cli, [shell]) => {
 /** Shell commands that print the values of an option, one a line. */
 const VALUES: Readonly<Record<string, string>> = {
   '--mode': printing(MODES),
-  '--effort': printing(EFFORTS),
+  '--effort': printing(EFFORT_WORDS),
   '--agent': 'corral agents --quiet 2>/dev/null',
 }
 

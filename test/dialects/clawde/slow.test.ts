@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { openRaw } from '../../support/raw-websocket.ts'
@@ -56,14 +56,14 @@ async function flood(rig: Rig, client: Client, size: number): Promise<void> {
 const isUpToDate = (client: Client, other: Client): boolean =>
   client.pushes.at(-1)?.params['seq'] === other.pushes.at(-1)?.params['seq']
 
-/** Bytes outside of the heap that somebody holds. What nobody holds is given back in the background, a little later. */
+/** Bytes outside of the heap that somebody holds. What nobody holds is given back in the background, by the next time. */
 async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   let least = Infinity
   for (let n = 0; n < 5; n++) {
     collect()
-    await setTimeout(20)
+    await setImmediate()
     least = Math.min(least, process.memoryUsage().arrayBuffers)
   }
   return least

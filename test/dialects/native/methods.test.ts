@@ -239,6 +239,8 @@ test('messages wait in order and can be taken out; an interrupt stops the turn',
     [second.turnId, third.turnId],
   )
   await call('queue.remove', { sessionId, turnId: second.turnId })
+  const other = await call('session.interrupt', { sessionId, turnId: third.turnId, clearQueue: true })
+  assert.deepEqual(other, { interrupted: false, cancelled: [] }, 'another one runs')
   const result = await call('session.interrupt', { sessionId, clearQueue: true })
   assert.deepEqual(result, { interrupted: true, cancelled: [third.turnId] })
   await until(client.events({ after: first.seq, sessionId }), 'turn.interrupted')
