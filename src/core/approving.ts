@@ -60,7 +60,9 @@ export function ask(
   const turnId = state.turn?.id ?? null
   const settled = state.turn?.interrupting
     ? INTERRUPTED
-    : (policy(state, approval, around) ?? (tooMany ? TOO_MANY : null))
+    : isUnanswerable(state, approval, external)
+      ? NOBODY
+      : (policy(state, approval, around) ?? (tooMany ? TOO_MANY : null))
   const wait =
     timeoutMs === undefined ? (state.settings.approvalTimeoutMs ?? around.approvalTimeoutMs) : timeoutMs
   const asking: Asking = { external, timeoutAt: settled || wait === null ? null : around.now + wait }
@@ -73,6 +75,20 @@ export function ask(
 const INTERRUPTED: Settled = {
   decision: { behavior: 'deny', comment: 'The user has interrupted this turn.' },
   by: 'interrupt',
+}
+
+/** A question to people who cannot answer: the agent must not wait for them. Who asks from outside knows where to look. */
+function isUnanswerable({ settings }: Session, { kind }: Approval, external: boolean): boolean {
+  return kind === 'question' && settings.questions === false && !external
+}
+
+const NOBODY: Settled = {
+  decision: {
+    behavior: 'deny',
+    comment:
+      'Nobody can answer questions in this session. Decide by yourself, or ask in your final message and end your turn.',
+  },
+  by: 'corral',
 }
 
 const TOO_MANY_WORDS = `${MAX_OPEN} questions of this session wait already`
