@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer'
-import type { z } from 'zod'
-import { asCorralError, CorralError } from '../../core/error.ts'
-import { HumanLayerError, type Context, type HumanLayerMethod } from './method.ts'
+import {
+  errorOf,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  PARSE_ERROR,
+  type RpcError,
+  wrongParams,
+} from './errors.ts'
+import type { Context, HumanLayerMethod } from './method.ts'
 
-export const INVALID_PARAMS = -32602
-export const INTERNAL_ERROR = -32603
-export const INVALID_REQUEST = -32600
-const PARSE_ERROR = -32700
-const METHOD_NOT_FOUND = -32601
 const NAME_LIMIT = 200
 
 /** One request as it came, but for the case of its keys. */
@@ -18,12 +19,6 @@ export interface Request {
   params: unknown
   /** It says that it is JSON-RPC 2.0. */
   versioned: boolean
-}
-
-export interface RpcError {
-  code: number
-  message: string
-  data?: unknown
 }
 
 /** Null: this is not a request at all. */
@@ -85,7 +80,7 @@ export function createDispatch(
     let value: unknown
     try {
       const parsed = method.params.safeParse(params)
-      if (!parsed.success) return reply(errorLine(wrongParams(INTERNAL_ERROR, parsed.error), id))
+      if (!parsed.success) return reply(errorLine(wrongParams(parsed.error), id))
       value = method.handler(parsed.data, context)
     } catch (error) {
       return fail(error)
@@ -105,30 +100,6 @@ export function createDispatch(
     const message = `Method not found: ${name.slice(0, NAME_LIMIT)}`
     reply(errorLine({ code: METHOD_NOT_FOUND, message }, id))
   }
-}
-
-/** The error for parameters that a schema refuses: the first thing that is wrong. */
-export function wrongParams(code: number, { issues }: z.ZodError): RpcError {
-  const { path = [], message: problem = 'wrong' } = issues[0] ?? {}
-  const field = path.join('.')
-  const message = `invalid request: ${field ? `${field}: ` : ''}${problem}`
-  return { code, message, data: { code: 'invalid_params', field } }
-}
-
-/** What a handler threw, in this protocol's words. A fault of ours is for the log, not for the client. */
-function errorOf(thrown: unknown, onFault: (error: unknown) => void): RpcError {
-  const code = INTERNAL_ERROR
-  if (thrown instanceof HumanLayerError) return { code, message: thrown.message, data: thrown.data }
-  const error = asCorralError(thrown)
-  if (error.code === 'internal') onFault(thrown)
-  const data = { code: error.code, ...fieldOf(error) }
-  if (!(thrown instanceof CorralError)) return { code, message: 'internal error', data }
-  if (error.code !== 'session_not_found') return { code, message: error.message, data }
-  return { code, message: `session not found: ${String(error.data['sessionId'])}`, data }
-}
-
-function fieldOf({ data }: CorralError): { field?: unknown } {
-  return data['field'] === undefined ? {} : { field: data['field'] }
 }
 
 export const parseErrorLine = errorLine({ code: PARSE_ERROR, message: 'Parse error' })

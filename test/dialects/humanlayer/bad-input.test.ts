@@ -80,7 +80,7 @@ test('parameters of the wrong type are refused, naming the field', async (t) => 
       id: number
       error: { code: number; message: string; data: Json }
     }
-    assert.deepEqual([id, error.code], [index, -32603], error.message)
+    assert.deepEqual([id, error.code], [index, -32602], error.message)
     assert.ok(error.message.startsWith(`invalid request: ${field === '' ? '' : `${field}: `}`), error.message)
     assert.deepEqual(error.data, { code: 'invalid_params', field })
   }

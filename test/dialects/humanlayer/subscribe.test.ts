@@ -234,7 +234,7 @@ test('Unsubscribe ends one subscription and leaves the others', async (t) => {
   ] as const) {
     client.ask(2, 'Unsubscribe', params)
     const { id, error } = (await client.next()) as { id: number; error: { code: number; message: string } }
-    assert.deepEqual([id, error.code], [2, -32603])
+    assert.deepEqual([id, error.code], [2, -32602])
     assert.match(error.message, message)
   }
 })
