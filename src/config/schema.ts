@@ -180,7 +180,11 @@ export const configSchema = z
           .nullable()
           .default(null)
           .describe('events older than this go; null keeps them all'),
-        destroyedDays: whole(0, 36_500).default(30).describe('how long a removed session is kept'),
+        destroyedDays: whole(0, 36_500)
+          .default(30)
+          .describe(
+            'how long a removed session is kept; one that others branched off, until they are gone too',
+          ),
       })
       .prefault({}),
     log: z
