@@ -3,7 +3,7 @@ import type { LineConnection, LineHandler } from '../../transports/unix.ts'
 import { errorOf, INTERNAL_ERROR, INVALID_REQUEST, wrongParams } from './errors.ts'
 import { createLane, type Gate } from './lane.ts'
 import { HumanLayerError } from './method.ts'
-import { errorLine, parseErrorLine, readRequest, resultLine, type Dispatch, type Request } from './rpc.ts'
+import { errorLine, readRequest, resultLine, type Dispatch, type Request } from './rpc.ts'
 import { createSubscriptions, subscribeParams, type SubscriptionOptions } from './subscription.ts'
 
 /** Requests of one connection that may be under way, with no more bytes than a line has; then nothing more is read. */
@@ -112,13 +112,13 @@ export function serveConnection(connection: LineConnection, options: ConnectionO
     line(line) {
       if (finishing) return
       const request = readRequest(line)
-      if (!request) return void send(parseErrorLine)
+      if (typeof request === 'string') return void send(request)
       if (request.method === 'Subscribe') return subscribe(request)
       if (request.method === 'Unsubscribe' && request.versioned) return unsubscribe(request)
       const bytes = line.length
       begun(bytes)
       const reply = (text: string): void => done(text, bytes)
-      if (!heavy.has(request.method)) return dispatch(request, reply)
+      if (!heavy.has(request.method ?? '')) return dispatch(request, reply)
       lane.add((next) =>
         dispatch(request, (text) => {
           reply(text)

@@ -15,29 +15,30 @@ const NAME_LIMIT = 200
 export interface Request {
   /** JSON already: whatever it was, the answer carries it back. */
   id: string
-  method: string
+  /** Null: it names none. */
+  method: string | null
   params: unknown
   /** It says that it is JSON-RPC 2.0. */
   versioned: boolean
 }
 
-/** Null: this is not a request at all. */
-export function readRequest(line: Buffer): Request | null {
-  if (!isUtf8(line)) return null
+/** What is no request is the line that says so. */
+export function readRequest(line: Buffer): Request | string {
+  if (!isUtf8(line)) return parseErrorLine
   try {
     return requestOf(JSON.parse(line.toString()))
   } catch {
-    return null
+    return parseErrorLine
   }
 }
 
-function requestOf(value: unknown): Request | null {
-  if (typeof value !== 'object' || Array.isArray(value)) return null
+function requestOf(value: unknown): Request | string {
+  if (typeof value !== 'object' || Array.isArray(value)) return invalidLine('must be an object')
   const { jsonrpc, id = null, method = null, params = null } = value === null ? {} : lowerKeys(value)
-  if (method !== null && typeof method !== 'string') return null
+  if (method !== null && typeof method !== 'string') return invalidLine(METHODLESS, JSON.stringify(id))
   return {
     id: JSON.stringify(id),
-    method: method ?? '',
+    method,
     params: isObject(params) ? lowerKeys(params) : (params ?? {}),
     versioned: jsonrpc === '2.0',
   }
@@ -91,10 +92,8 @@ export function createDispatch(
 
   return (request, reply) => {
     const { id, versioned, method: name } = request
-    if (!versioned) {
-      const message = 'Invalid request: must be JSON-RPC 2.0'
-      return reply(errorLine({ code: INVALID_REQUEST, message }, id))
-    }
+    if (!versioned) return reply(invalidLine('must be JSON-RPC 2.0', id))
+    if (name === null) return reply(invalidLine(METHODLESS, id))
     const method = table.get(name)
     if (method) return call(method, request, reply)
     const message = `Method not found: ${name.slice(0, NAME_LIMIT)}`
@@ -102,7 +101,13 @@ export function createDispatch(
   }
 }
 
-export const parseErrorLine = errorLine({ code: PARSE_ERROR, message: 'Parse error' })
+const parseErrorLine = errorLine({ code: PARSE_ERROR, message: 'Parse error' })
+
+const METHODLESS = 'must name a method'
+
+function invalidLine(problem: string, id?: string): string {
+  return errorLine({ code: INVALID_REQUEST, message: `Invalid request: ${problem}` }, id)
+}
 
 /** `result` is JSON already, and so is `id`. */
 export function resultLine(result: string, id = 'null'): string {
