@@ -154,8 +154,10 @@ function policy(state: Session, approval: Approval, around: Surroundings): Settl
   const byRule = ruleDecision([state.rules, ...around.directoryRules], approval, around.now)
   const readOnly = state.mode === 'plan' && approval.kind === 'tool'
   if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }
-  const byMode = modePolicy(state.mode, approval)
-  if (byMode) return { decision: byMode, by: `mode:${state.mode}` }
+  // A plan that the agent has made by itself is judged by the mode that a human has set.
+  const mode = approval.kind === 'plan' ? (state.modeBeforePlan ?? state.mode) : state.mode
+  const byMode = modePolicy(mode, approval)
+  if (byMode) return { decision: byMode, by: `mode:${mode}` }
   const covered = approval.covers !== undefined && (state.granted ?? []).includes(approval.covers)
   return covered ? { decision: { behavior: 'allow' }, by: 'approval' } : null
 }

@@ -150,6 +150,14 @@ test('a question is for the human, whatever mode and rules say; a plan passes in
   }
 })
 
+test('a plan that the agent has entered by itself passes where all passes, and nowhere else', () => {
+  const plan = aQuestion('a', { kind: 'plan' })
+  const entered = (modeBeforePlan: Session['modeBeforePlan']) => running({ mode: 'plan', modeBeforePlan })
+  assert.equal(asked(entered('auto'), plan).answer, 'allow by mode:auto')
+  assert.equal(asked(entered('auto'), git).answer, 'deny by mode:plan', 'until then it is read-only')
+  for (const mode of ['code', 'ask', null] as const) assert.equal(asked(entered(mode), plan).answer, 'open')
+})
+
 test('where nobody can answer, a question is answered at once, and nothing else is', () => {
   const state = running({ mode: 'ask', settings: { questions: false } })
   const question = aQuestion('a', { kind: 'question' })

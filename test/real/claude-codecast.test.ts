@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import * as codecast from '../dialects/codecast/client.ts'
 import { type Json, type Stream, type StreamEvent, textOf, types } from '../dialects/codecast/client.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { claudeIn, eventually, nobodyIn, processesIn, type Rig, startRig, words } from './rig.ts'
+import { call, claudeIn, eventually, nobodyIn, processesIn, type Rig, startRig, words } from './rig.ts'
 
 let rig: Rig
 let base = ''
@@ -120,6 +120,16 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
     assert.deepEqual(lastTwo(events), ['result', '[DONE]'])
     const { tools } = rig.model.requests.at(-1)!.body as { tools: { name: string }[] }
     assert.ok(tools.length > 0 && !tools.some(({ name }) => name === 'AskUserQuestion'))
+  })
+
+  test('in `auto` Claude gets into a plan and out of it by itself: nobody is asked', async () => {
+    const { sessionId } = await create()
+    const entered = await ask(sessionId, call('EnterPlanMode', {}))
+    assert.deepEqual(lastTwo(entered), ['result', '[DONE]'])
+    const left = await ask(sessionId, call('ExitPlanMode', { plan: 'do it' }))
+    assert.deepEqual(lastTwo(left), ['result', '[DONE]'])
+    assert.ok(!types([...entered, ...left]).includes('error'), JSON.stringify(left))
+    assert.equal((await rig.view(sessionId)).mode, 'auto')
   })
 
   test('a message sent meanwhile is queued and then gets its own answer, not that of the first', async () => {
