@@ -19,6 +19,8 @@ export interface RealAgent {
   mayNotice: string[]
   /** The tool that the model calls for a command. */
   shell(command: string): [tool: string, input: object]
+  /** A tool that makes two files at once, where it has one. */
+  patchTwo?: (one: string, other: string) => [tool: string, input: object]
   /** What a question about a command, and one about an edit, calls it. */
   tools: { command: string; edit: RegExp }
   /** When it hears a message in the middle of a turn. */

@@ -35,6 +35,10 @@ export const codex: RealAgent = {
   // There may be no bubblewrap on the machine; it has one of its own.
   mayNotice: ['config_warning'],
   shell: (cmd) => ['exec_command', { cmd }],
+  patchTwo: (one, other) => [
+    'apply_patch',
+    { input: `*** Begin Patch\n*** Add File: ${one}\n+a\n*** Add File: ${other}\n+b\n*** End Patch\n` },
+  ],
   tools: { command: 'command', edit: /^fileChange$/ },
   steers: 'at once',
   denialEndsTurn: false,
