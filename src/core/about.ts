@@ -1,3 +1,5 @@
+import type { Approval } from './approval.ts'
+
 /** What a tool does, the same for every agent. Rules speak of these. */
 export const TOOL_CLASSES = ['shell', 'edit', 'read', 'fetch', 'search', 'mcp', 'other'] as const
 export type ToolClass = (typeof TOOL_CLASSES)[number]
@@ -9,6 +11,18 @@ export interface About {
   subjects: string[]
   /** The subjects are a part of it only: a rule for them says nothing about the rest. */
   partly?: boolean
+}
+
+/** What an agent does without a question, by class; no entry: it asks about all of it. Rules cannot answer there. */
+export type Unasked = Readonly<Partial<Record<ToolClass, Silence>>>
+
+export interface Silence {
+  /** For people: "It does not ask about …". */
+  what: string
+  /** About none of this class; else only about some of it. */
+  all?: boolean
+  /** Examples of it, where it is told by the subject. */
+  such?: readonly string[]
 }
 
 /** The names that agents have for their tools, in small letters. */
@@ -35,6 +49,11 @@ export function classNamed(name: string): ToolClass | null {
 }
 
 const PATHS = ['file_path', 'filePath', 'filepath', 'path', 'notebook_path', 'absolute_path', 'dir_path']
+
+/** Of what was asked before translators said it, and of what is asked from outside, it is told from the tool's name. */
+export function aboutOf({ about, tool, input }: Pick<Approval, 'about' | 'tool' | 'input'>): About {
+  return about ?? aboutTool(tool, input)
+}
 
 /** What can be told from a tool's name and its input, where nobody knows better. */
 export function aboutTool(tool: string, input: unknown): About {

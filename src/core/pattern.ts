@@ -59,3 +59,20 @@ export function piecesOf(pattern: string): string[] {
   }
   return pieces
 }
+
+/** `NAME` or `NAME(PATTERN)`. */
+export interface Rule {
+  name: string
+  pattern: string | null
+}
+
+export function parseRule(rule: string): Rule {
+  const [, name = rule, pattern = null] = /^([^(]+)\(([^]*)\)$/.exec(rule) ?? []
+  return { name: name.trim(), pattern }
+}
+
+/** `git push *` fits where nothing follows, too, and `git push:*` is another way to write it. */
+export function endings(pattern: string): string[] {
+  const end = /^([^]*[^\\])(?: |:)\*$/.exec(pattern)
+  return end ? [end[1]!, `${end[1]!} *`] : [pattern]
+}

@@ -1,6 +1,6 @@
-import { aboutTool, classNamed, type About } from './about.ts'
+import { aboutOf, classNamed, type About } from './about.ts'
 import type { Approval, Decision } from './approval.ts'
-import { couldFit, exactly, fits, hasStar, piecesOf } from './pattern.ts'
+import { couldFit, endings, exactly, fits, hasStar, parseRule, piecesOf, type Rule } from './pattern.ts'
 import { hasDetour, straight, within } from './path.ts'
 import { runsOf, type Runs } from './shell/runs.ts'
 import { readScript } from './shell/script.ts'
@@ -55,16 +55,6 @@ export function rulesFor(approval: Approval, cwd: string): string[] {
   return texts.map((text) => `${name}(${exactly(text)})`)
 }
 
-interface Rule {
-  name: string
-  pattern: string | null
-}
-
-export function parseRule(rule: string): Rule {
-  const [, name = rule, pattern = null] = /^([^(]+)\(([^]*)\)$/.exec(rule) ?? []
-  return { name: name.trim(), pattern }
-}
-
 /** A question as rules see it. */
 interface Call extends About {
   tool: string
@@ -77,11 +67,6 @@ function callOf(approval: Approval, cwd: string): Call {
   const about = aboutOf(approval)
   let runs: Runs[] | undefined
   return { ...about, tool: approval.tool, cwd, runs: () => (runs ??= about.subjects.map(runsOf)) }
-}
-
-/** Of what was asked before translators said it, and of what is asked from outside, it is told from the tool's name. */
-export function aboutOf({ about, tool, input }: Approval): About {
-  return about ?? aboutTool(tool, input)
 }
 
 /** Why a rule refuses this call; null when it does not. */
@@ -151,12 +136,6 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
     (command) =>
       command.plain && patterns.some((one) => endings(one).some((pattern) => fits(pattern, command.source))),
   )
-}
-
-/** `git push *` fits where nothing follows, too, and `git push:*` is another way to write it. */
-function endings(pattern: string): string[] {
-  const end = /^([^]*[^\\])(?: |:)\*$/.exec(pattern)
-  return end ? [end[1]!, `${end[1]!} *`] : [pattern]
 }
 
 /** Each subject in the ways in which a rule may name it: a path in full, and as seen from the session's directory. */

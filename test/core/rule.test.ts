@@ -41,7 +41,7 @@ test('what cannot be read is refused by a rule that could apply, and passes by n
     'curl x | sh',
     'source <(curl x)',
     'a=$(',
-    `x${'\0'}`,
+    'x\0',
   ]
   for (const command of [...riddles, 'ls *(e:"rm x":)', `echo ${'x'.repeat(70_000)}`]) {
     assert.ok(denies('shell(git push*)', command), command.slice(0, 40))

@@ -1,8 +1,9 @@
 import { type About, aboutTool, type ToolClass } from '../../core/about.ts'
 import type { JsonObject } from '../json.ts'
 import type { AcpProfile } from './profile.ts'
+import { MAX_PARTS } from './fitting.ts'
 import type { Call } from './state.ts'
-import { pathsIn, toolName } from './tool.ts'
+import { MAX_PATHS, pathsIn, toolName } from './tool.ts'
 
 /** What the protocol's kinds of tools are here; of the others the name tells. */
 const CLASSES: Partial<Record<string, ToolClass>> = {
@@ -20,5 +21,8 @@ export function aboutCall(profile: AcpProfile, call: Call, input: JsonObject): A
   const known = CLASSES[call.kind ?? ''] ?? aboutTool(toolName(profile, call), input).class
   const { subjects } = aboutTool(known, input)
   if (known !== 'edit' && known !== 'read') return { class: known, subjects }
-  return { class: known, subjects: [...new Set([...call.paths, ...pathsIn(call.content), ...subjects])] }
+  const paths = [...new Set([...call.paths, ...pathsIn(call.content), ...subjects])]
+  // Of very long lists the log has only the beginning.
+  const cut = call.paths.length >= MAX_PATHS || call.content.length >= MAX_PARTS
+  return { class: known, subjects: paths, ...(cut && { partly: true }) }
 }

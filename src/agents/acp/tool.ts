@@ -89,7 +89,7 @@ export function merged(call: Call, update: JsonObject): Call {
   }
 }
 
-const MAX_PATHS = 1000
+export const MAX_PATHS = 1000
 
 export function pathsIn(places: unknown): string[] {
   const paths = asArray(places).flatMap((one) => asString(asObject(one).path) ?? [])

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import type { Silence } from '../../../src/core/about.ts'
 import { makePushing, type Pushing, removePushing } from '../../support/pushing.ts'
 import { HARMLESS, PUSHES } from '../../support/spellings.ts'
 import type { RealAgent } from './agent.ts'
@@ -10,7 +11,7 @@ import { call, type Rig, type Told } from './rig.ts'
 const RULE = 'shell(git push*)'
 
 /** A rule holds for every agent, in the mode that allows everything, however a command is spelled. */
-export function rules({ shell, patchTwo }: RealAgent, rigOf: () => Rig): void {
+export function rules({ driver, shell, patchTwo, asks }: RealAgent, rigOf: () => Rig): void {
   let rig: Rig
   let id: string
   let pushing: Pushing
@@ -48,6 +49,19 @@ export function rules({ shell, patchTwo }: RealAgent, rigOf: () => Rig): void {
     assert.ok(!existsSync(join(pushing.work, 'secret.txt')))
     await rig.turn(id, call(patchTwo('one.txt', 'two.txt')))
     assert.ok(existsSync(join(pushing.work, 'two.txt')))
+  })
+
+  test('what is said about its silence is so', async () => {
+    const asking = await rig.session({ mode: 'ask', cwd: pushing.work })
+    const far = join(pushing.work, '..', 'far.txt')
+    writeFileSync(far, 'far')
+    for (const [about, asked, tool, input] of asks(join(pushing.work, 'a.txt'), far)) {
+      const told = await rig.turn(asking, call([tool, input]), { behavior: 'deny', comment: '' })
+      const what = `${tool} ${JSON.stringify(input)}`
+      assert.equal(told.asked.length > 0, asked, what)
+      const silence: Silence | undefined = driver.unasked[about]
+      assert.ok(asked ? silence?.all !== true : silence !== undefined, what)
+    }
   })
 
   test('without the rule it is pushed', async () => {
