@@ -3,7 +3,19 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { call, create, failure, type Json, post, result, send, textOf, types } from './client.ts'
+import { goOn, HELD } from '../../support/held.ts'
+import {
+  call,
+  create,
+  failure,
+  type Json,
+  post,
+  result,
+  send,
+  type StreamEvent,
+  textOf,
+  types,
+} from './client.ts'
 
 let daemon: TestDaemon
 let base = ''
@@ -165,28 +177,33 @@ describe('session.send', () => {
 
   test('while busy: queued with its position, then the own turn on the same stream', async () => {
     const sessionId = await create(base, daemon.project)
-    const first = await send(base, sessionId, '[[drip 30 20]]')
-    await first.until('partial')
+    const first = await send(base, sessionId, HELD)
     const second = await send(base, sessionId, '[[say second]]')
     const third = await send(base, sessionId, '[[say third]]')
     assert.deepEqual(await second.next(), { type: 'queued', position: 1 })
     assert.deepEqual(await third.next(), { type: 'queued', position: 2 })
     const stats = await result(base, 'session.queue_stats', { sessionId })
     assert.deepEqual(stats, { userPending: 2, responsePending: 0, clientConnected: true })
+    await goOn(daemon, sessionId, '[[say first]]')
     const [a, b, c] = [await first.rest(), await second.rest(), await third.rest()]
-    assert.match(textOf(a), /w30$/)
+    assert.equal(textOf(a), 'first')
     assert.equal(textOf(b), 'second')
     assert.equal(textOf(c), 'third')
     for (const events of [a, b, c]) assert.deepEqual(types(events).slice(-2), ['result', '[DONE]'])
   })
 
+  const whole = (events: StreamEvent[]) => events.filter(({ type }) => !['ping', 'partial'].includes(type))
+
   test('the same key twice is one message, and both streams tell it from its start', async () => {
     const sessionId = await create(base, daemon.project)
-    const first = await send(base, sessionId, '[[drip 20 20]]', { key: 'k1' })
-    await first.until('partial')
-    const second = await send(base, sessionId, '[[drip 20 20]]', { key: 'k1' })
+    const first = await send(base, sessionId, HELD, { key: 'k1' })
+    const start = await first.until('tool_use')
+    const second = await send(base, sessionId, HELD, { key: 'k1' })
+    assert.deepEqual(whole(await second.until('tool_use')), whole(start))
+    await goOn(daemon, sessionId, '[[drip 20 20]]')
     const [a, b] = [await first.rest(), await second.rest()]
-    assert.equal(textOf(a), textOf(b))
+    assert.match(textOf(a), /^w1 .* w20$/)
+    assert.deepEqual(whole(a), whole(b))
     assert.equal(textOf(b, 'partial'), textOf(b))
     const third = await (await send(base, sessionId, 'whatever', { key: 'k1' })).rest()
     assert.equal(textOf(third), textOf(a))

@@ -182,21 +182,27 @@ test('a heartbeat comes after silence, and an event is no silence', async (t) =>
   const sessionId = await newSession(served)
   const client = await served.connect()
   await subscribe(client)
-  // Noise, for longer than a silence that calls for a heartbeat.
-  const subscribedAt = performance.now()
-  let heardAt = subscribedAt
-  for (let n = 0; heardAt - subscribedAt < 450; n++) {
-    await rename(served, sessionId, `noise ${n}`)
-    await event(client)
-    heardAt = performance.now()
+  /** Before the last event was told. */
+  let quietSince = performance.now()
+  const assertHeartbeat = (line: Json): void => {
+    assert.deepEqual(line, {
+      jsonrpc: '2.0',
+      result: { message: 'Connection alive', type: 'heartbeat' },
+      id: null,
+    })
+    assert.ok(performance.now() - quietSince >= 300, 'the heartbeat came too early')
   }
-  assert.deepEqual(await client.next(), {
-    jsonrpc: '2.0',
-    result: { message: 'Connection alive', type: 'heartbeat' },
-    id: null,
-  })
-  assert.ok(performance.now() - heardAt > 250, 'the heartbeat came too early')
-  assert.equal(((await client.next())['result'] as Json)['type'], 'heartbeat')
+  // Noise, for longer than a silence that calls for a heartbeat; a busy machine may make a silence in between.
+  const loudUntil = quietSince + 450
+  for (let n = 0; performance.now() < loudUntil; n++) {
+    const saidAt = performance.now()
+    await rename(served, sessionId, `noise ${n}`)
+    let line = await client.next()
+    for (; (line['result'] as Json)['type'] === 'heartbeat'; line = await client.next()) assertHeartbeat(line)
+    quietSince = saidAt
+  }
+  assertHeartbeat(await client.next())
+  assertHeartbeat(await client.next())
 })
 
 test('requests on a subscribed connection are answered, between the events', async (t) => {
