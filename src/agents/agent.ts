@@ -1,3 +1,4 @@
+import type { Unasked } from '../core/about.ts'
 import type { AgentOutput } from '../core/event.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
@@ -80,6 +81,8 @@ export interface AgentDriver {
   readonly name: string
   readonly title: string
   readonly capabilities: Capabilities
+  /** What no rule can keep it from. */
+  readonly unasked: Unasked
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   /** Looked at when somebody wants to know; nothing depends on it. */
   signedIn(env: NodeJS.ProcessEnv): Promise<SignedIn>

@@ -1,7 +1,7 @@
 import { modePolicy, type Approval, type Asking, type Decision, type Question } from './approval.ts'
 import { CorralError } from './error.ts'
 import type { EventBody } from './event.ts'
-import { ruleDecision, ruleFor, type Rules } from './rule.ts'
+import { ruleDecision, rulesFor, type Rules } from './rule.ts'
 import { openApprovals, outlives, type Session } from './session.ts'
 
 /*
@@ -107,7 +107,7 @@ export function decideApproval(
   mustSuit(approval, decision)
   const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by }]
   if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
-  const rules = withRule(state.rules, approval)
+  const rules = withRule(state.rules, approval, state.cwd)
   const approvals = state.approvals.filter((other) => other.id !== approvalId)
   return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, around)]
 }
@@ -140,8 +140,8 @@ function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
 }
 
 /** The same rules, and the same thing passes the next time. */
-export function withRule(rules: Rules, approval: Approval): Rules {
-  return { ...rules, allow: [...new Set([...rules.allow, ruleFor(approval)])] }
+export function withRule(rules: Rules, approval: Approval, cwd: string): Rules {
+  return { ...rules, allow: [...new Set([...rules.allow, ...rulesFor(approval, cwd)])] }
 }
 
 interface Settled {
@@ -151,7 +151,10 @@ interface Settled {
 
 /** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
 function policy(state: Session, approval: Approval, around: Surroundings): Settled | null {
-  const byRule = ruleDecision([state.rules, ...around.directoryRules], approval, around.now)
+  const byRule = ruleDecision([state.rules, ...around.directoryRules], approval, {
+    now: around.now,
+    cwd: state.cwd,
+  })
   const readOnly = state.mode === 'plan' && approval.kind === 'tool'
   if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }
   // A plan that the agent has made by itself is judged by the mode that a human has set.

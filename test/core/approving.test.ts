@@ -230,9 +230,9 @@ test('allowing for the project changes nothing in the session, and no rule is ma
   const state = withQuestions(running(), ['a', 'b'])
   const events = approving.decideApproval(state, 'a', { ...ALLOW, forProject: true }, 'me', AROUND)
   assert.deepEqual(types(events), ['approval.resolved'])
-  const one = approving.withRule(NO_RULES, git)
+  const one = approving.withRule(NO_RULES, git, '/')
   assert.deepEqual(one.allow, ['Bash(git status)'])
-  assert.deepEqual(approving.withRule(one, git), one)
+  assert.deepEqual(approving.withRule(one, git, '/'), one)
   assert.deepEqual(NO_RULES.allow, [], 'the rules that were given stay as they were')
 })
 

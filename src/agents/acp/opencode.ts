@@ -45,6 +45,11 @@ export const opencode: AcpProfile = {
     bare: false,
     compact: true,
   },
+  unasked: {
+    read: { what: 'files in the session’s directory, but for `.env`' },
+    search: { what: 'searches in the session’s directory' },
+    other: { what: 'its own lists and skills' },
+  },
   detect: (env) =>
     detectProgram(
       {

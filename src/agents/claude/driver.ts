@@ -16,6 +16,16 @@ import { claudeTranslator } from './translator.ts'
 export const claudeDriver = {
   name: 'claude',
   title: 'Claude Code',
+  unasked: {
+    shell: {
+      what: 'commands that only look around in the session’s directory (`ls`, `cat`, `git status`)',
+      such: ['ls', 'cat x', 'echo x', 'git status', 'pwd', 'whoami', 'sleep 1'],
+    },
+    read: { what: 'files in the session’s directory' },
+    search: { what: 'searches in the session’s directory' },
+    fetch: { what: 'the addresses of some documentation (`docs.python.org`)' },
+    other: { what: 'its own lists, skills and sub-agents' },
+  },
   capabilities: {
     streaming: true,
     thinking: true,

@@ -339,6 +339,16 @@ export const agentReport = z.object({
     bare: z.boolean(),
     compact: z.boolean(),
   }),
+  unasked: z
+    .record(
+      z.string(),
+      z.object({
+        what: z.string().describe('for people'),
+        all: z.boolean().exactOptional().describe('about none of this class'),
+        such: z.array(z.string()).readonly().exactOptional(),
+      }),
+    )
+    .describe('what it does without a question, by class of tools: no rule can keep it from that'),
 })
 export type AgentReport = z.output<typeof agentReport>
 
