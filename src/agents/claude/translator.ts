@@ -6,7 +6,16 @@ import { isObject, type JsonObject } from '../json.ts'
 import { limits } from './limits.ts'
 import { assistant, user } from './message.ts'
 import { result } from './result.ts'
-import { type ClaudeState, initialState, inTurn, nothing, other, parentOf, remember, type Step } from './state.ts'
+import {
+  type ClaudeState,
+  initialState,
+  inTurn,
+  nothing,
+  other,
+  parentOf,
+  remember,
+  type Step,
+} from './state.ts'
 import { stream } from './stream.ts'
 import { system } from './system.ts'
 
