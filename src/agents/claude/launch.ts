@@ -1,7 +1,7 @@
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { CLIENT_SERVER } from './client-tools.ts'
-import { request } from './control.ts'
+import { barrier, request } from './control.ts'
 import { setEffort } from './effort.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { PERMISSION_MODES } from './mode.ts'
@@ -102,7 +102,7 @@ export function waiting(
     // Answered when it is up: until then it is not warm.
     greeting: [
       ...(told ? [initialization(ids(), { systemPrompt: [told.systemPrompt] })] : []),
-      request('barrier', ids(), { subtype: 'get_session_cost' }),
+      barrier(ids()),
     ],
   }
 }
