@@ -69,6 +69,12 @@ export const settings = z.strictObject({
     .exactOptional()
     .describe('tools that you carry out: each call is an event `call.held`, answered with `call.answer`'),
   ownTools: z.boolean().exactOptional().describe('false: the agent has no tools but yours'),
+  questions: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'false: nobody can answer questions; the agent is not offered a tool for them, and one that comes is refused',
+    ),
 })
 
 export const createParams = z.strictObject({
