@@ -14,6 +14,8 @@ import { createCounts } from './views.ts'
 type Made = 'broadcast' | 'counts' | 'sending' | 'tell'
 
 export interface ServingParts extends Omit<Services, Made> {
+  /** How long a session is silent before a call is taken for one that nobody is asked about. */
+  silentMs: number
   onFault(error: unknown): void
 }
 
@@ -32,12 +34,12 @@ export interface Update {
   notes: string
 }
 
-export function createServing({ onFault, ...parts }: ServingParts): Serving {
+export function createServing({ onFault, silentMs, ...parts }: ServingParts): Serving {
   const { engine, home } = parts
   const streams = new Set<Stream>()
   const services: Services = {
     ...parts,
-    broadcast: createBroadcast(engine, onFault),
+    broadcast: createBroadcast({ engine, silentMs, onFault }),
     counts: createCounts(engine),
     sending: new Set(),
     tell,

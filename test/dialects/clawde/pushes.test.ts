@@ -25,6 +25,7 @@ test('the answer, then the user’s message, running, the reply as it grows, don
   assert.equal((frames[0]!['result'] as Json)['status'], 'done')
   assert.deepEqual(pushes.slice(0, 2).map(short), ['messageCreated user done', 'statusChanged running'])
   assert.equal(short(pushes[2]!), 'messageCreated assistant streaming')
+  assert.equal((pushes[2]!.params['message'] as Json)['content'], '', 'it begins empty')
   const updates = pushes.slice(3, -1)
   assert.ok(updates.length >= 3)
   assert.deepEqual(new Set(updates.slice(0, -1).map(short)), new Set(['messageUpdated streaming']))
@@ -66,6 +67,7 @@ test('tools: the message is done, the call runs, the next text is another messag
     ({ params }) => (params['message'] as Json | undefined)?.['role'] === 'assistant',
   )
   assert.equal(said.length, 2)
+  for (const { params } of said) assert.equal((params['message'] as Json)['content'], '')
 
   const messages = await client.call<Json[]>('session.getMessages', { sessionId })
   assert.deepEqual(
