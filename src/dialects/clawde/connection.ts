@@ -67,7 +67,7 @@ function callable(method: ClawdeMethod, name: string): Method<Call> {
 export interface Client {
   /** Null: the owner. */
   device: Device | null
-  /** As `daemon.auth` asked for it. */
+  /** Moments as numbers. */
   unix: boolean
 }
 
@@ -100,7 +100,7 @@ export function serveConnection(
     heldLimit: SEND_LIMIT,
     failed: () => connection.close(1011, 'the log could not be read'),
   })
-  if (unix) stream.taste = { ...stream.taste, unix }
+  stream.taste = { ...stream.taste, unix }
 
   function done(call: Call, json: string | null): void {
     if (json !== null) send(json)

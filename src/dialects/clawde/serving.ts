@@ -53,8 +53,9 @@ export function createServing({ onFault, silentMs, ...parts }: ServingParts): Se
   }
 
   return {
-    accept(connection, { device, params }) {
-      const client = { device, unix: params['timestamps'] === 'unix' }
+    accept(connection, { device, params, program }) {
+      const { timestamps } = params
+      const client = { device, unix: timestamps === 'unix' || (timestamps !== 'iso' && !readsTexts(program)) }
       const { stream, ...handler } = serveConnection(connection, services, client, dispatch)
       streams.add(stream)
       return {
@@ -71,4 +72,9 @@ export function createServing({ onFault, silentMs, ...parts }: ServingParts): Se
     updateAvailable: ({ current, latest, notes }) =>
       tell('daemon.updateAvailable', { current, latest, notes, releaseNotesUrl: '', policy: 'manual' }),
   }
+}
+
+/** ClawDE's own applications are written in Dart, and read moments as texts; the protocol has them as numbers. */
+function readsTexts(program: string): boolean {
+  return program.startsWith('Dart/')
 }

@@ -67,7 +67,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Moments are texts; who asked for numbers gets them as seconds. What is in the input of a tool is not ours to change. */
+/** Moments are texts within, and seconds on the wire unless somebody wants texts. What is in the input of a tool is not ours to change. */
 export function unixTimes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unixTimes)
   if (!isFields(value)) return value

@@ -141,7 +141,7 @@ export const deviceMethods = [
     summary: 'The devices that were let in, without their tokens: an array.',
     params: wire.nothing,
     result: z.array(
-      z.object({ id: z.string(), name: z.string(), platform: z.string(), createdAt: z.string() }),
+      z.object({ id: z.string(), name: z.string(), platform: z.string(), createdAt: wire.moment }),
     ),
     handler: (_, { engine }) => engine.devices().map(deviceView),
   }),
