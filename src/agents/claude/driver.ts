@@ -73,7 +73,7 @@ function encode(intent: Intent): string[] {
     case 'model':
       return [request('model', randomUUID(), { subtype: 'set_model', model: intent.model ?? 'default' })]
     case 'effort':
-      return [setEffort(randomUUID(), intent.effort)]
+      return setEffort(randomUUID(), intent.effort)
   }
 }
 
