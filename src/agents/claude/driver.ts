@@ -86,7 +86,7 @@ function encode(intent: Intent, _session?: Session, heard?: unknown): string[] {
     case 'model':
       return [request('model', randomUUID(), { subtype: 'set_model', model: intent.model ?? 'default' })]
     case 'effort':
-      return [setEffort(randomUUID(), intent.effort)]
+      return setEffort(randomUUID(), intent.effort)
   }
 }
 

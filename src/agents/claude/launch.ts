@@ -30,8 +30,8 @@ const PATIENT_ENV = {
   CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
 }
 
-/** The client's tools are there from the start; none has to be searched for first. */
-const OFFERING_ENV = { ENABLE_TOOL_SEARCH: 'false' }
+/** The client's tools are there from the start, none has to be searched for first, and all that are called are called at once. */
+const OFFERING_ENV = { ENABLE_TOOL_SEARCH: 'false', CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY: '100' }
 
 /**
  * Values go as `--option=value`, so that one which starts with a dash is never an option itself. Prompts and MCP
@@ -63,7 +63,7 @@ export function plan(session: Session, detection: Detection, ids: () => string):
     },
     greeting: [
       ...initialize(session, ids),
-      ...(session.effort ? [setEffort(ids(), session.effort)] : []),
+      ...(session.effort ? setEffort(ids(), session.effort) : []),
       ...(servers ? [request('mcp', ids(), { subtype: 'mcp_set_servers', servers })] : []),
     ],
   }
