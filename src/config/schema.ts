@@ -143,9 +143,15 @@ export const configSchema = z
           .default(8)
           .describe('calls that agents answer at the same time; others wait'),
         maxWaiting: whole(0, 100_000).default(1000).describe('calls that wait; more are refused'),
+        maxHeld: whole(0, 1000)
+          .default(8)
+          .describe('agents that wait for the result of a tool call; the oldest ones beyond it end'),
+        heldMs: whole(1000, DAY)
+          .default(5 * 60 * 1000)
+          .describe('agents that wait for the result of a tool call end after this long'),
         idleMs: whole(1000, DAY)
           .default(30 * 60 * 1000)
-          .describe('sessions, tool calls and waiting agents that nobody uses end after this long'),
+          .describe('sessions and waiting agents that nobody uses end after this long'),
       })
       .prefault({}),
     signin: signinSchema.prefault({}),

@@ -1,7 +1,7 @@
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { CLIENT_SERVER } from './client-tools.ts'
-import { request } from './control.ts'
+import { barrier, request } from './control.ts'
 import { setEffort } from './effort.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { PERMISSION_MODES } from './mode.ts'
@@ -30,8 +30,8 @@ const PATIENT_ENV = {
   CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
 }
 
-/** The client's tools are there from the start; none has to be searched for first. */
-const OFFERING_ENV = { ENABLE_TOOL_SEARCH: 'false' }
+/** The client's tools are there from the start, none has to be searched for first, and all that are called are called at once. */
+const OFFERING_ENV = { ENABLE_TOOL_SEARCH: 'false', CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY: '100' }
 
 /**
  * Values go as `--option=value`, so that one which starts with a dash is never an option itself. Prompts and MCP
@@ -63,7 +63,7 @@ export function plan(session: Session, detection: Detection, ids: () => string):
     },
     greeting: [
       ...initialize(session, ids),
-      ...(session.effort ? [setEffort(ids(), session.effort)] : []),
+      ...(session.effort ? setEffort(ids(), session.effort) : []),
       ...(servers ? [request('mcp', ids(), { subtype: 'mcp_set_servers', servers })] : []),
     ],
   }
@@ -113,7 +113,7 @@ export function waiting(
     // Answered when it is up: until then it is not warm.
     greeting: [
       ...(told ? [initialization(ids(), { systemPrompt: [told.systemPrompt] })] : []),
-      request('barrier', ids(), { subtype: 'get_session_cost' }),
+      barrier(ids()),
     ],
   }
 }

@@ -52,7 +52,7 @@ export function claim(session: Session, kind: SpareKind): string[] {
   }
   if (model && model !== kind.told?.model)
     lines.push(request('model', session.id, { subtype: 'set_model', model }))
-  if (effort) lines.push(setEffort(session.id, effort))
+  if (effort) lines.push(...setEffort(session.id, effort))
   return lines
 }
 

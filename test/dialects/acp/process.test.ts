@@ -225,7 +225,7 @@ describe('the editor', () => {
     await answered(2)
     const before = residentMb(child.pid!)
     child.stdout.pause()
-    const prompt = [{ type: 'text', text: '[[burst 30000 1000]]' }]
+    const prompt = [{ type: 'text', text: '[[burst 3000 10000]]' }]
     child.stdin.write(line({ id: 3, method: 'session/prompt', params: { sessionId, prompt } }))
     await eventually('the end of the turn', async () => {
       const { turns } = await native.call('turn.list', { sessionId, limit: 1 })
