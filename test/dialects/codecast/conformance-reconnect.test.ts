@@ -78,17 +78,15 @@ describe('disconnect and reconnect', () => {
     assert.deepEqual(types(bufferedEvents as never), ['tool_use', 'tool_use', 'text', 'result'])
   })
 
-  test('queued answers whose sender has gone are there too, in order', async () => {
-    const sessionId = await create(base, daemon.project)
-    const running = await send(base, sessionId, HELD)
-    for (const word of ['two', 'three']) {
-      const queued = await send(base, sessionId, `[[say ${word}]]`)
-      await queued.until('queued')
-      await leave(sessionId, queued)
-      // Back, so that the next one is seen to go, too.
-      await result(base, 'session.resume', { sessionId })
-    }
-    await goOn(daemon, sessionId)
+  test('queued answers are there too, in order and once, however their senders went', async () => {
+    const sessionId = await create(base, daemon.project, { mode: 'ask' })
+    const running = await send(base, sessionId, '[[shell one]]')
+    await running.until('tool_use')
+    await (await send(base, sessionId, '[[say two]]')).rest()
+    const queued = await send(base, sessionId, '[[say three]]', { follow: true })
+    await queued.until('queued')
+    queued.cut()
+    await result(base, 'session.set_mode', { sessionId, mode: 'auto' })
     await running.rest()
     const seen: Json[] = []
     await eventually(
@@ -105,6 +103,36 @@ describe('disconnect and reconnect', () => {
       seen.filter((event) => event['type'] === 'text').map((event) => event['content']),
       ['two', 'three'],
     )
+    assert.deepEqual(await result(base, 'session.reconnect', { sessionId }), { bufferedEvents: [] })
+  })
+
+  test('an approval that waits is told in words to who comes back, once; one that was answered meanwhile is not', async () => {
+    const sessionId = await create(base, daemon.project, { mode: 'ask' })
+    const told = async (): Promise<number> => {
+      const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
+        sessionId,
+      })
+      return bufferedEvents.filter((event) => event['code'] === 'approval_waiting').length
+    }
+    const cut = async (command: string): Promise<void> => {
+      const stream = await send(base, sessionId, `[[shell ${command}]]`)
+      await stream.until('error')
+      stream.cut()
+      await eventually(
+        () => result(base, 'session.queue_stats', { sessionId }),
+        (stats) => stats['clientConnected'] === false,
+      )
+    }
+    await cut('one')
+    assert.deepEqual([await told(), await told()], [1, 0])
+    await result(base, 'session.interrupt', { sessionId })
+    await eventually(
+      async () => (await result<{ sessions: Json[] }>(base, 'session.list')).sessions,
+      (all) => all.some((one) => one['sessionId'] === sessionId && one['status'] === 'idle'),
+    )
+    await cut('two')
+    await result(base, 'session.set_mode', { sessionId, mode: 'auto' })
+    assert.equal(await told(), 0)
   })
 
   test('a stream that was read to its end leaves nothing to reconnect to', async () => {
