@@ -9,7 +9,7 @@ import { freePort } from '../../support/free-port.ts'
 import { dial, type Client, type Json } from './support.ts'
 
 const run = promisify(execFile)
-const CLIENT = new URL('client.py', import.meta.url).pathname
+const CLIENT = join(import.meta.dirname, 'client.py')
 
 async function daemonFor(t: TestContext, env: NodeJS.ProcessEnv = {}): Promise<TestDaemon> {
   const daemon = await startDaemon({ env: { CORRAL_CLAWDE_PORT: String(await freePort()), ...env } })

@@ -4,18 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { goOn, HELD } from '../../support/held.ts'
-import {
-  call,
-  create,
-  failure,
-  type Json,
-  post,
-  result,
-  send,
-  type StreamEvent,
-  textOf,
-  types,
-} from './client.ts'
+import { call, create, failure, type Json, post, result, send, textOf, types, whole } from './client.ts'
 
 let daemon: TestDaemon
 let base = ''
@@ -206,8 +195,6 @@ describe('session.send', () => {
     assert.equal(textOf(c), 'third')
     for (const events of [a, b, c]) assert.deepEqual(types(events).slice(-2), ['result', '[DONE]'])
   })
-
-  const whole = (events: StreamEvent[]) => events.filter(({ type }) => !['ping', 'partial'].includes(type))
 
   test('the same key twice is one message, and both streams tell it from its start', async () => {
     const sessionId = await create(base, daemon.project)

@@ -11,7 +11,7 @@ let daemon: TestDaemon
 let native: NativeClient
 let client: Client
 
-const AGENT = new URL('../../support/acp-agent.ts', import.meta.url).pathname
+const AGENT = join(import.meta.dirname, '../../support/acp-agent.ts')
 
 before(async () => {
   const home = mkdtempSync(join(tmpdir(), 'corral-'))
