@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { goOn, HELD } from '../../support/held.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { call, create, failure, type Json, post, result, send, textOf, types, whole } from './client.ts'
 
 let daemon: TestDaemon
@@ -197,7 +197,7 @@ describe('session.send', () => {
   })
 
   test('the same key twice is one message, and both streams tell it from its start', async () => {
-    const sessionId = await create(base, daemon.project)
+    const sessionId = await sessionToHold(daemon)
     const first = await send(base, sessionId, HELD, { key: 'k1' })
     const start = await first.until('tool_use')
     const second = await send(base, sessionId, HELD, { key: 'k1' })
