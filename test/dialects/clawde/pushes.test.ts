@@ -27,8 +27,7 @@ test('the answer, then the user’s message, running, the reply as it grows, don
   assert.equal(short(pushes[2]!), 'messageCreated assistant streaming')
   assert.equal((pushes[2]!.params['message'] as Json)['content'], '', 'it begins empty')
   const updates = pushes.slice(3, -1)
-  assert.ok(updates.length >= 3)
-  assert.deepEqual(new Set(updates.slice(0, -1).map(short)), new Set(['messageUpdated streaming']))
+  for (const update of updates.slice(0, -1)) assert.equal(short(update), 'messageUpdated streaming')
   assert.equal(short(updates.at(-1)!), 'messageUpdated done')
   assert.equal(short(pushes.at(-1)!), 'statusChanged idle')
   const texts = updates.map(({ params }) => params['content'] as string)
@@ -140,7 +139,7 @@ test('who connects in the middle of a message is told the whole of it', async (t
   const rig = await rigFor(t)
   const client = await rig.client()
   const sessionId = await rig.session(client)
-  await client.call('session.sendMessage', { sessionId, content: '[[drip 30 40]]' })
+  await client.call('session.sendMessage', { sessionId, content: '[[drip 100000 40]]' })
   await client.push('session.messageUpdated', ({ content }) => /w5/.test(content as string))
   const late = await rig.client()
   const open = await late.call<Json[]>('session.getMessages', { sessionId })
@@ -148,10 +147,12 @@ test('who connects in the middle of a message is told the whole of it', async (t
   assert.match(open.at(-1)?.['content'] as string, /^w1 w2/)
   const update = await late.push('session.messageUpdated')
   assert.match(update['content'] as string, /^w1 w2/)
-  await late.push(
-    'session.messageUpdated',
-    ({ status, content }) => status === 'done' && /^w1 .* w30$/.test(content as string),
+  await client.call('session.cancel', { sessionId })
+  const [own, theirs] = await Promise.all(
+    [client, late].map((one) => one.push('session.messageUpdated', ({ status }) => status === 'done')),
   )
+  assert.match(theirs!['content'] as string, /^w1 w2 w3 w4 w5/)
+  assert.equal(theirs!['content'], own!['content'])
 })
 
 test('events.subscribe replays from any place, then follows, only what is wanted', async (t) => {

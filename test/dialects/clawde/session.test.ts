@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { join } from 'node:path'
 import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import { routed } from '../../../src/dialects/clawde/route.ts'
+import { goOn, HELD } from '../../support/held.ts'
 import { rigFor, type Json } from './support.ts'
 
 const GONE = '00000000-0000-7000-8000-000000000000'
@@ -145,7 +146,7 @@ test('of two messages at the same time one is refused', async (t) => {
   const [one, two] = [await rig.client(), await rig.client()]
   const sessionId = await rig.session(one)
   const send = (client: typeof one) =>
-    client.call('session.sendMessage', { sessionId, content: '[[drip 3 50]]' }).then(
+    client.call('session.sendMessage', { sessionId, content: '[[hang]]' }).then(
       () => 0,
       (error: { code: number }) => error.code,
     )
@@ -156,9 +157,10 @@ test('with queue: true a message waits instead', async (t) => {
   const rig = await rigFor(t)
   const client = await rig.client()
   const sessionId = await rig.session(client)
-  await client.call('session.sendMessage', { sessionId, content: '[[drip 3 50]]' })
+  await client.call('session.sendMessage', { sessionId, content: HELD })
   const second = await client.call('session.sendMessage', { sessionId, content: '[[say two]]', queue: true })
   assert.equal(second['queued'], true)
+  await goOn(rig, sessionId)
   await client.push('session.messageUpdated', ({ content }) => content === 'two')
   await client.until(() => client.pushes.at(-1)?.params['status'] === 'idle')
 })

@@ -1,4 +1,5 @@
 import type { Ask, Block, ToolChoice, ToolDefinition } from '../ask.ts'
+import { effortOf } from '../effort.ts'
 import { RelayFailure } from '../failure.ts'
 import { type Body, bodyOf, type Field } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
@@ -37,6 +38,7 @@ function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
     toolChoice: choiceOf(fields.at('tool_choice'), tools),
     stream: fields.at('stream').flag(),
     thinking: thinkingOf(fields.at('thinking')),
+    ...effortIn(fields),
     body: { shape: 'anthropic', json: fields.value },
   }
 }
@@ -116,6 +118,13 @@ function choiceOf(choice: Field, tools: readonly ToolDefinition[]): ToolChoice {
   choice.object()
   const type = choice.at('type').oneOf('auto', 'any', 'none', 'tool')
   return checkChoice(choice, type === 'tool' ? { type, name: choice.at('name').text() } : { type }, tools)
+}
+
+/** Who turns thinking off means that, however much effort the answer is worth. */
+function effortIn(fields: Field): Pick<Ask, 'effort'> {
+  const effort = effortOf(fields.at('output_config').at('effort'))
+  const isOff = fields.at('thinking').at('type').value === 'disabled'
+  return isOff ? { effort: 'off' } : effort ? { effort } : {}
 }
 
 /** Also when the model thinks, what it thinks may be unwanted. */

@@ -1,4 +1,5 @@
 import type { Ask, JsonObject, ToolChoice, ToolDefinition } from '../ask.ts'
+import { effortOf } from '../effort.ts'
 import { bodyOf, type Field, isObject } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
 import { joined, jsonWish } from '../structured.ts'
@@ -33,6 +34,7 @@ export function readOpenAi(body: unknown): Ask {
     stream: fields.at('stream').flag(),
     // This shape has no place for it.
     thinking: false,
+    ...effortIn(fields),
     body: { shape: 'openai', json: fields.value },
   }
 }
@@ -62,6 +64,13 @@ function refuseUnsupported(fields: Field): void {
 function isSystem(message: Field): boolean {
   const role = message.at('role').value
   return role === 'system' || role === 'developer'
+}
+
+/** Of the two places that programs write it to, the one of this API comes first. */
+function effortIn(fields: Field): Pick<Ask, 'effort'> {
+  const nested = effortOf(fields.at('reasoning').at('effort'))
+  const effort = effortOf(fields.at('reasoning_effort')) ?? nested
+  return effort ? { effort } : {}
 }
 
 function maxTokensOf(fields: Field): number {

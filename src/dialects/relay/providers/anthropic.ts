@@ -23,7 +23,7 @@ const anthropic: Shape = {
   headers: (apiKey) => ({ 'anthropic-version': '2023-06-01', ...(apiKey && { 'x-api-key': apiKey }) }),
   body: (ask, model) =>
     ask.body.shape === 'anthropic'
-      ? { ...signed(ask.body.json), model, stream: true }
+      ? { ...signed(ask.body.json), ...(ask.body.partial && bodyOf(ask)), model, stream: true }
       : { ...bodyOf(ask), model, stream: true },
   reader,
 }

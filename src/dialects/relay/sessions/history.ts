@@ -24,7 +24,11 @@ export function newPart(known: Known, messages: readonly Message[]): Message[] |
 }
 
 /** What an agent is told before the conversation begins: another one needs another beginning. */
-export function groundsOf({ system, tools, toolChoice }: Ask): string {
+export function groundsOf({
+  system,
+  tools,
+  toolChoice,
+}: Pick<Ask, 'system' | 'tools' | 'toolChoice'>): string {
   return digest([system, tools, toolChoice])
 }
 
