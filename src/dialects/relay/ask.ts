@@ -20,8 +20,15 @@ export interface Ask {
   stream: boolean
   /** Thinking is wanted in the answer. */
   thinking: boolean
+  /** JSON is wanted and nothing else. */
+  json: JsonWish | null
   /** The body as it came: an upstream of the same shape gets it with all that is not understood here. */
   body: { shape: 'anthropic' | 'openai'; json: JsonObject }
+}
+
+/** JSON that a program has asked for. Without a schema it is an object. */
+export interface JsonWish {
+  schema: JsonObject | null
 }
 
 export interface Message {

@@ -9,6 +9,7 @@ import { type FailureKind, invalid, RelayFailure } from './failure.ts'
 import { licenseBySettings, noLicense } from './license.ts'
 import { remoteLicense } from './license-remote.ts'
 import type { RelayOptions } from './index.ts'
+import { pathIn } from './paths.ts'
 import { createPool } from './pool.ts'
 import { createAgentProvider } from './providers/agent.ts'
 import { createCascade } from './providers/cascade.ts'
@@ -84,6 +85,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   const about = createAbout({
     agent: options.agent,
     settings: settings.current,
+    told: engine.models,
     sessions: () => talks.list().length,
     port,
     version: options.version,
@@ -153,8 +155,8 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   return {
     refuse(req, res, { status, message }) {
       const kind = REFUSALS[status] ?? 'invalid_request_error'
-      const path = (req.url ?? '/').split('?', 1)[0]
-      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${req.method} ${path}`
+      const asked = `${req.method} ${pathIn(req.url)}`
+      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${asked}`
       sendFailure(req, res, new RelayFailure(status, kind, text), newId())
     },
     stop() {

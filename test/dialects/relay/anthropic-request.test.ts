@@ -19,6 +19,7 @@ test('the least that can be asked', () => {
     toolChoice: { type: 'auto' },
     stream: false,
     thinking: false,
+    json: null,
     body: { shape: 'anthropic', json: least },
   })
 })

@@ -65,9 +65,11 @@ test("a user's own prices come first, also for a family", () => {
   refuses(withOwnPrices, { x: { input: -1, output: 1 } }, 'prices.x.input')
 })
 
+const entry = (id: string) => ({ id, name: id, contextWindow: null })
+
 test('both SDKs list models', async (t) => {
   const ids = ['claude-sonnet-4-6', 'gpt-4o', 'llama3.1']
-  const { anthropic, openai } = await clientsOf(t, json(modelList(ids)))
+  const { anthropic, openai } = await clientsOf(t, json(modelList(ids.map(entry))))
   const listed: string[] = []
   for await (const model of anthropic.models.list())
     listed.push(`${model.id} ${model.type} ${model.display_name}`)
@@ -82,7 +84,7 @@ test('both SDKs list models', async (t) => {
 })
 
 test('both SDKs look at one model', async (t) => {
-  const { anthropic, openai } = await clientsOf(t, json(modelView('claude-sonnet-4-6')))
+  const { anthropic, openai } = await clientsOf(t, json(modelView(entry('claude-sonnet-4-6'))))
   assert.equal((await anthropic.models.retrieve('claude-sonnet-4-6')).created_at, '1970-01-01T00:00:00Z')
   assert.equal((await openai.models.retrieve('claude-sonnet-4-6')).created, 0)
 })

@@ -33,6 +33,7 @@ test('the least that can be asked', () => {
     toolChoice: { type: 'auto' },
     stream: false,
     thinking: false,
+    json: null,
     body: { shape: 'openai', json: least },
   })
 })
@@ -217,9 +218,10 @@ test('tools and the choice of one', () => {
   assert.deepEqual(chosen('none'), { type: 'none' })
   assert.deepEqual(chosen('required'), { type: 'any' })
   no({ ...least, tools, tool_choice: { type: 'function', function: { name: 'x' } } }, 'tool_choice')
-  no({ ...least, tools, tool_choice: { type: 'allowed_tools' } }, 'tool_choice.type')
+  no({ ...least, tools, tool_choice: { type: 'allowed_tools' } }, 'tool_choice.allowed_tools.tools')
   no({ ...least, tools: [weather, weather] }, 'tools.1')
-  no({ ...least, tools: [{ type: 'custom', custom: { name: 'x' } }] }, 'tools.0.type')
+  no({ ...least, tools: [{ type: 'web_search' }] }, 'tools.0.type')
+  no({ ...least, tools: [{ type: 'custom', custom: { name: '' } }] }, 'tools.0.custom.name')
   no({ ...least, tools: [{ type: 'function', function: { name: 'a b' } }] }, 'tools.0.function.name')
   no(
     { ...least, tools: [{ type: 'function', function: { name: 'a', parameters: { type: 'array' } } }] },
@@ -230,7 +232,7 @@ test('tools and the choice of one', () => {
 test('a wish for JSON is told to the model', () => {
   const system = (format: object): string => readOpenAi({ ...least, response_format: format }).system ?? ''
   assert.equal(system({ type: 'text' }), '')
-  assert.match(system({ type: 'json_object' }), /single JSON value/)
+  assert.match(system({ type: 'json_object' }), /single JSON object/)
   const schema = { type: 'object', properties: { a: { type: 'number' } } }
   assert.ok(
     system({ type: 'json_schema', json_schema: { name: 'x', schema } }).includes(JSON.stringify(schema)),
