@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OPENCODE, opencodeAbsent } from '../support/opencode-env.ts'
-import { absent, bin, type ProgramRig, versionOf } from './rig.ts'
+import { absent, AGENTS, bin, type ProgramRig, versionOf } from './rig.ts'
 
 export type Shape = 'openai' | 'anthropic'
 
@@ -115,7 +115,7 @@ const continueCli: Command = {
 }
 
 const opencode: Command = {
-  name: 'opencode 1.18.33',
+  name: versionOf('opencode-linux-x64', AGENTS),
   absent: opencodeAbsent,
   shapes: ['openai', 'anthropic'],
   shell: ['bash', { description: 'make it' }],

@@ -97,7 +97,7 @@ const AGENTS: Record<RelayAgent, (scenario: string) => boolean> = {
 
 for (const [agent, plays] of Object.entries(AGENTS) as [RelayAgent, (scenario: string) => boolean][]) {
   for (const script of SCRIPTS) {
-    const names = script.packages.map(versionOf).join(', ')
+    const names = script.packages.map((name) => versionOf(name)).join(', ')
     const skip = script.packages.map(absent).find(Boolean) || agentAbsent(agent)
     describe(`${names}, answered by ${agent}`, { skip }, () => {
       const expected = expectedOf(script, plays)

@@ -8,6 +8,7 @@ import { startDaemon } from '../support/daemon.ts'
 import { startScriptedModel } from '../support/model/server.ts'
 
 const PACKAGES = new URL('packages/', import.meta.url).pathname
+export const AGENTS = new URL('../real/cli/', import.meta.url).pathname
 const NODE_MODULES = join(PACKAGES, 'node_modules')
 const RUN_MS = 120_000
 
@@ -47,12 +48,12 @@ export function absent(name: string): string | false {
   return `${name} is not installed: npm run programs:install`
 }
 
-/** For the table of what has been tried. */
-export function versionOf(name: string): string {
-  const { dependencies } = JSON.parse(readFileSync(join(PACKAGES, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>
-  }
-  return `${name} ${dependencies[name]!}`
+/** A program's name and the version that is pinned, here or among the agents. */
+export function versionOf(name: string, directory = PACKAGES): string {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(directory, 'package.json'), 'utf8'),
+  ) as Record<'dependencies' | 'optionalDependencies', Record<string, string> | undefined>
+  return `${name} ${{ ...dependencies, ...optionalDependencies }[name]!}`
 }
 
 /** A program of npm's, started by the Node that runs the tests. */

@@ -48,7 +48,7 @@ export function createAbout(deps: AboutDeps): About {
 
   function models(): ModelEntry[] {
     const { agent, upstreams, prices } = settings()
-    return modelsOf({ told: deps.told(agent), upstreams, priced: Object.keys(prices) })
+    return modelsOf({ agent, told: deps.told(agent), upstreams, priced: Object.keys(prices) })
   }
 
   return {
@@ -64,13 +64,14 @@ export function createAbout(deps: AboutDeps): About {
       const found = await deps.agent(agent)
       const claude = agent === 'claude' ? found : await deps.agent('claude')
       return {
-        ir: deps.version,
+        ir: INTERFACE,
         platform: PLATFORMS[process.platform] ?? process.platform,
         arch: ARCHITECTURES[process.arch] ?? process.arch,
         claudeAvailable: claude?.installed ?? false,
         claudeMissing: claude?.installed ? [] : ['claude'],
         claudeVersion: claude?.version ?? null,
         substrate: 'corral',
+        corral: deps.version,
         builtinToolsEnabled,
         agent,
         agentVersion: found?.version ?? null,
@@ -85,6 +86,9 @@ export function createAbout(deps: AboutDeps): About {
     model: (id) => findModel(models(), id),
   }
 }
+
+/** The release of the interface whose routes are served: clients look here for what they may use. */
+const INTERFACE = '1.1.16'
 
 const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', win32: 'windows' }
 const ARCHITECTURES: Readonly<Record<string, string>> = { arm64: 'aarch64', x64: 'x86_64' }

@@ -4,6 +4,7 @@ import type { AgentModel } from '../../core/event.ts'
 export interface ModelEntry {
   id: string
   name: string
+  ownedBy: string
   /** In tokens; null: nobody has said. */
   contextWindow: number | null
 }
@@ -21,6 +22,7 @@ interface ModelView {
 }
 
 interface ModelSources {
+  agent: string
   /** What the agent has told of. */
   told: readonly AgentModel[]
   upstreams: readonly { model?: string | undefined; models?: Record<string, string> | undefined }[]
@@ -32,8 +34,13 @@ interface ModelSources {
 const RECOMMENDED = ['claude-sonnet-4-6', 'claude-opus-4-6', 'claude-haiku-4-5', 'gpt-4o']
 
 /** The agent's own models first, then names that work as well. */
-export function modelsOf({ told, upstreams, priced }: ModelSources): ModelEntry[] {
-  const own = told.map(({ id, name, contextWindow = null }) => ({ id, name: name || id, contextWindow }))
+export function modelsOf({ agent, told, upstreams, priced }: ModelSources): ModelEntry[] {
+  const own = told.map(({ id, name, contextWindow = null }) => ({
+    id,
+    name: name || id,
+    ownedBy: OWNERS[agent] ?? ownerOf(id),
+    contextWindow,
+  }))
   const mapped = upstreams.flatMap(({ model, models = {} }) => [
     ...(model ? [model] : []),
     ...Object.keys(models),
@@ -61,7 +68,7 @@ export function modelList(models: readonly ModelEntry[]) {
 }
 
 /** When a model came out is not known here; the APIs say 1970 then. */
-export function modelView({ id, name, contextWindow }: ModelEntry): ModelView {
+export function modelView({ id, name, ownedBy, contextWindow }: ModelEntry): ModelView {
   return {
     id,
     type: 'model',
@@ -69,16 +76,19 @@ export function modelView({ id, name, contextWindow }: ModelEntry): ModelView {
     display_name: name,
     created_at: '1970-01-01T00:00:00Z',
     created: 0,
-    owned_by: ownerOf(id),
+    owned_by: ownedBy,
     ...(contextWindow !== null && { max_input_tokens: contextWindow }),
   }
 }
 
-function named(id: string): ModelEntry {
-  return { id, name: id, contextWindow: null }
+export function named(id: string): ModelEntry {
+  return { id, name: id, ownedBy: ownerOf(id), contextWindow: null }
 }
 
+/** Whose models an agent has, where they are all of one maker. */
+const OWNERS: Readonly<Record<string, string>> = { claude: 'anthropic', codex: 'openai', gemini: 'google' }
+
 function ownerOf(id: string): string {
-  if (/^claude|opus|sonnet|haiku/.test(id)) return 'anthropic'
+  if (id.startsWith('claude')) return 'anthropic'
   return /^(gpt|chatgpt|codex|o\d)/.test(id) ? 'openai' : 'local'
 }

@@ -60,7 +60,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   })
   const activity = createActivity(calls.ring)
   const license = licenseBySettings(() => settings.current().licenseUrl !== null, {
-    off: noLicense(options.startedAt),
+    off: noLicense({ hasKey: () => settings.current().licenseKey !== null, now }),
     remote: remoteLicense({
       wishes: settings.current,
       usage: openUsageCount({ path: file('usage.json'), now, onProblem }),

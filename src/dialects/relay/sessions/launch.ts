@@ -59,7 +59,7 @@ function urging({ tools, toolChoice }: Ask): string {
 }
 
 const FAMILIES: Readonly<Record<string, RegExp>> = {
-  claude: /claude|opus|sonnet|haiku/,
+  claude: /claude|opus|sonnet|haiku|fable/,
   codex: /^(gpt|o\d|codex)/,
   gemini: /^gemini/,
 }
