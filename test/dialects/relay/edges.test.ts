@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import { APIError, type OpenAI } from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
 import { calling, chatting, type Json, saying, startRelay, textOf } from './conformance/rig.ts'
 
 const relay = await startRelay()
@@ -220,6 +223,17 @@ describe('JSON that was asked for', () => {
       const stream = relay.anthropic().messages.stream({ ...saying(in64(WRONG)), ...more })
       assert.deepEqual(JSON.parse(textOf(await stream.finalMessage())), FRUIT)
     }
+  })
+
+  test('is what the SDKs’ own helpers parse', async () => {
+    const Fruit = z.object({ name: z.string(), count: z.int() })
+    const asked = { ...chatting(in64(WRONG)), response_format: zodResponseFormat(Fruit, 'fruit') }
+    const { choices } = await relay.openai().chat.completions.parse(asked)
+    assert.deepEqual(choices[0]!.message.parsed, FRUIT)
+    const message = await relay
+      .anthropic()
+      .messages.parse({ ...saying(in64(WRONG)), output_config: { format: zodOutputFormat(Fruit) } })
+    assert.deepEqual(message.parsed_output, FRUIT)
   })
 
   test('is not looked for in a call of a tool, nor where a limit was reached', async () => {
