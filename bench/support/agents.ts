@@ -44,5 +44,5 @@ export async function startModel(shop: Workshop): Promise<ScriptedModel> {
   const elsewhere = (): never => {
     throw new Error('what the model is asked is known to its own process only')
   }
-  return { url: line, requests: [], headers: {}, next: elsewhere, close: () => server.stop() }
+  return { url: line, requests: [], headers: {}, troubles: [], next: elsewhere, close: () => server.stop() }
 }

@@ -49,7 +49,11 @@ export function failureBody(failure: RelayFailure, kind: ClientKind, requestId: 
     case 'anthropic':
       return { type: 'error', error: { ...extra, type: failure.kind, message }, request_id: requestId }
     case 'openai':
-      return { error: { code: null, ...extra, message, type: failure.kind, param: failure.field || null } }
+      // Its SDKs look into `error`; whoever knows the relay looks beside it.
+      return {
+        error: { code: null, ...extra, message, type: failure.kind, param: failure.field || null },
+        ...extra,
+      }
   }
 }
 

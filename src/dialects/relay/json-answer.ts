@@ -7,16 +7,12 @@ import { askedAgain, jsonIn } from './structured.ts'
  * The JSON that was asked for, without what the model has put around it. If it is not what was asked for, the model is told
  * why and asked once more. Only a complete answer is looked at: one that calls a tool, or has reached a limit, is none yet.
  */
-export async function jsonAnswer(
-  { ask, stickyId }: { ask: Ask; stickyId: string | null },
-  listen: (ask: Ask) => Promise<Outcome>,
-): Promise<Outcome> {
+export async function jsonAnswer(ask: Ask, listen: (ask: Ask) => Promise<Outcome>): Promise<Outcome> {
   const wish = ask.json ?? { schema: null }
   const first = await listen(ask)
   const looked = look(first, wish)
   if ('outcome' in looked) return looked.outcome
-  const remembers = stickyId !== null && ask.messages.length === 1
-  const second = await listen(askedAgain(ask, textIn(first.pieces, 'text'), looked.problem, remembers))
+  const second = await listen(askedAgain(ask, textIn(first.pieces, 'text'), looked.problem))
   const again = look(second, wish)
   if ('outcome' in again) return withTokensOf(again.outcome, first)
   const message = `The model was asked twice and did not answer with the JSON that was asked for: ${again.problem}`

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createSseWriter } from '../../transports/sse.ts'
-import { type ContentPiece, type End, type Heading, type Outcome, transcriptOf } from './answer.ts'
-import type { Ask } from './ask.ts'
+import { type ContentPiece, type End, type Heading, merged, type Outcome, transcriptOf } from './answer.ts'
+import type { Ask, Block } from './ask.ts'
 import type { CallRecord, Calls } from './calls.ts'
 import { clientKind, failureAnswer, failureOf } from './errors.ts'
 import type { RelayEvents } from './events.ts'
@@ -12,6 +12,7 @@ import { limited } from './limit.ts'
 import { pathIn, routePath } from './paths.ts'
 import { costOf, withOwnPrices } from './prices.ts'
 import type { Answered, Cascade } from './providers/cascade.ts'
+import type { Memory, Recalled } from './sessions/memory.ts'
 import type { RelaySettings } from './settings-schema.ts'
 import type { Shape } from './shapes.ts'
 import { inputTokens } from './tokens.ts'
@@ -21,6 +22,7 @@ interface ServeDeps {
   license: Pick<LicensePolicy, 'admit'>
   calls: Pick<Calls, 'add'>
   events: Pick<RelayEvents, 'add'>
+  memory: Pick<Memory, 'recall'>
   settings: () => RelaySettings
   now: () => number
   newId: () => string
@@ -33,6 +35,10 @@ interface Running {
   heading: Heading
   ask: Ask
   stickyId: string | null
+  /** Null: nobody remembers it. */
+  recalled: Recalled | null
+  /** What of a stream has been sent so far. */
+  heard: ContentPiece[]
   /** Aborts when the client is gone. */
   signal: AbortSignal
 }
@@ -78,7 +84,7 @@ export function createServe(deps: ServeDeps) {
   async function inJson(running: Running, first: Answered): Promise<Answered> {
     const { ask, stickyId, signal, heading } = running
     let answer = first
-    const { pieces, end } = await jsonAnswer(running, async (asked) => {
+    const { pieces, end } = await jsonAnswer(ask, async (asked) => {
       if (asked !== ask) answer = await cascade.answer({ id: heading.id, ask: asked, stickyId, signal })
       return gather(limitedBy({ ...running, ask: asked }, answer), () => Promise.resolve())
     })
@@ -92,6 +98,7 @@ export function createServe(deps: ServeDeps) {
     res: ServerResponse,
   ): Promise<Outcome> {
     const outcome = await gather(limitedBy(running, answer), () => Promise.resolve())
+    await running.recalled?.keep(saidIn(outcome.pieces))
     const served = servedBy(running, answer)
     const body = shape.whole(running.heading, running.ask, outcome, served)
     sendJson(res, 200, body, requestIds(running.heading.id))
@@ -116,10 +123,12 @@ export function createServe(deps: ServeDeps) {
     writer.write(beginning)
     try {
       const outcome = await gather(limitedBy(running, answer), async (piece) => {
+        running.heard.push(piece)
         if (writer.write(encoder.piece(piece)) || !writer.open) return
         drained = Promise.withResolvers<void>()
         await drained.promise
       })
+      await running.recalled?.keep(saidIn(outcome.pieces))
       writer.write(encoder.end(outcome.end, servedBy(running, answer)))
       return outcome
     } catch (error) {
@@ -169,20 +178,34 @@ export function createServe(deps: ServeDeps) {
     events.add({ type: 'turn.finished', callId: heading.id, sessionId: stickyId, status })
   }
 
-  async function run(running: Running, shape: Shape, res: ServerResponse): Promise<void> {
+  async function run(given: Running, shape: Shape, res: ServerResponse): Promise<void> {
+    let running = given
     let answer: Answered | null = null
     try {
+      running = await recalled(given)
       answer = await answered(running)
       if (running.ask.json) answer = await inJson(running, answer)
       const outcome = await (running.ask.stream ? stream : whole)(running, shape, answer, res)
       record(running, answer, outcome, null)
+      await noteArrival(running, res)
     } catch (error) {
       const gone = running.signal.aborted
+      if (gone) await noteBreak(running)
       const failure = gone ? new RelayFailure(499, 'api_error', 'The client is gone') : failureOf(error)
       record(running, answer, null, failure)
       if (!gone && !(error instanceof RelayFailure)) deps.onFault(error)
       throw failure
+    } finally {
+      running.recalled?.leave()
     }
+  }
+
+  /** A session with a name is this call's until its answer has left. */
+  async function recalled(running: Running): Promise<Running> {
+    const { stickyId, ask, signal } = running
+    if (stickyId === null) return running
+    const recalled = await deps.memory.recall(stickyId, ask, signal)
+    return { ...running, ask: recalled.ask, recalled }
   }
 
   return async function serve(
@@ -199,7 +222,7 @@ export function createServe(deps: ServeDeps) {
       const ask = shape.read(await read(req))
       const heading: Heading = { id, model: ask.model, startedAt, inputTokens: inputTokens(ask) }
       events.add({ type: 'turn.started', callId: id, sessionId: stickyId, model: ask.model })
-      await run({ heading, ask, stickyId, signal: gone.signal }, shape, res)
+      await run({ heading, ask, stickyId, recalled: null, heard: [], signal: gone.signal }, shape, res)
     } catch (error) {
       if (res.headersSent || res.destroyed) return
       sendFailure(req, res, failureOf(error), id)
@@ -216,6 +239,33 @@ async function unheard(answer: Answered['pieces']): Promise<void> {
   const pieces = answer[Symbol.asyncIterator]()
   await pieces.next()
   await pieces.return?.()
+}
+
+/** What a caller keeps of an answer. */
+function saidIn(pieces: readonly ContentPiece[]): Block[] {
+  return merged(pieces).filter((piece) => piece.type !== 'thinking')
+}
+
+/** Who has not got the answer does not know of it: in one piece, not at all; in a stream, maybe. */
+async function noteArrival({ recalled, ask }: Running, res: ServerResponse): Promise<void> {
+  if (!recalled) return
+  if (await hasLeft(res)) await recalled.heard()
+  else if (!ask.stream) await recalled.undo()
+}
+
+/** Who went away in the middle of a stream has heard its beginning. */
+async function noteBreak({ recalled, heard }: Running): Promise<void> {
+  const said = saidIn(heard).filter(({ type }) => type === 'text')
+  if (said.length > 0) await recalled?.keep(said).catch(() => undefined)
+}
+
+/** Resolves when all is handed over to the system; false: the client was gone before. */
+function hasLeft(res: ServerResponse): Promise<boolean> {
+  if (res.writableFinished || res.destroyed) return Promise.resolve(res.writableFinished)
+  return new Promise((resolve) => {
+    res.once('finish', () => resolve(true))
+    res.once('close', () => resolve(res.writableFinished))
+  })
 }
 
 /** What a client calls its conversation; null: it wants none. */

@@ -1,11 +1,16 @@
-import type { Ask, JsonWish, Message } from './ask.ts'
+import type { Ask, JsonWish } from './ask.ts'
 import { problemsIn } from './json-schema.ts'
 
+/** What whoever answers is told before the conversation, with the wish for JSON in words; null: nothing. */
+export function systemOf({ system, json }: Pick<Ask, 'system' | 'json'>): string | null {
+  return joined([system ?? '', json ? jsonWords(json) : ''])
+}
+
 /**
- * The wish as a sentence for the system prompt. An agent cannot be held to a schema while it writes, but it follows one well.
+ * The wish as a sentence for the system prompt. It is none of the caller's own words, which a session keeps. An agent cannot be held to a schema while it writes, but it follows one well.
  * An upstream of the client's own shape gets the wish itself and holds its model to it.
  */
-export function jsonWords({ schema }: JsonWish): string {
+function jsonWords({ schema }: JsonWish): string {
   const only = 'no words around it, no code fence.'
   return schema === null
     ? `Answer with a single JSON object and nothing else: ${only}`
@@ -28,25 +33,25 @@ export function jsonIn(answer: string, { schema }: JsonWish): { json: string } |
   return { problem: 'it is not JSON' }
 }
 
-/**
- * The same call once more, with the answer that was no good and why. Who `remembers` the conversation is told only what is
- * new: it may go back further than this call does.
- */
-export function askedAgain(ask: Ask, answer: string, problem: string, remembers: boolean): Ask {
+/** The same call once more, with the answer that was no good and why. */
+export function askedAgain(ask: Ask, answer: string, problem: string): Ask {
   const said = answer.trim() === '' ? '(nothing)' : answer
   const wrong = `Your answer is not the JSON that was asked for: ${problem}. Answer again, with that JSON and nothing else.`
-  const before: Message[] = [...ask.messages, { role: 'assistant', content: [{ type: 'text', text: said }] }]
-  const { shape, json } = ask.body
+  const { body } = ask
   return {
     ...ask,
-    messages: [...(remembers ? [] : before), { role: 'user', content: [{ type: 'text', text: wrong }] }],
+    messages: [
+      ...ask.messages,
+      { role: 'assistant', content: [{ type: 'text', text: said }] },
+      { role: 'user', content: [{ type: 'text', text: wrong }] },
+    ],
     // An upstream of the same shape gets the body and not what was made of it.
     body: {
-      shape,
+      ...body,
       json: {
-        ...json,
+        ...body.json,
         messages: [
-          ...(json['messages'] as unknown[]),
+          ...(body.json['messages'] as unknown[]),
           { role: 'assistant', content: said },
           { role: 'user', content: wrong },
         ],

@@ -236,6 +236,16 @@ describe('JSON that was asked for', () => {
     assert.deepEqual(message.parsed_output, FRUIT)
   })
 
+  test('is a wish of its call only: a session keeps the prompt that it had', async () => {
+    const client = relay.openai({ sticky: 'json-once' })
+    const system = { role: 'system' as const, content: '[[sysword TERSE]]' }
+    const { model, messages } = chatting('[[say noted]]')
+    await client.chat.completions.create({ model, messages: [system, ...messages] })
+    const asked = { ...chatting(in64(FENCED)), response_format: format }
+    assert.deepEqual(JSON.parse(said(await client.chat.completions.create(asked))), FRUIT)
+    assert.equal(said(await client.chat.completions.create(chatting('[[system]]'))), 'system: TERSE')
+  })
+
   test('is not looked for in a call of a tool, nor where a limit was reached', async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
     const called = await ask(calling(['look', {}]), { response_format: format, tools })

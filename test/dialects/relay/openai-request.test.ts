@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type OpenAI from 'openai'
+import { systemOf } from '../../../src/dialects/relay/structured.ts'
 import { readOpenAi, wantsUsage } from '../../../src/dialects/relay/openai/request.ts'
 import { base64, nested, PNG, refuses } from './refusing.ts'
 
@@ -230,7 +231,7 @@ test('tools and the choice of one', () => {
 })
 
 test('a wish for JSON is told to the model', () => {
-  const system = (format: object): string => readOpenAi({ ...least, response_format: format }).system ?? ''
+  const system = (format: object): string => systemOf(readOpenAi({ ...least, response_format: format })) ?? ''
   assert.equal(system({ type: 'text' }), '')
   assert.match(system({ type: 'json_object' }), /single JSON object/)
   const schema = { type: 'object', properties: { a: { type: 'number' } } }

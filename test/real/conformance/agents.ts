@@ -19,7 +19,19 @@ export const claude: RealAgent = {
   failures: { 401: 401, 429: 429, 500: 500, 529: 529 },
   mayNotice: [],
   shell: (command) => ['Bash', { command, description: 'd' }],
+  asks: (near, far) => [
+    ['shell', false, 'Bash', { command: 'ls', description: 'd' }],
+    ['shell', false, 'Bash', { command: 'git status', description: 'd' }],
+    ['shell', false, 'Bash', { command: `cat ${near}`, description: 'd' }],
+    ['shell', true, 'Bash', { command: `cat ${far}`, description: 'd' }],
+    ['read', false, 'Read', { file_path: near }],
+    ['read', true, 'Read', { file_path: far }],
+    ['fetch', true, 'WebFetch', { url: 'http://127.0.0.1:9/', prompt: 'p' }],
+    ['fetch', false, 'WebFetch', { url: 'https://docs.python.org/3/', prompt: 'p' }],
+    ['search', true, 'WebSearch', { query: 'words' }],
+  ],
   tools: { command: 'Bash', edit: /^(Write|Edit)$/ },
+  leastEffort: 'off',
   steers: 'between rounds',
   denialEndsTurn: false,
 }
@@ -35,7 +47,16 @@ export const codex: RealAgent = {
   // There may be no bubblewrap on the machine; it has one of its own.
   mayNotice: ['config_warning'],
   shell: (cmd) => ['exec_command', { cmd }],
+  patchTwo: (one, other) => [
+    'apply_patch',
+    { input: `*** Begin Patch\n*** Add File: ${one}\n+a\n*** Add File: ${other}\n+b\n*** End Patch\n` },
+  ],
+  asks: (near) => [
+    ['shell', true, 'exec_command', { cmd: 'ls' }],
+    ['shell', true, 'exec_command', { cmd: `cat ${near}` }],
+  ],
   tools: { command: 'command', edit: /^fileChange$/ },
+  leastEffort: 'low',
   steers: 'at once',
   denialEndsTurn: false,
 }
@@ -49,7 +70,18 @@ export const gemini: RealAgent = {
   failures: { 401: 401, 429: 429, 500: 500, 529: 529 },
   mayNotice: [],
   shell: (command) => ['run_shell_command', { command, description: 'd' }],
+  asks: (near, far) => [
+    ['shell', false, 'run_shell_command', { command: 'ls', description: 'd' }],
+    ['shell', false, 'run_shell_command', { command: 'git status', description: 'd' }],
+    ['shell', true, 'run_shell_command', { command: 'touch b.txt', description: 'd' }],
+    ['read', false, 'read_file', { file_path: near }],
+    ['read', false, 'read_file', { file_path: far }],
+    ['search', false, 'glob', { pattern: '*.txt' }],
+    ['search', false, 'google_web_search', { query: 'x' }],
+    ['fetch', true, 'web_fetch', { prompt: 'get http://127.0.0.1:9/' }],
+  ],
   tools: { command: 'Bash', edit: /^Edit$/ },
+  leastEffort: 'low',
   steers: 'never',
   denialEndsTurn: false,
 }
@@ -67,7 +99,16 @@ export const opencode: RealAgent = {
   failures: { 401: null, 429: null, 500: null, 529: null },
   mayNotice: [],
   shell: (command) => ['bash', { command, description: 'd' }],
+  asks: (near) => [
+    ['shell', true, 'bash', { command: 'ls', description: 'd' }],
+    ['shell', true, 'bash', { command: `cat ${near}`, description: 'd' }],
+    ['read', false, 'read', { filePath: near }],
+    ['read', true, 'read', { filePath: near.replace(/[^/]+$/, '.env') }],
+    ['search', false, 'glob', { pattern: '*.txt' }],
+    ['fetch', true, 'webfetch', { url: 'http://127.0.0.1:9/', format: 'text' }],
+  ],
   tools: { command: 'Bash', edit: /^Edit$/ },
+  leastEffort: 'low',
   steers: 'never',
   denialEndsTurn: true,
 }

@@ -1,8 +1,9 @@
 import type { Ask, Block, JsonWish, ToolChoice, ToolDefinition } from '../ask.ts'
+import { effortOf } from '../effort.ts'
 import { RelayFailure } from '../failure.ts'
 import { type Body, bodyOf, type Field } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
-import { joined, jsonWords } from '../structured.ts'
+import { joined } from '../structured.ts'
 import { checkChoice, toolName, toolsOf } from '../tools.ts'
 import { MAX_BLOCKS, MAX_MESSAGES, MAX_MODEL, type Placed, turnsOf } from '../turns.ts'
 import { assistantBlocks, textOf, userBlocks } from './blocks.ts'
@@ -24,21 +25,20 @@ function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
   const model = fields.at('model').filled(MAX_MODEL)
   const [first, talk] = opening(fields.at('messages').items(MAX_MESSAGES))
   const tools = toolsOf(fields.at('tools'), readTool)
-  const json = wishOf(fields)
   return {
     model,
     stopSequences: stopSequencesOf(fields.at('stop_sequences')),
     system: joined([
       ...(fields.at('system').maybe(textsOf) ?? []),
       ...first.flatMap((message) => textsOf(message.at('content'))),
-      ...(json ? [jsonWords(json)] : []),
     ]),
     messages: turnsOf(talk.map(readMessage)),
     tools,
     toolChoice: choiceOf(fields.at('tool_choice'), tools),
     stream: fields.at('stream').flag(),
     thinking: thinkingOf(fields.at('thinking')),
-    json,
+    ...effortIn(fields),
+    json: wishOf(fields),
     body: { shape: 'anthropic', json: fields.value },
   }
 }
@@ -122,6 +122,13 @@ function choiceOf(choice: Field, tools: readonly ToolDefinition[]): ToolChoice {
   choice.object()
   const type = choice.at('type').oneOf('auto', 'any', 'none', 'tool')
   return checkChoice(choice, type === 'tool' ? { type, name: choice.at('name').text() } : { type }, tools)
+}
+
+/** Who turns thinking off means that, however much effort the answer is worth. */
+function effortIn(fields: Field): Pick<Ask, 'effort'> {
+  const effort = effortOf(fields.at('output_config').at('effort'))
+  const isOff = fields.at('thinking').at('type').value === 'disabled'
+  return isOff ? { effort: 'off' } : effort ? { effort } : {}
 }
 
 /** Also when the model thinks, what it thinks may be unwanted. */

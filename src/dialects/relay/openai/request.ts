@@ -1,7 +1,8 @@
 import type { Ask, JsonObject, JsonWish, ToolChoice, ToolDefinition } from '../ask.ts'
+import { effortOf } from '../effort.ts'
 import { bodyOf, type Field, isObject } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
-import { joined, jsonWords } from '../structured.ts'
+import { joined } from '../structured.ts'
 import { checkChoice, MAX_TOOLS, toolName, toolsOf } from '../tools.ts'
 import { MAX_MESSAGES, MAX_MODEL, turnsOf } from '../turns.ts'
 import { readCustomTool } from './custom.ts'
@@ -21,22 +22,19 @@ export function readOpenAi(body: unknown): Ask {
   const list = fields.at('messages').items(MAX_MESSAGES)
   const choice = fields.at('tool_choice')
   const tools = allowed(choice, toolsOf(fields.at('tools'), readTool))
-  const json = wishOf(fields.at('response_format'))
   return {
     model,
     maxTokens: maxTokensOf(fields),
     stopSequences: stopsOf(fields.at('stop')),
-    system: joined([
-      ...list.filter(isSystem).flatMap((message) => textsOf(message.at('content'))),
-      ...(json ? [jsonWords(json)] : []),
-    ]),
+    system: joined(list.filter(isSystem).flatMap((message) => textsOf(message.at('content')))),
     messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf)),
     tools,
     toolChoice: choiceOf(choice, tools),
     stream: fields.at('stream').flag(),
     // This shape has no place for it.
     thinking: false,
-    json,
+    ...effortIn(fields),
+    json: wishOf(fields.at('response_format')),
     body: { shape: 'openai', json: fields.value },
   }
 }
@@ -66,6 +64,13 @@ function refuseUnsupported(fields: Field): void {
 function isSystem(message: Field): boolean {
   const role = message.at('role').value
   return role === 'system' || role === 'developer'
+}
+
+/** Of the two places that programs write it to, the one of this API comes first. */
+function effortIn(fields: Field): Pick<Ask, 'effort'> {
+  const nested = effortOf(fields.at('reasoning').at('effort'))
+  const effort = effortOf(fields.at('reasoning_effort')) ?? nested
+  return effort ? { effort } : {}
 }
 
 function maxTokensOf(fields: Field): number {

@@ -25,10 +25,11 @@ const openai: Shape = {
   },
   headers: (apiKey) => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   body(ask, model) {
-    const { shape, json } = ask.body
+    const { shape, json, partial } = ask.body
     const options = shape === 'openai' ? (json['stream_options'] as JsonObject | null) : null
     return {
-      ...(shape === 'openai' ? json : openaiBody(ask, model)),
+      ...(shape === 'openai' && json),
+      ...((shape !== 'openai' || partial) && openaiBody(ask, model)),
       model,
       stream: true,
       stream_options: { ...options, include_usage: true },
