@@ -14,7 +14,7 @@ const DEFAULT_MAX_TOKENS = 32_000
 const UNSUPPORTED = ['functions', 'function_call', 'audio', 'top_logprobs'] as const
 
 /** The body of `POST /v1/chat/completions`. */
-export function readOpenAi(body: unknown): Ask {
+export function readOpenAi(body: unknown, named = false): Ask {
   const fields = bodyOf(body)
   refuseUnsupported(fields)
   const model = fields.at('model').filled(MAX_MODEL)
@@ -28,7 +28,7 @@ export function readOpenAi(body: unknown): Ask {
       ...list.filter(isSystem).flatMap((message) => textsOf(message.at('content'))),
       ...wishesOf(fields.at('response_format')),
     ]),
-    messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf)),
+    messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf), named),
     tools,
     toolChoice: choiceOf(fields.at('tool_choice'), tools),
     stream: fields.at('stream').flag(),

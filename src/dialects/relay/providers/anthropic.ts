@@ -1,4 +1,5 @@
 import type { Ask, Block, JsonObject, Piece, StopReason, TokenUsage } from '../ask.ts'
+import { withResults } from '../turns.ts'
 import type { Patience } from './connection.ts'
 import { brokenOf, unreachable, type Upstream } from './refusal.ts'
 import { inputOf, parsed, refuseTorn } from './json.ts'
@@ -49,7 +50,7 @@ function bodyOf(ask: Ask): JsonObject {
   const { temperature, top_p: topP } = ask.body.json
   return {
     max_tokens: ask.maxTokens,
-    messages: ask.messages
+    messages: withResults(ask.messages)
       .map(({ role, content }) => ({ role, content: content.flatMap(blockOf) }))
       .filter(({ content }) => content.length > 0),
     ...(ask.system !== null && { system: ask.system }),

@@ -1,3 +1,4 @@
+import { withResults } from '../turns.ts'
 import type { Ask, Block, JsonObject, Message, ToolChoice } from '../ask.ts'
 
 /** OpenAI's API takes no more. The relay itself minds all of them. */
@@ -11,7 +12,7 @@ export function openaiBody(ask: Ask, model: string): JsonObject {
   const { temperature, top_p: topP } = ask.body.json
   const system = ask.system === null ? [] : [{ role: 'system', content: ask.system }]
   return {
-    messages: [...system, ...ask.messages.flatMap(messagesOf)],
+    messages: [...system, ...withResults(ask.messages).flatMap(messagesOf)],
     [THINKS_FIRST.test(model) ? 'max_completion_tokens' : 'max_tokens']: ask.maxTokens,
     ...(ask.stopSequences.length > 0 && { stop: ask.stopSequences.slice(0, MAX_STOPS) }),
     ...(ask.tools.length > 0 && { tools: ask.tools.map(toolOf), tool_choice: choiceOf(ask.toolChoice) }),
