@@ -20,7 +20,6 @@ export const claude: RealAgent = {
   mayNotice: [],
   shell: (command) => ['Bash', { command, description: 'd' }],
   tools: { command: 'Bash', edit: /^(Write|Edit)$/ },
-  leastEffort: 'off',
   steers: 'between rounds',
   denialEndsTurn: false,
 }
@@ -37,7 +36,6 @@ export const codex: RealAgent = {
   mayNotice: ['config_warning'],
   shell: (cmd) => ['exec_command', { cmd }],
   tools: { command: 'command', edit: /^fileChange$/ },
-  leastEffort: 'low',
   steers: 'at once',
   denialEndsTurn: false,
 }
@@ -52,7 +50,6 @@ export const gemini: RealAgent = {
   mayNotice: [],
   shell: (command) => ['run_shell_command', { command, description: 'd' }],
   tools: { command: 'Bash', edit: /^Edit$/ },
-  leastEffort: 'low',
   steers: 'never',
   denialEndsTurn: false,
 }
@@ -71,7 +68,6 @@ export const opencode: RealAgent = {
   mayNotice: [],
   shell: (command) => ['bash', { command, description: 'd' }],
   tools: { command: 'Bash', edit: /^Edit$/ },
-  leastEffort: 'low',
   steers: 'never',
   denialEndsTurn: true,
 }
