@@ -165,6 +165,8 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
   switch (output.type) {
     case 'turn.accepted':
       return accepted(state, output)
+    case 'turn.begun':
+      return state.turn ? accepted(state, { type: 'turn.accepted', turnId: state.turn.id }) : []
     case 'steer.taken':
       return taken(state, output.steerId)
     case 'approval.asked':

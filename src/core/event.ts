@@ -87,6 +87,8 @@ export type AgentFact =
 
 /** What a translator may say: facts for the log, and signals for the engine. */
 export type AgentSignal =
+  /** The agent works on a message of ours and does not say on which: the turn that runs is accepted. */
+  | { type: 'turn.begun' }
   | { type: 'approval.asked'; approval: Question }
   | { type: 'approval.withdrawn'; requestId: string }
   /** It calls a tool of its client's, and waits. */

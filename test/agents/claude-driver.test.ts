@@ -89,6 +89,14 @@ describe('plan', () => {
     ])
   })
 
+  test('where nobody can answer it has no tool to ask, beside all that is disallowed anyway', () => {
+    const { args } = plan({ settings: { questions: false, disallowedTools: ['Bash'] } })
+    assert.deepEqual(
+      args.filter((arg) => arg.startsWith('--disallowedTools')),
+      ['--disallowedTools=Bash', '--disallowedTools=AskUserQuestion'],
+    )
+  })
+
   test('prompts are told over stdin', () => {
     const { args, greeting } = plan({ settings: { systemPrompt: 'secret one', appendSystemPrompt: 'two' } })
     assert.ok(!args.join(' ').includes('secret'))

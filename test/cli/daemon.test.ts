@@ -84,7 +84,7 @@ test('help and version end with 0', async (t) => {
 })
 
 test('start tells where it listens, which agents it found and where the dashboard will be', async () => {
-  for (let tries = 0; tries < 500 && !daemon.output().includes('agents:'); tries++) {
+  for (let tries = 0; tries < 3000 && !daemon.output().includes('agents:'); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   assert.match(daemon.output(), new RegExp(`is ready \\(pid ${daemon.pid}, data in ${daemon.corralHome}\\)`))

@@ -1,8 +1,8 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
+import { asArray, asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
 import { compactBoundary, compactError, compacting, compactionFailed } from './compaction.ts'
 import { modeOf } from './mode.ts'
-import { type ClaudeState, nothing, other, type Step, withSubAgent } from './state.ts'
+import { type ClaudeState, inTurn, nothing, other, type Step, withSubAgent } from './state.ts'
 
 const MAX_INIT = 16 * 1024
 const CHATTER = new Set<unknown>(['thinking_tokens', 'session_state_changed', 'ui_invalidate'])
@@ -27,10 +27,14 @@ export function system(state: ClaudeState, line: JsonObject): Step {
   }
 }
 
+/** A version that has it names the messages it has, in `command_lifecycle`. */
+const TELLS = 'msg_lifecycle_v1'
+
 /** Comes at the start of every turn, not of the process. */
 function init(state: ClaudeState, line: JsonObject): Step {
-  return {
-    state: { ...state, permissionMode: asString(line.permissionMode) ?? state.permissionMode },
+  const tells = state.tells || asArray(line.capabilities).includes(TELLS)
+  return inTurn({
+    state: { ...state, tells, permissionMode: asString(line.permissionMode) ?? state.permissionMode },
     outputs: [
       {
         type: 'agent.init',
@@ -40,7 +44,7 @@ function init(state: ClaudeState, line: JsonObject): Step {
         raw: withoutLongLists(line, MAX_INIT),
       },
     ],
-  }
+  })
 }
 
 /**
@@ -48,7 +52,7 @@ function init(state: ClaudeState, line: JsonObject): Step {
  * changed by itself is news. `default` is both our `auto` and our `ask`, so repeating a known mode would be wrong.
  */
 function status(state: ClaudeState, line: JsonObject): Step {
-  if (line.status === 'compacting') return compacting(state)
+  if (line.status === 'compacting') return inTurn(compacting(state))
   if (line.compact_result === 'failed') return compactionFailed(state, compactError(line))
   const now = asString(line.permissionMode)
   if (now === null || now === state.permissionMode) return nothing(state)

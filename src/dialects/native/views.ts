@@ -1,3 +1,4 @@
+import { aboutOf } from '../../core/about.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { openApprovals, statusOf, tierOf, type Session } from '../../core/session.ts'
 import type { Turn } from '../../core/turn.ts'
@@ -47,6 +48,7 @@ export function viewApproval(row: ApprovalRow): ApprovalView {
     kind: row.kind,
     tool: row.tool,
     input: row.input,
+    about: aboutOf(row),
     callId: row.callId,
     summary: row.summary,
     suggestions: row.suggestions,

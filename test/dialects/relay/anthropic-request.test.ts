@@ -154,12 +154,12 @@ test('everything that a client of the SDK may say', () => {
   ])
 })
 
-test('an image of 30 MB is read in no time', () => {
+test('an image of 30 MB is read as it is', () => {
   const data = Buffer.alloc(22 * 1024 * 1024).toString('base64')
-  const started = performance.now()
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } }
-  readAnthropic({ ...least, messages: [{ role: 'user', content: [image] }] })
-  assert.ok(performance.now() - started < 2_000)
+  const { messages } = readAnthropic({ ...least, messages: [{ role: 'user', content: [image] }] })
+  const [read] = messages[0]!.content
+  assert.ok(read?.type === 'image' && read.data === data)
 })
 
 test('a wish for JSON is told to the model', () => {

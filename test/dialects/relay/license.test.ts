@@ -215,10 +215,12 @@ test('an authority that is gone is trusted for seven days, also over a restart',
 
 test('an authority that never answers costs one wait, not one for each call', async () => {
   answer = () => undefined
-  const { policy } = remote({ timeoutMs: 50 })
+  const { policy, problems } = remote({ timeoutMs: 50 })
   await assert.rejects(policy.admit(), { status: 402 })
   await assert.rejects(policy.admit(), { status: 402 })
-  assert.equal(asked.length, 1)
+  // On a busy machine the time may be over before the question has arrived.
+  assert.ok(asked.length <= 1)
+  assert.match(problems.join(), /^[^,]*cannot be reached[^,]*$/)
 })
 
 test('nonsense and redirects are no answer, and change nothing', async () => {

@@ -1,0 +1,40 @@
+import { connect } from '../../src/dialects/native/client.ts'
+import type { TestDaemon } from './daemon.ts'
+import type { TestEngine } from './engine.ts'
+
+/** Says a message for the demo agent whose turn lasts, on however slow a machine, until `goOn`: it waits for an answer. */
+export const HELD = '[[ask May I go on?]]'
+
+const WAIT_MS = 30_000
+
+/** Answers the question that a held turn waits with. The agent does what the answer says next. */
+export async function goOn(
+  where: TestEngine | TestDaemon,
+  sessionId: string,
+  next = '[[say gone on]]',
+): Promise<void> {
+  if ('engine' in where) {
+    const { engine } = where
+    const [open] = await asked(() => engine.approvals({ sessionId, open: true, limit: 1 }))
+    await engine.decide({ approvalId: open!.id, decision: { behavior: 'respond', text: next }, by: 'test' })
+    return
+  }
+  const client = await connect(where.socket)
+  try {
+    const [open] = await asked(
+      async () => (await client.call('approval.list', { sessionId, open: true })).approvals,
+    )
+    await client.call('approval.decide', { approvalId: open!.id, behavior: 'respond', text: next })
+  } finally {
+    client.close()
+  }
+}
+
+async function asked<T>(look: () => T[] | Promise<T[]>): Promise<T[]> {
+  for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
+    const found = await look()
+    if (found.length > 0) return found
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error('the turn never asked')
+}
