@@ -219,7 +219,7 @@ export function createServe(deps: ServeDeps) {
     res.once('close', () => gone.abort())
     try {
       const stickyId = stickyIdOf(req)
-      const ask = shape.read(await read(req))
+      const ask = shape.read(await read(req), stickyId !== null)
       const heading: Heading = { id, model: ask.model, startedAt, inputTokens: inputTokens(ask) }
       events.add({ type: 'turn.started', callId: id, sessionId: stickyId, model: ask.model })
       await run({ heading, ask, stickyId, recalled: null, heard: [], signal: gone.signal }, shape, res)

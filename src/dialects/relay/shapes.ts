@@ -10,7 +10,8 @@ import { openAiStream } from './openai/stream.ts'
 
 /** One of the two ways to ask and to be answered. */
 export interface Shape {
-  read(body: unknown): Ask
+  /** `named`: it is a call of a session, which may know the calls that a lone message brings results of. */
+  read(body: unknown, named: boolean): Ask
   stream(heading: Heading, ask: Ask): StreamEncoder
   whole(heading: Heading, ask: Ask, outcome: Outcome, served: Served): object
 }

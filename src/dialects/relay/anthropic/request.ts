@@ -9,9 +9,9 @@ import { MAX_BLOCKS, MAX_MESSAGES, MAX_MODEL, type Placed, turnsOf } from '../tu
 import { assistantBlocks, textOf, userBlocks } from './blocks.ts'
 
 /** The body of `POST /v1/messages`. What is not looked at here passes: it is for upstreams that understand it. */
-export function readAnthropic(body: unknown): Ask {
+export function readAnthropic(body: unknown, named = false): Ask {
   const fields = bodyOf(body)
-  return { ...prompt(fields), maxTokens: fields.at('max_tokens').integer(1) }
+  return { ...prompt(fields, named), maxTokens: fields.at('max_tokens').integer(1) }
 }
 
 /** The body of `POST /v1/messages/count_tokens`: nothing is going to be written, so there is no `max_tokens`. */
@@ -19,7 +19,7 @@ export function readForCounting(body: unknown): Ask {
   return { ...prompt(bodyOf(body)), maxTokens: 1 }
 }
 
-function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
+function prompt(fields: Body, named = false): Omit<Ask, 'maxTokens'> {
   checkKnobs(fields)
   refuseThread(fields.at('thread'))
   const model = fields.at('model').filled(MAX_MODEL)
@@ -32,7 +32,7 @@ function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
       ...(fields.at('system').maybe(textsOf) ?? []),
       ...first.flatMap((message) => textsOf(message.at('content'))),
     ]),
-    messages: turnsOf(talk.map(readMessage)),
+    messages: turnsOf(talk.map(readMessage), named),
     tools,
     toolChoice: choiceOf(fields.at('tool_choice'), tools),
     stream: fields.at('stream').flag(),

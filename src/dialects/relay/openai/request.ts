@@ -15,7 +15,7 @@ const DEFAULT_MAX_TOKENS = 32_000
 const UNSUPPORTED = ['functions', 'function_call', 'audio', 'top_logprobs'] as const
 
 /** The body of `POST /v1/chat/completions`. */
-export function readOpenAi(body: unknown): Ask {
+export function readOpenAi(body: unknown, named = false): Ask {
   const fields = bodyOf(body)
   refuseUnsupported(fields)
   const model = fields.at('model').filled(MAX_MODEL)
@@ -27,7 +27,7 @@ export function readOpenAi(body: unknown): Ask {
     maxTokens: maxTokensOf(fields),
     stopSequences: stopsOf(fields.at('stop')),
     system: joined(list.filter(isSystem).flatMap((message) => textsOf(message.at('content')))),
-    messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf)),
+    messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf), named),
     tools,
     toolChoice: choiceOf(choice, tools),
     stream: fields.at('stream').flag(),

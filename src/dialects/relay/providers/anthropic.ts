@@ -1,5 +1,6 @@
 import type { Ask, Block, JsonObject, Piece, StopReason, TokenUsage } from '../ask.ts'
 import { systemOf } from '../structured.ts'
+import { withResults } from '../turns.ts'
 import type { Patience } from './connection.ts'
 import { brokenOf, unreachable, type Upstream } from './refusal.ts'
 import { inputOf, parsed, refuseTorn } from './json.ts'
@@ -51,7 +52,7 @@ function bodyOf(ask: Ask): JsonObject {
   const system = systemOf(ask)
   return {
     max_tokens: ask.maxTokens,
-    messages: ask.messages
+    messages: withResults(ask.messages)
       .map(({ role, content }) => ({ role, content: content.flatMap(blockOf) }))
       .filter(({ content }) => content.length > 0),
     ...(system !== null && { system }),

@@ -1,3 +1,4 @@
+import { withResults } from '../turns.ts'
 import type { Ask, Block, JsonObject, Message, ToolChoice } from '../ask.ts'
 import { systemOf } from '../structured.ts'
 
@@ -13,7 +14,7 @@ export function openaiBody(ask: Ask, model: string): JsonObject {
   const said = systemOf(ask)
   const system = said === null ? [] : [{ role: 'system', content: said }]
   return {
-    messages: [...system, ...ask.messages.flatMap(messagesOf)],
+    messages: [...system, ...withResults(ask.messages).flatMap(messagesOf)],
     [THINKS_FIRST.test(model) ? 'max_completion_tokens' : 'max_tokens']: ask.maxTokens,
     ...(ask.stopSequences.length > 0 && { stop: ask.stopSequences.slice(0, MAX_STOPS) }),
     ...(ask.tools.length > 0 && { tools: ask.tools.map(toolOf), tool_choice: choiceOf(ask.toolChoice) }),

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { startScriptedModel } from '../../../support/model/server.ts'
-import { chatting, MODEL, startRelay } from './rig.ts'
+import { calling, callsOf, chatting, MODEL, startRelay, TOOLS } from './rig.ts'
 
 /*
  * SDKs send the same request again when it has failed or nothing came. The model behind the relay shows what it was told.
@@ -77,6 +77,22 @@ for (const [shape, say] of Object.entries(CLIENTS)) {
     })
   })
 }
+
+test('an API is told that a call of a tool had no result', async () => {
+  const client = relay.anthropic({ sticky: 'unanswered' })
+  const asked = { model: MODEL, max_tokens: 1000 }
+  const question = { role: 'user' as const, content: calling(['look', {}]) }
+  const held = await client.messages.create({ ...asked, messages: [question], tools: TOOLS })
+  await client.messages.create({ ...asked, messages: [{ role: 'user', content: '[[say well]]' }] })
+  const { messages, tools } = model.requests.at(-1)!.body as {
+    messages: { content: unknown }[]
+    tools: unknown[]
+  }
+  assert.equal(tools.length, TOOLS.length)
+  const content = [{ type: 'text', text: 'There is no result of this call.' }]
+  const result = { type: 'tool_result', tool_use_id: callsOf(held)[0]!.id, content, is_error: true }
+  assert.deepEqual(messages.at(-1)!.content, [result, { type: 'text', text: '[[say well]]' }])
+})
 
 test('whoever answers is told what others have said: memory is the session’s', async () => {
   const say = CLIENTS['anthropic']!
