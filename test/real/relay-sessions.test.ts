@@ -7,7 +7,7 @@ import { eventually, processesIn, type Rig, startRig } from './rig.ts'
 
 const MAX_HELD = 2
 /** The sessions that have a name here. */
-const NAMED = ['again', 'killed', 'effort']
+const NAMED = ['again', 'patience', 'killed', 'effort']
 
 let rig: Rig
 const url = (): string => rig.daemon.listeners['relay']!
@@ -124,6 +124,20 @@ describe('with the real claude, a session remembers what was said', { skip: clau
     const asked = lastAsked()
     assert.match(asked, /alpha[^]*echo: alpha[^]*beta/)
     assert.equal(asked.split('beta').length, 2, asked)
+  })
+
+  test('a call that is sent again after its client gave up is told once', async () => {
+    await client('patience').messages.create(asking('alpha'))
+    rig.model.troubles.push('silence')
+    const gone = new AbortController()
+    const asked = rig.model.next()
+    const first = client('patience').messages.create(asking('beta'), { signal: gone.signal })
+    await asked
+    gone.abort()
+    await assert.rejects(first)
+    assert.match(textOf(await client('patience').messages.create(asking('beta'))), /beta$/)
+    assert.match(lastAsked(), /alpha[^]*echo: alpha[^]*beta/)
+    assert.equal(lastAsked().split('beta').length, 2)
   })
 
   test('over a kill -9 in the middle of an answer', async () => {

@@ -1,16 +1,22 @@
-import { connect } from '../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
 import type { TestDaemon } from './daemon.ts'
 import type { TestEngine } from './engine.ts'
 
 /** Says a message for the demo agent whose turn lasts, on however slow a machine, until `goOn`: it waits for an answer. */
 export const HELD = '[[ask May I go on?]]'
 
-/** The same where nobody can answer questions; the session has to be in mode `ask`. */
-export const HELD_TOOL = '[[shell May I go on?]]'
-
 const WAIT_MS = 30_000
 
-/** Answers what a held turn waits with. The agent does what the answer says next. */
+/** A session whose turns can be held; agents of those that are made over Codecast ask nobody. */
+export async function sessionToHold(where: TestEngine | TestDaemon): Promise<string> {
+  if ('engine' in where) return (await where.engine.create({ agent: 'demo', cwd: where.cwd })).id
+  return withClient(
+    where,
+    async (client) => (await client.call('session.create', { agent: 'demo', cwd: where.project })).id,
+  )
+}
+
+/** Answers the question that a held turn waits with. The agent does what the answer says next. */
 export async function goOn(
   where: TestEngine | TestDaemon,
   sessionId: string,
@@ -19,23 +25,24 @@ export async function goOn(
   if ('engine' in where) {
     const { engine } = where
     const [open] = await asked(() => engine.approvals({ sessionId, open: true, limit: 1 }))
-    await engine.decide({ approvalId: open!.id, decision: answer(open!, next), by: 'test' })
+    await engine.decide({ approvalId: open!.id, decision: { behavior: 'respond', text: next }, by: 'test' })
     return
   }
-  const client = await connect(where.socket)
-  try {
+  await withClient(where, async (client) => {
     const [open] = await asked(
       async () => (await client.call('approval.list', { sessionId, open: true })).approvals,
     )
-    await client.call('approval.decide', { approvalId: open!.id, ...answer(open!, next) })
+    await client.call('approval.decide', { approvalId: open!.id, behavior: 'respond', text: next })
+  })
+}
+
+async function withClient<T>({ socket }: TestDaemon, work: (client: NativeClient) => Promise<T>): Promise<T> {
+  const client = await connect(socket)
+  try {
+    return await work(client)
   } finally {
     client.close()
   }
-}
-
-function answer({ kind }: { kind: string }, next: string) {
-  if (kind === 'question') return { behavior: 'respond' as const, text: next }
-  return { behavior: 'allow' as const, input: { command: next } }
 }
 
 async function asked<T>(look: () => T[] | Promise<T[]>): Promise<T[]> {

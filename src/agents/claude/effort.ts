@@ -1,7 +1,7 @@
 import type { Effort } from '../../core/effort.ts'
 import { request } from './control.ts'
 
-/** Claude's levels begin with `low`; whether the model thinks at all is told beside that. */
+/** Claude's levels begin with `low`; thinking can be turned off beside that, with models that let it. */
 const LEVELS: Readonly<Partial<Record<Effort, string>>> = { off: 'low', minimal: 'low' }
 
 /** Holds from the next turn on, for every model. What a model does not have Claude replaces itself, or leaves out. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { goOn, HELD_TOOL } from '../../support/held.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { create, eventually, type Json, result, send, type Stream, textOf, types } from './client.ts'
 
 let daemon: TestDaemon
@@ -23,8 +23,8 @@ async function leave(sessionId: string, stream: Stream): Promise<void> {
 
 describe('disconnect and reconnect', () => {
   test('a turn whose stream was cut goes on, and reconnect returns it from its start, once', async () => {
-    const sessionId = await create(base, daemon.project, { mode: 'ask' })
-    const stream = await send(base, sessionId, HELD_TOOL)
+    const sessionId = await sessionToHold(daemon)
+    const stream = await send(base, sessionId, HELD)
     await stream.until('tool_use')
     await leave(sessionId, stream)
     const stats = await result(base, 'session.queue_stats', { sessionId })
@@ -54,12 +54,10 @@ describe('disconnect and reconnect', () => {
   })
 
   test('responsePending is what reconnect returns', async () => {
-    const sessionId = await create(base, daemon.project, { mode: 'ask' })
-    const first = await send(base, sessionId, HELD_TOOL)
-    const stream = await send(base, sessionId, '[[shell a]]', { follow: true })
-    await stream.until('queued')
-    await leave(sessionId, stream)
-    await result(base, 'session.set_mode', { sessionId, mode: 'auto' })
+    const sessionId = await sessionToHold(daemon)
+    const first = await send(base, sessionId, HELD)
+    assert.deepEqual(types(await (await send(base, sessionId, '[[shell a]]')).rest()), ['queued', '[DONE]'])
+    await goOn(daemon, sessionId)
     await first.rest()
     // Pieces of a message are counted until it is whole: what is counted stays the same once the turn is over.
     await eventually(
@@ -80,12 +78,13 @@ describe('disconnect and reconnect', () => {
 
   test('queued answers are there too, in order and once, however their senders went', async () => {
     const sessionId = await create(base, daemon.project, { mode: 'ask' })
-    const running = await send(base, sessionId, HELD_TOOL)
+    const running = await send(base, sessionId, '[[shell one]]')
+    await running.until('tool_use')
     await (await send(base, sessionId, '[[say two]]')).rest()
     const queued = await send(base, sessionId, '[[say three]]', { follow: true })
     await queued.until('queued')
     queued.cut()
-    await goOn(daemon, sessionId)
+    await result(base, 'session.set_mode', { sessionId, mode: 'auto' })
     await running.rest()
     const seen: Json[] = []
     await eventually(
@@ -112,8 +111,8 @@ describe('disconnect and reconnect', () => {
   })
 
   test('resume marks the client as back and keeps what waits', async () => {
-    const sessionId = await create(base, daemon.project, { mode: 'ask' })
-    const stream = await send(base, sessionId, HELD_TOOL)
+    const sessionId = await sessionToHold(daemon)
+    const stream = await send(base, sessionId, HELD)
     await stream.until('tool_use')
     await leave(sessionId, stream)
     await result(base, 'session.resume', { sessionId })

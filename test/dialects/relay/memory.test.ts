@@ -161,6 +161,16 @@ describe('what a named session remembers', () => {
     assert.deepEqual([memory.has('s'), readdirSync(directory)], [false, []])
   })
 
+  test('is forgotten when there are too many names, the one that nobody used for longest first', async () => {
+    const memory = memoryIn(scratch())
+    await call(memory, 'one')
+    clock += 1000
+    for (let made = 1; made < 10_000; made++) memory.begin(`n${made}`)
+    assert.deepEqual([memory.count(), memory.has('s')], [10_000, true])
+    memory.begin('one more')
+    assert.deepEqual([memory.count(), memory.has('s'), memory.has('n1')], [10_000, false, true])
+  })
+
   test('is one call’s at a time', async () => {
     const memory = memoryIn(scratch())
     const first = await memory.recall('s', anAsk({ messages: [user('one')] }), signal)

@@ -26,8 +26,6 @@ export interface RealAgent {
   asks(near: string, far: string): [about: ToolClass, asked: boolean, tool: string, input: object][]
   /** What a question about a command, and one about an edit, calls it. */
   tools: { command: string; edit: RegExp }
-  /** What it makes of no thinking at all: who cannot do without gives the least there is. */
-  leastEffort: 'off' | 'low'
   /** When it hears a message in the middle of a turn. */
   steers: 'never' | 'at once' | 'between rounds'
   /** A call that was refused ends its turn; else the model hears of it and goes on. */

@@ -31,7 +31,6 @@ export const claude: RealAgent = {
     ['search', true, 'WebSearch', { query: 'words' }],
   ],
   tools: { command: 'Bash', edit: /^(Write|Edit)$/ },
-  leastEffort: 'off',
   steers: 'between rounds',
   denialEndsTurn: false,
 }
@@ -56,7 +55,6 @@ export const codex: RealAgent = {
     ['shell', true, 'exec_command', { cmd: `cat ${near}` }],
   ],
   tools: { command: 'command', edit: /^fileChange$/ },
-  leastEffort: 'low',
   steers: 'at once',
   denialEndsTurn: false,
 }
@@ -81,7 +79,6 @@ export const gemini: RealAgent = {
     ['fetch', true, 'web_fetch', { prompt: 'get http://127.0.0.1:9/' }],
   ],
   tools: { command: 'Bash', edit: /^Edit$/ },
-  leastEffort: 'low',
   steers: 'never',
   denialEndsTurn: false,
 }
@@ -108,7 +105,6 @@ export const opencode: RealAgent = {
     ['fetch', true, 'webfetch', { url: 'http://127.0.0.1:9/', format: 'text' }],
   ],
   tools: { command: 'Bash', edit: /^Edit$/ },
-  leastEffort: 'low',
   steers: 'never',
   denialEndsTurn: true,
 }

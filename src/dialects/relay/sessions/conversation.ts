@@ -1,4 +1,6 @@
 import type { Ask, Block, Message } from '../ask.ts'
+import { invalid } from '../failure.ts'
+import { inTurns, openCalls } from '../turns.ts'
 import { groundsOf, grown, type Known, newPart, NOTHING } from './history.ts'
 
 /** What holds for a conversation beside what is said in it. */
@@ -41,8 +43,9 @@ export function continued(conversation: Conversation, given: Ask): Continued {
   const lone = given.messages.length === 1
   const ask = lone && isBare(given) ? { ...given, ...conversation.grounds } : given
   const { system, tools, toolChoice } = ask
-  const isSame = conversation.grounds !== null && groundsOf(conversation.grounds) === groundsOf(ask)
-  const grounds = isSame ? null : { system, tools, toolChoice }
+  const own = { system, tools, toolChoice }
+  const isSame = conversation.grounds !== null && groundsOf(conversation.grounds) === groundsOf(own)
+  const grounds = isSame ? null : own
   return { ...(lone ? goneOn : retold)(conversation, ask), grounds }
 }
 
@@ -51,9 +54,25 @@ function goneOn(conversation: Conversation, ask: Ask): Omit<Continued, 'grounds'
   const again = last?.heard === false && same(last.messages, ask.messages)
   const before = again ? withoutLast(conversation) : conversation
   const earlier = messagesOf(before)
+  checkResults(openCalls(earlier), ask)
   const messages = inTurns([...earlier, ...ask.messages])
   const body = earlier.length > 0 ? { ...ask.body, partial: true as const } : ask.body
   return { ask: { ...ask, messages, body }, place: again ? 'last' : 'behind', added: ask.messages }
+}
+
+/** Results are of the calls that the session waits for, and of all of them. */
+function checkResults(open: readonly string[], { messages }: Ask): void {
+  const results = messages[0]!.content.flatMap((block) => (block.type === 'tool_result' ? [block] : []))
+  const ids = results.map(({ toolUseId }) => toolUseId)
+  const shown = (id: string): string => JSON.stringify(id.slice(0, 100))
+  for (const [at, id] of ids.entries()) {
+    if (open.includes(id) && ids.indexOf(id) === at) continue
+    throw invalid('messages', `\`messages\` has a result that is of no unanswered tool call: ${shown(id)}`)
+  }
+  const missing = ids.length > 0 ? open.find((id) => !ids.includes(id)) : undefined
+  if (missing !== undefined) {
+    throw invalid('messages', `\`messages\` has no result of the tool call ${shown(missing)}`)
+  }
 }
 
 function retold(conversation: Conversation, ask: Ask): Omit<Continued, 'grounds'> {
@@ -76,18 +95,6 @@ export function messagesOf({ exchanges }: Conversation): Message[] {
   return inTurns(
     exchanges.flatMap(({ messages, answer }) => [...messages, { role: 'assistant', content: answer }]),
   )
-}
-
-/** Neighbours of the same role are one turn; what says nothing is none. */
-export function inTurns(messages: readonly Message[]): Message[] {
-  const turns: Message[] = []
-  for (const { role, content } of messages) {
-    if (content.length === 0) continue
-    const before = turns.at(-1)
-    if (before?.role === role) turns[turns.length - 1] = { role, content: [...before.content, ...content] }
-    else turns.push({ role, content })
-  }
-  return turns
 }
 
 function same(one: readonly Message[], other: readonly Message[]): boolean {

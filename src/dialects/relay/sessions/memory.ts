@@ -4,7 +4,8 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ask, Block } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
-import { continued, type Continued, EMPTY, inTurns } from './conversation.ts'
+import { inTurns } from '../turns.ts'
+import { continued, type Continued, EMPTY } from './conversation.ts'
 import { append, conversationsIn, type Entry, readConversation, write } from './conversation-file.ts'
 import { createLanes } from './gate.ts'
 import { grown, type Known, NOTHING } from './history.ts'
@@ -33,6 +34,8 @@ export interface Memory {
   count(): number
   /** False: there was none. */
   forget(name: string): boolean
+  /** There is one of this name, and nothing was said in it yet. */
+  begin(name: string): void
   /** Forgets those that nobody has used since; these were they. */
   expire(before: number): string[]
   /** Those that an earlier daemon left. */
@@ -60,26 +63,26 @@ interface Named {
 
 /** A longer one no model would take. */
 const MAX_BYTES = 64 * 1024 * 1024
+const MAX_NAMES = 10_000
 
 export function createMemory({ directory, maxWaiting, now, kept, onProblem }: MemoryDeps): Memory {
   const lanes = createLanes(maxWaiting)
   const names = new Map<string, Named>()
   mkdirSync(directory, { recursive: true, mode: 0o700 })
 
-  function entered(name: string): Named {
+  function begin(name: string): Named {
+    if (names.size >= MAX_NAMES) makeRoom()
     const file = `${createHash('sha256').update(name).digest('hex')}.jsonl`
-    const fresh = { path: join(directory, file), usedAt: now(), busy: true, written: false }
-    const named = names.get(name) ?? fresh
-    named.busy = true
+    const named = { path: join(directory, file), usedAt: now(), busy: false, written: false }
     names.set(name, named)
     return named
   }
 
-  function left(name: string, named: Named): void {
-    named.busy = false
-    named.usedAt = now()
-    // Nothing was said under it.
-    if (!named.written && names.get(name) === named) names.delete(name)
+  /** Programs may make up a name for every call: the one that nobody has used for longest goes. */
+  function makeRoom(): void {
+    const idle = [...names].filter(([, { busy }]) => !busy)
+    const oldest = idle.reduce((one, other) => (other[1].usedAt < one[1].usedAt ? other : one), idle[0]!)
+    if (oldest) forget(oldest[0])
   }
 
   async function read(named: Named, ask: Ask): Promise<Continued> {
@@ -145,13 +148,16 @@ export function createMemory({ directory, maxWaiting, now, kept, onProblem }: Me
 
   return {
     forget,
+    begin: (name) => void begin(name),
     has: (name) => names.has(name),
     count: () => names.size,
     async recall(name, ask, signal) {
       const leaveLane = await lanes.enter(name, signal)
-      const named = entered(name)
+      const named = names.get(name) ?? begin(name)
+      named.busy = true
       const leave = (): void => {
-        left(name, named)
+        named.busy = false
+        named.usedAt = now()
         leaveLane()
       }
       try {

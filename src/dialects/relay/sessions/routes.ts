@@ -5,7 +5,7 @@ import type { Talks } from './talks.ts'
 
 interface SessionRoutesDeps {
   talks: Pick<Talks, 'sticky' | 'list' | 'drop'>
-  memory: Pick<Memory, 'has' | 'forget' | 'expire'>
+  memory: Pick<Memory, 'has' | 'forget' | 'begin' | 'expire'>
   pool: Pool
   events: Pick<RelayEvents, 'add'>
   now: () => number
@@ -15,7 +15,7 @@ interface SessionRoutesDeps {
 export interface SessionRoutes {
   /** There is no half-written prompt here that could be cleared: a call has all of it. */
   clearPrompt(id: string): object
-  /** Forgets what was said, and has a process ready for what comes. */
+  /** Forgets what was said, if there is such a session, and has a process ready for what comes. */
   reset(id: string): Promise<object>
   /** False: there is none. */
   forget(id: string): boolean
@@ -48,6 +48,7 @@ export function createSessionRoutes({ talks, memory, pool, events, now }: Sessio
     async reset(id) {
       const startedAt = now()
       forget(id)
+      memory.begin(id)
       await pool.ready(READY_MS)
       return { ok: true, session_id: id, latency_ms: now() - startedAt }
     },

@@ -25,7 +25,7 @@ test('a call that cannot be counted is refused, and takes nobody’s place', asy
   rmdirSync(draft)
   const { status } = await relay.post('/v1/messages', saying('[[say hi]]'))
   assert.equal(status, 200)
-  await nobodyLeft(relay, 0)
+  await nobodyLeft(relay, 2)
 })
 
 test('a call whose session cannot be written down is refused, and answered when it can', async () => {

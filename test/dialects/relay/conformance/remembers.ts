@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { calling, chatting, FUNCTIONS, MODEL, sharedRelay, TOOLS } from './rig.ts'
+import { calling, callsOf, chatting, FUNCTIONS, MODEL, saying, sharedRelay, textOf, TOOLS } from './rig.ts'
 
 const relay = await sharedRelay()
 
@@ -161,4 +161,40 @@ test('a session goes on with what its caller heard before it hung up', async () 
   await ask('heard in part', [first])
   await hangUp('heard in part', [user('[[remember NUT]] [[drip 2000 20]]')])
   assert.equal((await ask('heard in part', [user('[[recall]]')])).text, 'recall: NUT')
+})
+
+describe('a session knows the calls that a lone result is of', () => {
+  const question = calling(['look', {}], ['add', {}])
+
+  test('anthropic', async () => {
+    const client = relay.anthropic({ sticky: 'lone results' })
+    const first = await client.messages.create({ ...saying(question), tools: TOOLS })
+    const results = callsOf(first).map(({ id, name }) => ({
+      type: 'tool_result' as const,
+      tool_use_id: id,
+      content: `${name} is done`,
+    }))
+    await assert.rejects(client.messages.create(saying(results.slice(1))), {
+      status: 400,
+      message: /no result of/,
+    })
+    const unknown = [{ ...results[0]!, tool_use_id: 'toolu_x' }]
+    await assert.rejects(client.messages.create(saying(unknown)), { status: 400, message: /toolu_x/ })
+    const second = await client.messages.create(saying(results))
+    assert.equal(textOf(second), 'tool said: look is done\nadd is done')
+    await assert.rejects(client.messages.create(saying(results)), { status: 400, message: /no unanswered/ })
+    await assert.rejects(relay.anthropic().messages.create(saying(results)), { status: 400 })
+  })
+
+  test('openai', async () => {
+    const client = relay.openai({ sticky: 'lone results of functions' })
+    const first = await client.chat.completions.create({ ...chatting(question), tools: FUNCTIONS })
+    const messages = first.choices[0]!.message.tool_calls!.map(({ id }, at) => ({
+      role: 'tool' as const,
+      tool_call_id: id,
+      content: `${at} is done`,
+    }))
+    const second = await client.chat.completions.create({ ...chatting(''), messages })
+    assert.equal(second.choices[0]!.message.content, 'tool said: 0 is done\n1 is done')
+  })
 })

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { startScriptedModel } from '../../../support/model/server.ts'
-import { chatting, MODEL, startRelay } from './rig.ts'
+import { calling, callsOf, chatting, MODEL, startRelay, TOOLS } from './rig.ts'
 
 /*
  * SDKs send the same request again when it has failed or nothing came. The model behind the relay shows what it was told.
@@ -18,13 +18,15 @@ await relay.send('PATCH', '/v1/settings', {
   body: JSON.stringify({ upstreams: [upstream] }),
 })
 
-/** Clients that ask again, and soon. */
-const RETRYING = { apiKey: 'none', maxRetries: 2, timeout: 1000 }
+/** Clients that ask again. */
+const RETRYING = { apiKey: 'none', maxRetries: 2 }
+/** How long they wait where nothing comes: for longer than an answer takes on a busy machine. */
+const SILENCE_MS = 5000
 
-const CLIENTS: Record<string, (sticky: string, content: string) => Promise<string>> = {
-  async anthropic(sticky, content) {
+const CLIENTS: Record<string, (sticky: string, content: string, timeout?: number) => Promise<string>> = {
+  async anthropic(sticky, content, timeout = 60_000) {
     const defaultHeaders = { 'X-IR-Session-ID': sticky }
-    const client = new Anthropic({ ...RETRYING, baseURL: relay.url, defaultHeaders })
+    const client = new Anthropic({ ...RETRYING, timeout, baseURL: relay.url, defaultHeaders })
     const message = await client.messages.create({
       model: MODEL,
       max_tokens: 1000,
@@ -32,9 +34,9 @@ const CLIENTS: Record<string, (sticky: string, content: string) => Promise<strin
     })
     return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
   },
-  async openai(sticky, content) {
+  async openai(sticky, content, timeout = 60_000) {
     const defaultHeaders = { 'X-IR-Session-ID': sticky }
-    const client = new OpenAI({ ...RETRYING, baseURL: `${relay.url}/v1`, defaultHeaders })
+    const client = new OpenAI({ ...RETRYING, timeout, baseURL: `${relay.url}/v1`, defaultHeaders })
     const { choices } = await client.chat.completions.create(chatting(content))
     return choices[0]!.message.content ?? ''
   },
@@ -58,7 +60,8 @@ for (const [shape, say] of Object.entries(CLIENTS)) {
         const name = `${shape} ${trouble}`
         assert.equal(await say(name, 'alpha'), 'echo: alpha')
         model.troubles.push(trouble)
-        assert.equal(await say(name, 'beta'), 'echo: beta')
+        const timeout = trouble === 'silence' ? SILENCE_MS : undefined
+        assert.equal(await say(name, 'beta', timeout), 'echo: beta')
         assert.deepEqual(told(), ['user: alpha', 'assistant: echo: alpha', 'user: beta'])
         assert.equal(model.troubles.length, 0, 'it was asked twice')
         await say(name, 'gamma')
@@ -74,6 +77,22 @@ for (const [shape, say] of Object.entries(CLIENTS)) {
     })
   })
 }
+
+test('an API is told that a call of a tool had no result', async () => {
+  const client = relay.anthropic({ sticky: 'unanswered' })
+  const asked = { model: MODEL, max_tokens: 1000 }
+  const question = { role: 'user' as const, content: calling(['look', {}]) }
+  const held = await client.messages.create({ ...asked, messages: [question], tools: TOOLS })
+  await client.messages.create({ ...asked, messages: [{ role: 'user', content: '[[say well]]' }] })
+  const { messages, tools } = model.requests.at(-1)!.body as {
+    messages: { content: unknown }[]
+    tools: unknown[]
+  }
+  assert.equal(tools.length, TOOLS.length)
+  const content = [{ type: 'text', text: 'There is no result of this call.' }]
+  const result = { type: 'tool_result', tool_use_id: callsOf(held)[0]!.id, content, is_error: true }
+  assert.deepEqual(messages.at(-1)!.content, [result, { type: 'text', text: '[[say well]]' }])
+})
 
 test('whoever answers is told what others have said: memory is the session’s', async () => {
   const say = CLIENTS['anthropic']!

@@ -155,12 +155,16 @@ describe('what one may do with a session', () => {
     const { status, body } = await relay.post('/v1/sessions/reset/reset')
     assert.deepEqual([status, body['ok'], body['session_id']], [200, true, 'reset'])
     assert.equal(typeof body['latency_ms'], 'number')
+    const { body: cleared } = await relay.post('/v1/sessions/reset/clear-prompt')
+    assert.equal(cleared['note'], undefined, 'it is there, with nothing said in it')
     assert.equal(await recall('reset'), 'recall: none')
   })
 
   test('reset of an unknown one is no error', async () => {
     const { status, body } = await relay.post('/v1/sessions/nobody/reset')
     assert.deepEqual([status, body['ok'], body['session_id']], [200, true, 'nobody'])
+    const again = await relay.send('DELETE', '/v1/sessions/nobody')
+    assert.deepEqual([again.status, again.body], [200, { ok: true, session_id: 'nobody' }], 'it is there now')
   })
 
   test('clearing a conversation is a reset', async () => {
