@@ -140,7 +140,7 @@ test('runs commands, and what it forgets ends with it', async (t) => {
   const pid = Number(readFileSync(pidFile, 'utf8'))
   await engine.engine.destroy(sessionId)
   await engine.event('agent.exited', { sessionId })
-  for (let tries = 0; tries < 200 && existsSync(`/proc/${pid}/cmdline`); tries++) {
+  for (let tries = 0; tries < 2000 && existsSync(`/proc/${pid}/cmdline`); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   assert.ok(!isRunning(pid))

@@ -265,7 +265,7 @@ test('it is asked again by itself', async () => {
   assert.equal(policy.view().license.valid, true)
 })
 
-test('a count that was said to be written survives kill -9', { timeout: 30_000 }, async () => {
+test('a count that was said to be written survives kill -9', async () => {
   const path = join(scratch(), 'usage.json')
   const child = spawn(process.execPath, [join(import.meta.dirname, 'counting.ts'), path], {
     stdio: ['ignore', 'pipe', 'inherit'],
