@@ -22,6 +22,8 @@ export interface Ask {
   stream: boolean
   /** Thinking is wanted in the answer. */
   thinking: boolean
+  /** JSON is wanted and nothing else. */
+  json: JsonWish | null
   /** How long whoever answers is to think; not said: as it does by itself. */
   effort?: Effort
   /**
@@ -29,6 +31,11 @@ export interface Ask {
    * session remembers is not in it.
    */
   body: { shape: 'anthropic' | 'openai'; json: JsonObject; partial?: true }
+}
+
+/** JSON that a program has asked for. Without a schema it is an object. */
+export interface JsonWish {
+  schema: JsonObject | null
 }
 
 export interface Message {

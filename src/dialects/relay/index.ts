@@ -4,6 +4,7 @@ import { localGuard } from '../../access/same-user.ts'
 import type { Engine } from '../../core/api.ts'
 import { createHttpApp, type HttpListener, sendError } from '../../transports/http.ts'
 import type { AgentReport } from './about.ts'
+import { routePath } from './paths.ts'
 import type { Spares } from './pool.ts'
 import type { Relay } from './relay.ts'
 import type { Place } from './sessions/launch.ts'
@@ -68,6 +69,7 @@ export function relayDialect(options: RelayOptions): RelayDialect {
     bodyLimit: options.bodyLimit,
     onError: options.onFault,
     prepare: open,
+    routePath,
     refuse(req, res, error) {
       if (relay) relay.refuse(req, res, error)
       else sendError(res, error)

@@ -9,6 +9,7 @@ import { type FailureKind, invalid, RelayFailure } from './failure.ts'
 import { licenseBySettings, noLicense } from './license.ts'
 import { remoteLicense } from './license-remote.ts'
 import type { RelayOptions } from './index.ts'
+import { pathIn } from './paths.ts'
 import { createPool } from './pool.ts'
 import { createAgentProvider } from './providers/agent.ts'
 import { createCascade } from './providers/cascade.ts'
@@ -60,7 +61,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   })
   const activity = createActivity(calls.ring)
   const license = licenseBySettings(() => settings.current().licenseUrl !== null, {
-    off: noLicense(options.startedAt),
+    off: noLicense({ hasKey: () => settings.current().licenseKey !== null, now }),
     remote: remoteLicense({
       wishes: settings.current,
       usage: openUsageCount({ path: file('usage.json'), now, onProblem }),
@@ -94,6 +95,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   const about = createAbout({
     agent: options.agent,
     settings: settings.current,
+    told: engine.models,
     sessions: active,
     port,
     version: options.version,
@@ -166,8 +168,8 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   return {
     refuse(req, res, { status, message }) {
       const kind = REFUSALS[status] ?? 'invalid_request_error'
-      const path = (req.url ?? '/').split('?', 1)[0]
-      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${req.method} ${path}`
+      const asked = `${req.method} ${pathIn(req.url)}`
+      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${asked}`
       sendFailure(req, res, new RelayFailure(status, kind, text), newId())
     },
     stop() {

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createSseWriter } from '../../transports/sse.ts'
-import { type ContentPiece, type End, type Heading, merged, transcriptOf } from './answer.ts'
+import { type ContentPiece, type End, type Heading, merged, type Outcome, transcriptOf } from './answer.ts'
 import type { Ask, Block } from './ask.ts'
 import type { CallRecord, Calls } from './calls.ts'
 import { clientKind, failureAnswer, failureOf } from './errors.ts'
 import type { RelayEvents } from './events.ts'
 import { RelayFailure } from './failure.ts'
+import { jsonAnswer } from './json-answer.ts'
 import type { LicensePolicy } from './license.ts'
 import { limited } from './limit.ts'
+import { pathIn, routePath } from './paths.ts'
 import { costOf, withOwnPrices } from './prices.ts'
 import type { Answered, Cascade } from './providers/cascade.ts'
 import type { Memory, Recalled } from './sessions/memory.ts'
@@ -39,11 +41,6 @@ interface Running {
   heard: ContentPiece[]
   /** Aborts when the client is gone. */
   signal: AbortSignal
-}
-
-interface Outcome {
-  pieces: ContentPiece[]
-  end: End
 }
 
 export const SESSION_HEADER = 'x-ir-session-id'
@@ -83,6 +80,17 @@ export function createServe(deps: ServeDeps) {
     throw new RelayFailure(500, 'api_error', 'The answer broke off')
   }
 
+  /** The answer once it is the JSON that was asked for. Also a stream waits for it: what has been sent cannot be taken back. */
+  async function inJson(running: Running, first: Answered): Promise<Answered> {
+    const { ask, stickyId, signal, heading } = running
+    let answer = first
+    const { pieces, end } = await jsonAnswer(ask, async (asked) => {
+      if (asked !== ask) answer = await cascade.answer({ id: heading.id, ask: asked, stickyId, signal })
+      return gather(limitedBy({ ...running, ask: asked }, answer), () => Promise.resolve())
+    })
+    return { ...answer, countsItself: true, pieces: inTurn([...pieces, end]) }
+  }
+
   async function whole(
     running: Running,
     shape: Shape,
@@ -92,7 +100,7 @@ export function createServe(deps: ServeDeps) {
     const outcome = await gather(limitedBy(running, answer), () => Promise.resolve())
     await running.recalled?.keep(saidIn(outcome.pieces))
     const served = servedBy(running, answer)
-    const body = shape.whole(running.heading, outcome.pieces, outcome.end, served)
+    const body = shape.whole(running.heading, running.ask, outcome, served)
     sendJson(res, 200, body, requestIds(running.heading.id))
     return outcome
   }
@@ -176,6 +184,7 @@ export function createServe(deps: ServeDeps) {
     try {
       running = await recalled(given)
       answer = await answered(running)
+      if (running.ask.json) answer = await inJson(running, answer)
       const outcome = await (running.ask.stream ? stream : whole)(running, shape, answer, res)
       record(running, answer, outcome, null)
       await noteArrival(running, res)
@@ -219,6 +228,10 @@ export function createServe(deps: ServeDeps) {
       sendFailure(req, res, failureOf(error), id)
     }
   }
+}
+
+async function* inTurn<T>(list: readonly T[]): AsyncGenerator<T> {
+  yield* list
 }
 
 /** Ends an answer that nobody is going to hear: what was not begun cannot be ended, and whoever answers would wait for ever. */
@@ -273,8 +286,8 @@ export function sendFailure(
   failure: RelayFailure,
   id: string,
 ): void {
-  const path = (req.url ?? '/').split('?', 1)[0]!
-  const { status, headers, body } = failureAnswer(failure, clientKind(req.headers, path), id)
+  const kind = clientKind(req.headers, routePath(pathIn(req.url)))
+  const { status, headers, body } = failureAnswer(failure, kind, id)
   sendJson(res, status, body, headers)
 }
 

@@ -65,6 +65,7 @@ function ask(messages: Message[], given: Partial<Ask> = {}): Ask {
     toolChoice: { type: 'auto' },
     stream: true,
     thinking: false,
+    json: null,
     body: { shape: 'anthropic', json: {} },
     ...given,
   }

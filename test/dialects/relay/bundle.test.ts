@@ -107,7 +107,7 @@ test('secrets that are planted everywhere are nowhere in the bundle', async () =
   for (let i = 0; i < 30; i += 1) calls.add(call)
   calls.add({ ...call, status: 'success' })
   await calls.flushed()
-  const off = noLicense(0).view()
+  const off = noLicense({ hasKey: () => false, now: () => 0 }).view()
   const bundle = debugBundle(
     {
       version: { ir: '1', env: { TOKEN: planted }, note: planted },

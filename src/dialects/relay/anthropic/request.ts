@@ -1,9 +1,9 @@
-import type { Ask, Block, ToolChoice, ToolDefinition } from '../ask.ts'
+import type { Ask, Block, JsonWish, ToolChoice, ToolDefinition } from '../ask.ts'
 import { effortOf } from '../effort.ts'
 import { RelayFailure } from '../failure.ts'
 import { type Body, bodyOf, type Field } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
-import { joined, jsonWish } from '../structured.ts'
+import { joined } from '../structured.ts'
 import { checkChoice, toolName, toolsOf } from '../tools.ts'
 import { MAX_BLOCKS, MAX_MESSAGES, MAX_MODEL, type Placed, turnsOf } from '../turns.ts'
 import { assistantBlocks, textOf, userBlocks } from './blocks.ts'
@@ -31,7 +31,6 @@ function prompt(fields: Body, named = false): Omit<Ask, 'maxTokens'> {
     system: joined([
       ...(fields.at('system').maybe(textsOf) ?? []),
       ...first.flatMap((message) => textsOf(message.at('content'))),
-      ...wishesOf(fields.at('output_config').at('format')),
     ]),
     messages: turnsOf(talk.map(readMessage), named),
     tools,
@@ -39,6 +38,7 @@ function prompt(fields: Body, named = false): Omit<Ask, 'maxTokens'> {
     stream: fields.at('stream').flag(),
     thinking: thinkingOf(fields.at('thinking')),
     ...effortIn(fields),
+    json: wishOf(fields),
     body: { shape: 'anthropic', json: fields.value },
   }
 }
@@ -66,10 +66,14 @@ function textsOf(field: Field): string[] {
   })
 }
 
-function wishesOf(format: Field): string[] {
-  if (!format.given) return []
+/** Two names for the same: the API had the second one first. */
+function wishOf(fields: Field): JsonWish | null {
+  const format = [fields.at('output_config').at('format'), fields.at('output_format')].find(
+    ({ given }) => given,
+  )
+  if (!format) return null
   format.at('type').oneOf('json_schema')
-  return [jsonWish(format.at('schema').object())]
+  return { schema: format.at('schema').object() }
 }
 
 /** What is said to the model before anybody speaks belongs to the system prompt. */

@@ -1,4 +1,5 @@
 import type { Ask, Block, JsonObject, Piece, StopReason, TokenUsage } from '../ask.ts'
+import { systemOf } from '../structured.ts'
 import { withResults } from '../turns.ts'
 import type { Patience } from './connection.ts'
 import { brokenOf, unreachable, type Upstream } from './refusal.ts'
@@ -48,12 +49,13 @@ function isUnsigned(block: unknown): boolean {
 
 function bodyOf(ask: Ask): JsonObject {
   const { temperature, top_p: topP } = ask.body.json
+  const system = systemOf(ask)
   return {
     max_tokens: ask.maxTokens,
     messages: withResults(ask.messages)
       .map(({ role, content }) => ({ role, content: content.flatMap(blockOf) }))
       .filter(({ content }) => content.length > 0),
-    ...(ask.system !== null && { system: ask.system }),
+    ...(system !== null && { system }),
     ...(ask.stopSequences.length > 0 && { stop_sequences: ask.stopSequences }),
     ...(ask.tools.length > 0 && { tools: ask.tools.map(toolOf), tool_choice: ask.toolChoice }),
     // The other API's temperatures go up to two.

@@ -1,5 +1,6 @@
 import { withResults } from '../turns.ts'
 import type { Ask, Block, JsonObject, Message, ToolChoice } from '../ask.ts'
+import { systemOf } from '../structured.ts'
 
 /** OpenAI's API takes no more. The relay itself minds all of them. */
 const MAX_STOPS = 4
@@ -10,7 +11,8 @@ const THINKS_FIRST = /^(o\d|gpt-5)/
 /** A call of the other shape in the words of this one. */
 export function openaiBody(ask: Ask, model: string): JsonObject {
   const { temperature, top_p: topP } = ask.body.json
-  const system = ask.system === null ? [] : [{ role: 'system', content: ask.system }]
+  const said = systemOf(ask)
+  const system = said === null ? [] : [{ role: 'system', content: said }]
   return {
     messages: [...system, ...withResults(ask.messages).flatMap(messagesOf)],
     [THINKS_FIRST.test(model) ? 'max_completion_tokens' : 'max_tokens']: ask.maxTokens,

@@ -43,8 +43,9 @@ export function continued(conversation: Conversation, given: Ask): Continued {
   const lone = given.messages.length === 1
   const ask = lone && isBare(given) ? { ...given, ...conversation.grounds } : given
   const { system, tools, toolChoice } = ask
-  const isSame = conversation.grounds !== null && groundsOf(conversation.grounds) === groundsOf(ask)
-  const grounds = isSame ? null : { system, tools, toolChoice }
+  const own = { system, tools, toolChoice }
+  const isSame = conversation.grounds !== null && groundsOf(conversation.grounds) === groundsOf(own)
+  const grounds = isSame ? null : own
   return { ...(lone ? goneOn : retold)(conversation, ask), grounds }
 }
 

@@ -28,8 +28,9 @@ export function groundsOf({
   system,
   tools,
   toolChoice,
-}: Pick<Ask, 'system' | 'tools' | 'toolChoice'>): string {
-  return digest([system, tools, toolChoice])
+  json,
+}: Pick<Ask, 'system' | 'tools' | 'toolChoice'> & { json?: Ask['json'] }): string {
+  return digest([system, tools, toolChoice, ...(json ? [json] : [])])
 }
 
 /** The same whether a client keeps an answer as one text or as several, in one shape or the other, with thoughts or without. */

@@ -3,6 +3,7 @@ import type { Effort } from '../../../core/effort.ts'
 import type { Mode } from '../../../core/mode.ts'
 import type { Ask, ToolDefinition } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
+import { joined, systemOf } from '../structured.ts'
 
 /** How the relay's settings want its sessions to be. */
 export interface Place {
@@ -49,7 +50,7 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
     title: stickyId === null ? 'relay' : `relay: ${stickyId}`,
     origin: ORIGIN,
     settings: {
-      systemPrompt: [ask.system ?? PLAIN, urging(ask)].filter(Boolean).join('\n\n'),
+      systemPrompt: joined([systemOf({ ...ask, system: ask.system ?? PLAIN })!, urging(ask)])!,
       ...(takesTools && { clientTools: tools }),
       ...(canBeBare && { ownTools }),
     },
@@ -68,7 +69,7 @@ export function effortFor({ effort }: Ask, { takesEffort }: Place): Effort | nul
 }
 
 const FAMILIES: Readonly<Record<string, RegExp>> = {
-  claude: /claude|opus|sonnet|haiku/,
+  claude: /claude|opus|sonnet|haiku|fable/,
   codex: /^(gpt|o\d|codex)/,
   gemini: /^gemini/,
 }

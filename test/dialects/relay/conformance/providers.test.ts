@@ -34,16 +34,12 @@ describe('with no agent and no upstream', () => {
     assert.equal(body['session_id'], headers.get('request-id'))
     assert.match(String(body['hint']), /Install an agent, or configure an upstream/)
     assert.equal(headers.get('x-should-retry'), 'false')
-    for (const [path, asked] of [
-      ['/v1/messages', saying('hello')],
-      ['/v1/chat/completions', chatting('hello')],
-    ] as const) {
-      const named = await bare.post(path, asked, { 'x-ir-session-id': 'planner-1' })
-      assert.deepEqual(
-        [named.status, named.body['error'], named.body['session_id']],
-        [500, error, 'planner-1'],
-      )
-    }
+    const name = { 'x-ir-session-id': 'planner-1' }
+    const named = await bare.post('/v1/messages', saying('hello'), name)
+    assert.deepEqual([named.status, named.body['error'], named.body['session_id']], [500, error, 'planner-1'])
+    const other = await bare.post('/v1/chat/completions', chatting('hello'), name)
+    const { message } = other.body['error'] as { message: string }
+    assert.deepEqual([other.status, message, other.body['session_id']], [500, error, 'planner-1'])
   })
 
   test('SDKs are told not to try again', async () => {
