@@ -156,7 +156,14 @@ describe('what is refused', () => {
     '[[burst 999999999 9]]',
     '[[burst 1000000 1000]]',
   ]
-  malformed.push('[[call Bash]]', '[[call Bash !!!]]', '[[saycall eA== B]]', '[[slowcall B]]', '[[fail 200]]', '[[say64 /w==]]')
+  malformed.push(
+    '[[call Bash]]',
+    '[[call Bash !!!]]',
+    '[[saycall eA== B]]',
+    '[[slowcall B]]',
+    '[[fail 200]]',
+    '[[say64 /w==]]',
+  )
   for (const text of [...malformed, `[[call Bash ${base64('[1]')}]]`]) {
     test(`the malformed ${text}`, () => assert.match(answer(plan(text)), /^refused: /))
   }

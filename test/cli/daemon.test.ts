@@ -207,7 +207,7 @@ test('bash completes commands, options and their values', async (t) => {
 
 test('the command in bin runs', async () => {
   await newSession(daemon)
-  const bin = new URL('../../bin/corral.js', import.meta.url).pathname
+  const bin = join(import.meta.dirname, '../../bin/corral.js')
   const { status, stdout } = spawnSync(process.execPath, [bin, 'ls', '-q'], { env: daemon.env })
   assert.equal(status, 0)
   assert.match(stdout.toString(), /^[0-9a-f-]{36}\n$/)

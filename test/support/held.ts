@@ -1,4 +1,4 @@
-import { connect } from '../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
 import type { TestDaemon } from './daemon.ts'
 import type { TestEngine } from './engine.ts'
 
@@ -6,6 +6,15 @@ import type { TestEngine } from './engine.ts'
 export const HELD = '[[ask May I go on?]]'
 
 const WAIT_MS = 30_000
+
+/** A session whose turns can be held; agents of those that are made over Codecast ask nobody. */
+export async function sessionToHold(where: TestEngine | TestDaemon): Promise<string> {
+  if ('engine' in where) return (await where.engine.create({ agent: 'demo', cwd: where.cwd })).id
+  return withClient(
+    where,
+    async (client) => (await client.call('session.create', { agent: 'demo', cwd: where.project })).id,
+  )
+}
 
 /** Answers the question that a held turn waits with. The agent does what the answer says next. */
 export async function goOn(
@@ -19,12 +28,18 @@ export async function goOn(
     await engine.decide({ approvalId: open!.id, decision: { behavior: 'respond', text: next }, by: 'test' })
     return
   }
-  const client = await connect(where.socket)
-  try {
+  await withClient(where, async (client) => {
     const [open] = await asked(
       async () => (await client.call('approval.list', { sessionId, open: true })).approvals,
     )
     await client.call('approval.decide', { approvalId: open!.id, behavior: 'respond', text: next })
+  })
+}
+
+async function withClient<T>({ socket }: TestDaemon, work: (client: NativeClient) => Promise<T>): Promise<T> {
+  const client = await connect(socket)
+  try {
+    return await work(client)
   } finally {
     client.close()
   }

@@ -28,7 +28,7 @@ export interface ClawdeTiming extends Pick<WebSocketOptions, 'admitMs' | 'pingMs
 /** A single large message fills what may be unsent, and is taken within a moment. */
 const LAG_MS = 1000
 /** Longer than an agent takes from naming a call to asking about it. */
-const SILENT_MS = 3000
+const SILENT_MS = 10_000
 
 export interface ClawdeDialect {
   /** The status of an open repository is another one now. */

@@ -69,6 +69,7 @@ const wrong: [params: Json, code: number, reason?: string][] = [
   [{ provider: 'cursor' }, -32002, 'unsupported_provider'],
   [{ provider: 'claude' }, -32602], // this rig drives the demo agent only
   [{ provider: 'demo', repoPath: '/no/such/place' }, -32005],
+  [{ provider: 'claude', repoPath: '/no/such/place' }, -32005, 'path_not_found'],
   [{ provider: 'demo', repoPath: 'relative' }, -32602],
   [{ provider: 'demo', repoPath: '/tmp/../etc' }, -32602],
   [{ provider: 'demo', permissions: ['fly'] }, -32602],

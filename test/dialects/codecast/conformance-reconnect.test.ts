@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { goOn, HELD } from '../../support/held.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { create, eventually, type Json, result, send, type Stream, textOf, types } from './client.ts'
 
 let daemon: TestDaemon
@@ -23,7 +23,7 @@ async function leave(sessionId: string, stream: Stream): Promise<void> {
 
 describe('disconnect and reconnect', () => {
   test('a turn whose stream was cut goes on, and reconnect returns it from its start, once', async () => {
-    const sessionId = await create(base, daemon.project)
+    const sessionId = await sessionToHold(daemon)
     const stream = await send(base, sessionId, HELD)
     await stream.until('tool_use')
     await leave(sessionId, stream)
@@ -54,11 +54,9 @@ describe('disconnect and reconnect', () => {
   })
 
   test('responsePending is what reconnect returns', async () => {
-    const sessionId = await create(base, daemon.project)
+    const sessionId = await sessionToHold(daemon)
     const first = await send(base, sessionId, HELD)
-    const stream = await send(base, sessionId, '[[shell a]]')
-    await stream.until('queued')
-    await leave(sessionId, stream)
+    assert.deepEqual(types(await (await send(base, sessionId, '[[shell a]]')).rest()), ['queued', '[DONE]'])
     await goOn(daemon, sessionId)
     await first.rest()
     // Pieces of a message are counted until it is whole: what is counted stays the same once the turn is over.
@@ -142,7 +140,7 @@ describe('disconnect and reconnect', () => {
   })
 
   test('resume marks the client as back and keeps what waits', async () => {
-    const sessionId = await create(base, daemon.project)
+    const sessionId = await sessionToHold(daemon)
     const stream = await send(base, sessionId, HELD)
     await stream.until('tool_use')
     await leave(sessionId, stream)

@@ -3,19 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { goOn, HELD } from '../../support/held.ts'
-import {
-  call,
-  create,
-  failure,
-  type Json,
-  post,
-  result,
-  send,
-  type StreamEvent,
-  textOf,
-  types,
-} from './client.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
+import { call, create, failure, type Json, post, result, send, textOf, types, whole } from './client.ts'
 
 let daemon: TestDaemon
 let base = ''
@@ -207,10 +196,8 @@ describe('session.send', () => {
     for (const events of [a, b, c]) assert.deepEqual(types(events).slice(-2), ['result', '[DONE]'])
   })
 
-  const whole = (events: StreamEvent[]) => events.filter(({ type }) => !['ping', 'partial'].includes(type))
-
   test('the same key twice is one message, and both streams tell it from its start', async () => {
-    const sessionId = await create(base, daemon.project)
+    const sessionId = await sessionToHold(daemon)
     const first = await send(base, sessionId, HELD, { key: 'k1' })
     const start = await first.until('tool_use')
     const second = await send(base, sessionId, HELD, { key: 'k1' })

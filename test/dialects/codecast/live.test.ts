@@ -13,7 +13,7 @@ import { openListener } from '../../../src/dialects/codecast/listener.ts'
 import { replay } from '../../../src/dialects/codecast/replay.ts'
 import { createHttpApp } from '../../../src/transports/http.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
-import { goOn, HELD } from '../../support/held.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
@@ -157,7 +157,7 @@ test('an address that others reach needs TLS and a token, and a revoked token is
 })
 
 test('stopping ends streams with a word, and their turns can be read later', async () => {
-  const sessionId = await create(base, parts.cwd)
+  const sessionId = await sessionToHold(parts)
   const stream = await send(base, sessionId, HELD)
   await stream.until('tool_use')
   const stopping = dialect.stop()

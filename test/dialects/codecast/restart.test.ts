@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { goOn, HELD } from '../../support/held.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
 
 /** Of the tests that want nothing special of it; there is one again when they are over. */
@@ -49,7 +49,7 @@ test('bound to localhost or ::1 it is reached there', async (t) => {
 })
 
 test('after kill -9 in the middle of a turn, the turn goes on and reconnect has all of it', async () => {
-  const sessionId = await create(daemon.codecast, daemon.project)
+  const sessionId = await sessionToHold(daemon)
   const stream = await send(daemon.codecast, sessionId, HELD)
   const queued = await send(daemon.codecast, sessionId, '[[say after]]')
   await queued.until('queued')

@@ -105,14 +105,12 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
     const client = await clientFor(t, daemon, { reconnect: true })
     const { id: sessionId } = await demoSession(client, daemon)
     const stream = client.events({ after: 0, sessionId })
-    const sent = await client.call('session.send', { sessionId, content: '[[drip 60 20]]' })
+    const sent = await client.call('session.send', { sessionId, content: '[[drip 60 50]]' })
     const seen: Event[] = []
-    let deltas = 0
     let killed: Promise<void> | null = null
     for await (const event of stream) {
       seen.push(event)
-      if (event.type === 'message.delta' && ++deltas === 10)
-        killed = daemon.kill9().then(() => daemon.restart())
+      if (event.type === 'message.delta') killed ??= daemon.kill9().then(() => daemon.restart())
       if (event.type === 'turn.completed') break
     }
     await killed

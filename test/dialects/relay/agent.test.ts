@@ -104,7 +104,7 @@ function relaySessions(): string[] {
 }
 
 async function eventually(what: string, check: () => boolean): Promise<void> {
-  const until = Date.now() + 10_000
+  const until = Date.now() + 20_000
   while (!check()) {
     assert.ok(Date.now() < until, `waited in vain: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -130,13 +130,14 @@ describe('a call that stands for itself', () => {
   test('streams piece by piece', async () => {
     const call = {
       id: 'c',
-      ask: ask([user('[[drip 5 20]]')]),
+      ask: ask([user('[[drip 100000 20]]')]),
       stickyId: null,
       signal: new AbortController().signal,
     }
     const pieces: Piece[] = []
-    for await (const piece of provider.answer(call)) pieces.push(piece)
-    assert.equal(pieces.length, 6)
+    for await (const piece of provider.answer(call)) if (pieces.push(piece) === 3) break
+    const said = pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('')
+    assert.match(said, /^w1 w2 w3/)
   })
 
   test('is stopped when its caller goes', async () => {

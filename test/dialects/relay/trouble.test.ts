@@ -213,7 +213,7 @@ describe('a sticky session', () => {
       events: { add: () => {} },
       now: () => Date.now() + clock,
     })
-    const call = hear([user('[[drip 10 50]]')], {}, 'long')
+    const call = hear([user('[[drip 30 100]]')], {}, 'long')
     await until(() => Promise.resolve(talks.sticky('long') !== null))
     clock = 60_000
     routes.expire({ idleMs: 1000, heldMs: 1000 })

@@ -98,10 +98,10 @@ test('who has not been used for long expires', async () => {
   const client = brief.anthropic({ sticky: 'brief' })
   await client.messages.create(saying('[[remember FIG]] [[say ok]]'))
   await brief.anthropic().messages.create({ ...asked, messages: [user(calling(['look', {}]))] })
-  assert.equal(await brief.active(), 2)
   await until(async () => (await brief.active()) === 0)
   const { events } = (await brief.get('/v1/events')).body as { events: Json[] }
-  assert.equal(events.filter(({ type }) => type === 'session.expired').length, 2)
+  const told = (wanted: string): number => events.filter(({ type }) => type === wanted).length
+  assert.deepEqual([told('session.created'), told('session.expired')], [2, 2])
   assert.equal(textOf(await client.messages.create(saying('[[recall]]'))), 'recall: none')
 })
 

@@ -18,13 +18,15 @@ await relay.send('PATCH', '/v1/settings', {
   body: JSON.stringify({ upstreams: [upstream] }),
 })
 
-/** Clients that ask again, and soon. */
-const RETRYING = { apiKey: 'none', maxRetries: 2, timeout: 1000 }
+/** Clients that ask again. */
+const RETRYING = { apiKey: 'none', maxRetries: 2 }
+/** How long they wait where nothing comes: for longer than an answer takes on a busy machine. */
+const SILENCE_MS = 5000
 
-const CLIENTS: Record<string, (sticky: string, content: string) => Promise<string>> = {
-  async anthropic(sticky, content) {
+const CLIENTS: Record<string, (sticky: string, content: string, timeout?: number) => Promise<string>> = {
+  async anthropic(sticky, content, timeout = 60_000) {
     const defaultHeaders = { 'X-IR-Session-ID': sticky }
-    const client = new Anthropic({ ...RETRYING, baseURL: relay.url, defaultHeaders })
+    const client = new Anthropic({ ...RETRYING, timeout, baseURL: relay.url, defaultHeaders })
     const message = await client.messages.create({
       model: MODEL,
       max_tokens: 1000,
@@ -32,9 +34,9 @@ const CLIENTS: Record<string, (sticky: string, content: string) => Promise<strin
     })
     return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
   },
-  async openai(sticky, content) {
+  async openai(sticky, content, timeout = 60_000) {
     const defaultHeaders = { 'X-IR-Session-ID': sticky }
-    const client = new OpenAI({ ...RETRYING, baseURL: `${relay.url}/v1`, defaultHeaders })
+    const client = new OpenAI({ ...RETRYING, timeout, baseURL: `${relay.url}/v1`, defaultHeaders })
     const { choices } = await client.chat.completions.create(chatting(content))
     return choices[0]!.message.content ?? ''
   },
@@ -58,7 +60,8 @@ for (const [shape, say] of Object.entries(CLIENTS)) {
         const name = `${shape} ${trouble}`
         assert.equal(await say(name, 'alpha'), 'echo: alpha')
         model.troubles.push(trouble)
-        assert.equal(await say(name, 'beta'), 'echo: beta')
+        const timeout = trouble === 'silence' ? SILENCE_MS : undefined
+        assert.equal(await say(name, 'beta', timeout), 'echo: beta')
         assert.deepEqual(told(), ['user: alpha', 'assistant: echo: alpha', 'user: beta'])
         assert.equal(model.troubles.length, 0, 'it was asked twice')
         await say(name, 'gamma')
