@@ -226,13 +226,29 @@ describe('calls of the caller’s tools', { skip: claudeAbsent }, () => {
     assert.ok(!lastAsked().includes('<transcript>'), 'the same turn goes on')
   })
 
-  test('come together when they are many', async () => {
-    const names = Array.from({ length: 15 }, (_, index) => NAMES[index % 2]!)
-    const message = await client().messages.create(asking(calling('call', ...names), { tools }))
+  test('come together when they are more than claude makes at once', async () => {
+    const names = Array.from({ length: 105 }, (_, index) => NAMES[index % 2]!)
+    const question = calling('call', ...names)
+    const message = await client().messages.create(asking(question, { tools }))
     assert.deepEqual(
       callsOf(message).map(({ name }) => name),
       names,
     )
+    const results = callsOf(message).map(({ id }, index) => ({
+      type: 'tool_result' as const,
+      tool_use_id: id,
+      content: `<${index}>`,
+    }))
+    const messages: Param[] = [
+      { role: 'user', content: question },
+      { role: 'assistant', content: message.content },
+      { role: 'user', content: results },
+    ]
+    const done = await client().messages.create({ ...asking('', { tools }), messages })
+    assert.equal(done.stop_reason, 'end_turn')
+    const asked = lastAsked()
+    assert.ok(!asked.includes('<transcript>'), 'the same turn goes on')
+    for (const { content } of results) assert.ok(asked.includes(content), content)
   })
 
   test('that nobody answers leave few processes, and late results are answered all the same', async () => {

@@ -85,36 +85,39 @@ type ToolUse = Piece & { type: 'tool_use' }
  * the model has named them all, and may make others only when it has the first ones' results.
  */
 function createCalls(tools: ReadonlySet<string>, results: Map<string, CallResult>) {
-  const named = new Map<string, ToolUse>()
-  const held = new Set<string>()
-
-  function name(id: string, tool: string, input: unknown): void {
-    named.set(id, { type: 'tool_use', id, name: tool, input: input as JsonObject })
-  }
+  const announced = new Map<string, ToolUse>()
+  const held = new Map<string, ToolUse>()
 
   return {
     /** It is the caller's turn. */
     waiting: (): boolean => held.size > 0,
-    list: (): Iterable<ToolUse> => named.values(),
+    /** Calls by another id than they were announced with, as of a sub-agent, are told when they are made. */
+    list(): Iterable<ToolUse> {
+      const all = [...held.keys()].every((id) => announced.has(id)) ? announced : held
+      return all.values()
+    },
     /** What the caller has brought already for the call that is made. */
     see(event: Event): { callId: string; result: CallResult } | null {
       if (event.type === 'tool.started') {
-        const isCallers = event.parent === null && tools.has(event.tool)
-        if (isCallers && !results.has(event.callId)) name(event.callId, event.tool, event.input)
+        const isCallers = event.parent === null && tools.has(event.tool) && !results.has(event.callId)
+        if (isCallers) announced.set(event.callId, toolUse(event))
       } else if (event.type === 'call.held') {
         const { callId } = event
         const result = results.get(callId)
         results.delete(callId)
         if (result) return { callId, result }
-        held.add(callId)
-        name(callId, event.tool, event.input)
+        held.set(callId, toolUse(event))
       } else if (event.type === 'call.dropped' || event.type === 'tool.completed') {
-        named.delete(event.callId)
+        announced.delete(event.callId)
         held.delete(event.callId)
       }
       return null
     },
   }
+}
+
+function toolUse({ callId, tool, input }: { callId: string; tool: string; input: unknown }): ToolUse {
+  return { type: 'tool_use', id: callId, name: tool, input: input as JsonObject }
 }
 
 type End = Event & {
