@@ -160,6 +160,17 @@ describe('what one may do with a session', () => {
     assert.equal(await recall('reset'), 'recall: none')
   })
 
+  test('a session that was reset is still there, until it is removed', async () => {
+    await ask('still', [word])
+    const before = await relay.active()
+    await relay.post('/v1/sessions/still/reset')
+    assert.equal(await relay.active(), before)
+    assert.equal((await relay.post('/v1/sessions/still/clear-prompt')).body['note'], undefined)
+    const removed = await relay.send('DELETE', '/v1/sessions/still')
+    assert.deepEqual([removed.status, removed.body], [200, { ok: true, session_id: 'still' }])
+    assert.equal((await relay.send('DELETE', '/v1/sessions/still')).status, 404)
+  })
+
   test('reset of an unknown one is no error', async () => {
     const { status, body } = await relay.post('/v1/sessions/nobody/reset')
     assert.deepEqual([status, body['ok'], body['session_id']], [200, true, 'nobody'])
