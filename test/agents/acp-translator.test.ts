@@ -154,6 +154,7 @@ test('what is set while it is being opened is followed by the next thing, a refu
   const told = (...lines: unknown[]) => story(translate('gemini', [...opening, ...lines]).flat()).slice(3)
   assert.deepEqual(told({ id: 'mode:ask:0', result: {} }, { id: 'model:old:m', result: {} }), [
     'wants opened',
+    'agent.model',
     'wants opened',
   ])
   assert.deepEqual(told({ id: 'mode:code:0', error }, { id: 'mode:code:1', error }), [
@@ -373,6 +374,20 @@ test('between two turns: what is left of the one before is passed over, what is 
   ]
   const texts = only(translate('gemini', lines).flat(), 'message.completed').map(({ text }) => text)
   assert.deepEqual(texts, ['early'])
+})
+
+test('a model that was set is in use, unless a turn runs that began with another', () => {
+  const opening = [
+    { id: 'initialize', result: { protocolVersion: 1 } },
+    { id: 'open:new', result: { sessionId: 's' } },
+  ]
+  const used = (...lines: unknown[]) =>
+    only(translate('opencode', [...opening, ...lines]).flat(), 'agent.model').map(({ model }) => model)
+  const options = [{ id: 'model', category: 'model', currentValue: 'house/big', options: [] }]
+  assert.deepEqual(used({ id: 'model:old:small', result: {} }), ['small'])
+  assert.deepEqual(used({ id: 'model:option:big', result: { configOptions: options } }), ['house/big'])
+  assert.deepEqual(used({ id: 'begin:t' }, { id: 'model:option:small', result: {} }), [])
+  assert.deepEqual(used({ id: 'model:option:small', error: { code: -32602, message: 'unknown' } }), [])
 })
 
 test('the first words of a turn prove that its message was read, before the mark behind it', () => {

@@ -1,6 +1,7 @@
+import { modelInUse } from '../../core/model.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { openApprovals, statusOf, tierOf, type Session } from '../../core/session.ts'
-import type { Turn } from '../../core/turn.ts'
+import type { RunningTurn, Turn } from '../../core/turn.ts'
 import type { ApprovalView, SessionView, TurnView } from './wire.ts'
 
 export function viewSession(session: Session): SessionView {
@@ -12,6 +13,7 @@ export function viewSession(session: Session): SessionView {
     title: session.title,
     mode: session.mode,
     model: session.model,
+    modelInUse: modelInUse(session),
     effort: session.effort ?? null,
     status: statusOf(session),
     tier: tierOf(session),
@@ -20,7 +22,7 @@ export function viewSession(session: Session): SessionView {
     origin: session.origin,
     createdAt: session.createdAt,
     activeAt: session.activeAt,
-    turn: session.turn,
+    turn: session.turn && viewRunning(session.turn),
     queued: session.queue.length,
     steering: session.steers.length,
     openApprovals: openApprovals(session).length,
@@ -33,6 +35,10 @@ export function viewSession(session: Session): SessionView {
     rules: session.rules,
     settings,
   }
+}
+
+function viewRunning({ chosenModel: _, mode, model, ...turn }: RunningTurn) {
+  return { ...turn, mode: mode ?? null, model: model ?? null }
 }
 
 export function viewTurn(turn: Turn): TurnView {
