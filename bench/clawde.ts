@@ -12,8 +12,8 @@ import type { WatchJob, Watched } from './support/watchers.ts'
 import type { Workshop } from './support/workshop.ts'
 import { masked, open, startServer, upgrade } from './websocket.ts'
 
-const AGENT = new URL('support/stamping-agent.ts', import.meta.url).pathname
-const WATCHERS = new URL('support/watchers.ts', import.meta.url).pathname
+const AGENT = join(import.meta.dirname, 'support/stamping-agent.ts')
+const WATCHERS = join(import.meta.dirname, 'support/watchers.ts')
 const CLIENTS = 1000
 /** As fast as models talk: twenty pieces a second, for five seconds. */
 const PIECES = 100

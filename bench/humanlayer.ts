@@ -11,7 +11,7 @@ import { startByteEcho, startDaemon } from './support/server.ts'
 import { brief, median, pause, spread, timed } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
-const AGENT = new URL('support/permission-agent.ts', import.meta.url).pathname
+const AGENT = join(import.meta.dirname, 'support/permission-agent.ts')
 const SUBSCRIBERS = 1000
 /** A little more than what is asked for, so that pacing is not what is measured. */
 const EVENTS_PER_SECOND = 105

@@ -10,7 +10,7 @@ import { startDaemon } from './support/server.ts'
 import { median, spread } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
-const AGENT = new URL('support/stamping-agent.ts', import.meta.url).pathname
+const AGENT = join(import.meta.dirname, 'support/stamping-agent.ts')
 const ROUNDS = 4
 
 /** What an event takes from the agent's write to a reader: through the daemon and its log, and over a bare pipe. */

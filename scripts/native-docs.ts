@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { DRIVERS } from '../src/agents/drivers.ts'
 import { COMMANDS, COMMON } from '../src/cli/program.ts'
+import { TOOL_CLASSES } from '../src/core/about.ts'
 import { ABILITIES } from '../src/core/capability.ts'
 import type { Capabilities } from '../src/core/ports.ts'
 import { allowed, SETTINGS } from '../src/config/schema.ts'
@@ -14,7 +16,7 @@ import { METHODS } from '../src/dialects/native/methods.ts'
 import * as wire from '../src/dialects/native/wire.ts'
 
 /**
- * Writes the generated parts of docs/native.md, docs/clawde.md, docs/cli.md and docs/agents.md: what stands between `<!-- name -->` and
+ * Writes the generated parts of docs/native.md, docs/clawde.md, docs/cli.md, docs/agents.md and docs/rules.md: what stands between `<!-- name -->` and
  * `<!-- /name -->`. Run it after changing a schema, a method, a command or a setting.
  */
 
@@ -206,6 +208,15 @@ function capabilitiesText(): string {
   return [head, `|---|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
 }
 
+function unaskedText(): string {
+  const rows = TOOL_CLASSES.map((name) => {
+    const cells = DRIVERS.map(({ unasked }) => unasked[name]?.what ?? 'asks')
+    return `| \`${name}\` | ${cells.join(' | ')} |`
+  })
+  const head = `| | ${DRIVERS.map(({ name }) => `\`${name}\``).join(' | ')} |`
+  return [head, `|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
+}
+
 const PARTS: Record<string, Record<string, () => string>> = {
   'docs/native.md': { methods: methodsText, shapes: () => shapesText(), errors: errorsText },
   'docs/clawde.md': {
@@ -216,12 +227,13 @@ const PARTS: Record<string, Record<string, () => string>> = {
   },
   'docs/cli.md': { commands: commandsText, settings: settingsText },
   'docs/agents.md': { capabilities: capabilitiesText },
+  'docs/rules.md': { unasked: unaskedText },
 }
 
 /** Each document as it is and as it should be. */
 export function documents(): { path: string; current: string; wanted: string }[] {
   return Object.entries(PARTS).map(([name, parts]) => {
-    const path = new URL(`../${name}`, import.meta.url).pathname
+    const path = join(import.meta.dirname, `../${name}`)
     const current = readFileSync(path, 'utf8')
     let wanted = current
     for (const [part, text] of Object.entries(parts)) {

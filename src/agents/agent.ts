@@ -1,3 +1,4 @@
+import type { Unasked } from '../core/about.ts'
 import type { AgentOutput } from '../core/event.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
@@ -42,6 +43,8 @@ export interface SpareKind {
   cwd: string | null
   /** False: it has no tools of its own. */
   ownTools: boolean
+  /** False: nobody can answer its questions, and it was started without the tool for them. */
+  questions?: boolean
   /** It has been told this already, and no other prompt can be told any more; only where `cwd` is known. */
   told?: { systemPrompt: string; model: string | null }
 }
@@ -78,6 +81,8 @@ export interface AgentDriver {
   readonly name: string
   readonly title: string
   readonly capabilities: Capabilities
+  /** What no rule can keep it from. */
+  readonly unasked: Unasked
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   /** Looked at when somebody wants to know; nothing depends on it. */
   signedIn(env: NodeJS.ProcessEnv): Promise<SignedIn>

@@ -1,3 +1,4 @@
+import type { Unasked } from '../core/about.ts'
 import type { Capabilities } from '../core/ports.ts'
 import type { Detection } from './agent.ts'
 import type { Catalog } from './catalog.ts'
@@ -10,6 +11,7 @@ export interface AgentReport extends Detection {
   /** How a human signs in; null when that is done, or there is nothing to sign in to. */
   signIn: string | null
   capabilities: Capabilities
+  unasked: Unasked
 }
 
 export function reportAgents(catalog: Catalog): Promise<AgentReport[]> {
@@ -17,10 +19,10 @@ export function reportAgents(catalog: Catalog): Promise<AgentReport[]> {
 }
 
 async function report(catalog: Catalog, name: string): Promise<AgentReport> {
-  const { title, capabilities } = catalog.driver(name)
+  const { title, capabilities, unasked } = catalog.driver(name)
   const detection = await catalog.detect(name)
   const { signedIn, hint } = detection.installed
     ? await catalog.signedIn(name)
     : { signedIn: null, hint: null }
-  return { ...detection, title, signedIn, signIn: hint, capabilities }
+  return { ...detection, title, signedIn, signIn: hint, capabilities, unasked }
 }

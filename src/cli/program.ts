@@ -178,7 +178,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'show or change what passes, or is refused, without asking',
     options: [
       ['--project <directory>', 'of every session in this directory and below, instead of one session'],
-      ['--allow <rule>', 'let it pass: Edit, mcp__files__*, "Bash(git *)"', true],
+      ['--allow <rule>', 'let it pass: edit, mcp__files__*, "shell(npm test*)"', true],
       ['--deny <rule>', 'refuse it, whatever else is allowed', true],
       ['--remove <rule>', 'forget a rule', true],
       ['--accept-edits', 'let edits of files pass'],

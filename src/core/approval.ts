@@ -1,3 +1,4 @@
+import type { About } from './about.ts'
 import type { Mode } from './mode.ts'
 
 /** A question that an agent waits on: may I use this tool, a question to the human, or a plan to agree to. */
@@ -11,6 +12,8 @@ export interface Approval {
   kind: ApprovalKind
   tool: string
   input: unknown
+  /** What rules look at. Missing where it can be told from the tool's name: see `aboutOf`. */
+  about?: About
   /** The tool changes files and does nothing else. */
   edits: boolean
   /** Whoever asked from outside runs what it asked for: a human cannot change its input. */

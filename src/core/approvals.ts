@@ -191,7 +191,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       if (decision.behavior === 'allow' && decision.forProject && row.kind === 'tool') {
         const { cwd } = existing(drafts, row.sessionId)
         const now = directories.get(deps.realPath(normal(cwd))) ?? NO_RULES
-        await configureDirectory(cwd, approving.withRule(now, row))
+        await configureDirectory(cwd, approving.withRule(now, row, cwd))
       }
       return found(approvalId)
     },

@@ -1,7 +1,7 @@
 import { modePolicy, type Approval, type Asking, type Decision, type Question } from './approval.ts'
 import { CorralError } from './error.ts'
 import type { EventBody } from './event.ts'
-import { ruleDecision, ruleFor, type Rules } from './rule.ts'
+import { ruleDecision, rulesFor, type Rules } from './rule.ts'
 import { openApprovals, outlives, type Session } from './session.ts'
 
 /*
@@ -60,7 +60,9 @@ export function ask(
   const turnId = state.turn?.id ?? null
   const settled = state.turn?.interrupting
     ? INTERRUPTED
-    : (policy(state, approval, around) ?? (tooMany ? TOO_MANY : null))
+    : isUnanswerable(state, approval, external)
+      ? NOBODY
+      : (policy(state, approval, around) ?? (tooMany ? TOO_MANY : null))
   const wait =
     timeoutMs === undefined ? (state.settings.approvalTimeoutMs ?? around.approvalTimeoutMs) : timeoutMs
   const asking: Asking = { external, timeoutAt: settled || wait === null ? null : around.now + wait }
@@ -73,6 +75,20 @@ export function ask(
 const INTERRUPTED: Settled = {
   decision: { behavior: 'deny', comment: 'The user has interrupted this turn.' },
   by: 'interrupt',
+}
+
+/** A question to people who cannot answer: the agent must not wait for them. Who asks from outside knows where to look. */
+function isUnanswerable({ settings }: Session, { kind }: Approval, external: boolean): boolean {
+  return kind === 'question' && settings.questions === false && !external
+}
+
+const NOBODY: Settled = {
+  decision: {
+    behavior: 'deny',
+    comment:
+      'Nobody can answer questions in this session. Decide by yourself, or ask in your final message and end your turn.',
+  },
+  by: 'corral',
 }
 
 const TOO_MANY_WORDS = `${MAX_OPEN} questions of this session wait already`
@@ -91,7 +107,7 @@ export function decideApproval(
   mustSuit(approval, decision)
   const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by }]
   if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
-  const rules = withRule(state.rules, approval)
+  const rules = withRule(state.rules, approval, state.cwd)
   const approvals = state.approvals.filter((other) => other.id !== approvalId)
   return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, around)]
 }
@@ -124,8 +140,8 @@ function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
 }
 
 /** The same rules, and the same thing passes the next time. */
-export function withRule(rules: Rules, approval: Approval): Rules {
-  return { ...rules, allow: [...new Set([...rules.allow, ruleFor(approval)])] }
+export function withRule(rules: Rules, approval: Approval, cwd: string): Rules {
+  return { ...rules, allow: [...new Set([...rules.allow, ...rulesFor(approval, cwd)])] }
 }
 
 interface Settled {
@@ -135,11 +151,16 @@ interface Settled {
 
 /** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
 function policy(state: Session, approval: Approval, around: Surroundings): Settled | null {
-  const byRule = ruleDecision([state.rules, ...around.directoryRules], approval, around.now)
+  const byRule = ruleDecision([state.rules, ...around.directoryRules], approval, {
+    now: around.now,
+    cwd: state.cwd,
+  })
   const readOnly = state.mode === 'plan' && approval.kind === 'tool'
   if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }
-  const byMode = modePolicy(state.mode, approval)
-  if (byMode) return { decision: byMode, by: `mode:${state.mode}` }
+  // A plan that the agent has made by itself is judged by the mode that a human has set.
+  const mode = approval.kind === 'plan' ? (state.modeBeforePlan ?? state.mode) : state.mode
+  const byMode = modePolicy(mode, approval)
+  if (byMode) return { decision: byMode, by: `mode:${mode}` }
   const covered = approval.covers !== undefined && (state.granted ?? []).includes(approval.covers)
   return covered ? { decision: { behavior: 'allow' }, by: 'approval' } : null
 }

@@ -8,7 +8,7 @@ import { invalid, oneLine } from './naming.ts'
 export const PLATFORMS = ['ios', 'android', 'macos', 'windows', 'linux', 'web', 'other'] as const
 export type Platform = (typeof PLATFORMS)[number]
 
-/** `use`: everything about sessions; `manage`: to let devices in, rename them and put them out, too. */
+/** `use`: everything about sessions; `manage`: to let devices in, rename them and put them out, and rules of directories, too. */
 export const SCOPES = ['use', 'manage'] as const
 export type Scope = (typeof SCOPES)[number]
 

@@ -6,13 +6,13 @@ const KINDS: ReadonlyMap<unknown, ApprovalKind> = new Map([
   ['ExitPlanMode', 'plan'],
 ])
 
+/** Claude's tools that change files and do nothing else. */
 const EDITS: ReadonlySet<unknown> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit'])
 
 export function kindOfTool(tool: unknown): ApprovalKind {
   return KINDS.get(tool) ?? 'tool'
 }
 
-/** It changes files and does nothing else. */
 export function editsFiles(tool: unknown): boolean {
   return EDITS.has(tool)
 }

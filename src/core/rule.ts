@@ -1,8 +1,14 @@
+import { aboutOf, classNamed, type About } from './about.ts'
 import type { Approval, Decision } from './approval.ts'
+import { couldFit, endings, exactly, fits, hasStar, parseRule, piecesOf, type Rule } from './pattern.ts'
+import { hasDetour, straight, within } from './path.ts'
+import { runsOf, type Runs } from './shell/runs.ts'
+import { readScript } from './shell/script.ts'
 
 /**
- * What a session's people have decided once and for all. A rule names a tool, with `*` for any run of characters, and may
- * ask for a pattern in what the tool is about to do: `Edit`, `mcp__files__*`, `Bash(git *)`, `Write(/tmp/*)`.
+ * What people have decided once and for all. A rule names a class of tools, or a tool with `*` for any run of characters,
+ * and may ask for a pattern in what the call is about: `edit`, `mcp__files__*`, `shell(git *)`, `edit(/tmp/*)`.
+ * docs/rules.md says what it means.
  */
 export interface Rules {
   allow: string[]
@@ -18,117 +24,126 @@ export const FOR_EVER = 8_640_000_000_000_000
 
 export const NO_RULES: Rules = Object.freeze({ allow: [], deny: [], acceptEdits: false, skipUntil: null })
 
+/** Where and when a question is asked. */
+export interface Moment {
+  now: number
+  cwd: string
+}
+
 /** What the rules say about a request; null when they say nothing. A denial wins over everything that allows. */
-export function ruleDecision(rules: readonly Rules[], approval: Approval, now: number): Decision | null {
-  const skips = rules.some(({ skipUntil }) => skipUntil !== null && skipUntil > now)
+export function ruleDecision(rules: readonly Rules[], approval: Approval, moment: Moment): Decision | null {
+  const skips = rules.some(({ skipUntil }) => skipUntil !== null && skipUntil > moment.now)
   if (approval.kind === 'plan' && skips) return { behavior: 'allow' }
   if (approval.kind !== 'tool') return null
-  const denied = rules.flatMap(({ deny }) => deny).find((rule) => denies(rule, approval))
-  if (denied) return { behavior: 'deny', comment: `Not allowed here (rule ${denied}).` }
-  const allowed =
-    skips ||
-    rules.some(
-      ({ allow, acceptEdits }) =>
-        (acceptEdits && approval.edits) || allow.some((rule) => allows(rule, approval)),
-    )
-  return allowed ? { behavior: 'allow' } : null
+  const call = callOf(approval, moment.cwd)
+  const denial = rules.flatMap(({ deny }) => deny).map((rule) => denialBy(parseRule(rule), call, rule))
+  const comment = denial.find((reason) => reason !== null)
+  if (comment) return { behavior: 'deny', comment }
+  const edits = approval.edits && rules.some(({ acceptEdits }) => acceptEdits)
+  const passes = skips || edits || allowed(rules.flatMap(({ allow }) => allow).map(parseRule), call)
+  return passes ? { behavior: 'allow' } : null
 }
 
-/** The rule that lets the same thing, and nothing else, pass the next time; of edits, all that this tool makes. */
-export function ruleFor({ tool, input, edits }: Approval): string {
-  const subject = subjectOf(input)
-  return subject === null || edits ? tool : `${tool}(${subject.text.replace(/[\\*]/g, '\\$&')})`
+/** The rules that let the same thing, and nothing else, pass the next time; of edits, all that are made. */
+export function rulesFor(approval: Approval, cwd: string): string[] {
+  const call = callOf(approval, cwd)
+  const own = classNamed(call.tool) === call.class || call.class === 'mcp' || call.class === 'other'
+  const name = own ? call.tool : call.class
+  if (call.partly || (call.class === 'shell' && call.subjects.length === 0)) return []
+  if (approval.edits || call.subjects.length === 0) return [name]
+  const texts = call.class === 'shell' ? call.subjects : textsOf(call).map(([text]) => text!)
+  return texts.map((text) => `${name}(${exactly(text)})`)
 }
 
-/** `*` does not reach over into another command: `Bash(npm test*)` does not let `npm test; rm -rf ~` pass. */
-function allows(rule: string, { tool, input }: Approval): boolean {
-  const { name, pattern } = parse(rule)
-  if (!fits(name, tool)) return false
-  if (pattern === null) return true
-  const subject = subjectOf(input)
-  if (subject === null || !fits(pattern, subject.text)) return false
-  return pattern === '*' || subject.kind !== 'command' || joints(pattern) === joints(subject.text)
+/** A question as rules see it. */
+interface Call extends About {
+  tool: string
+  cwd: string
+  /** Looked at only when a rule wants to know. */
+  runs: () => Runs[]
 }
 
-/** A command is refused for any part of it. */
-function denies(rule: string, { tool, input }: Approval): boolean {
-  const { name, pattern } = parse(rule)
-  if (!fits(name, tool)) return false
-  if (pattern === null) return true
-  const subject = subjectOf(input)
-  if (subject === null) return false
-  const parts = subject.kind === 'command' ? subject.text.split(JOINT).map((part) => part.trim()) : []
-  return [subject.text, ...parts].some((text) => fits(pattern, text))
+function callOf(approval: Approval, cwd: string): Call {
+  const about = aboutOf(approval)
+  let runs: Runs[] | undefined
+  return { ...about, tool: approval.tool, cwd, runs: () => (runs ??= about.subjects.map(runsOf)) }
 }
 
-/** What joins commands, redirects them, or puts one into another. */
-const JOINT = /\$\(|[;&|<>`\n()]+/
-
-function joints(command: string): string {
-  return (command.match(new RegExp(JOINT, 'g')) ?? []).join(' ')
+/** Why a rule refuses this call; null when it does not. */
+function denialBy({ name, pattern }: Rule, call: Call, rule: string): string | null {
+  if (!fits(name, call.tool) && classNamed(name) !== call.class) return null
+  const refused = `Not allowed here (rule ${rule}).`
+  if (pattern === null) return refused
+  if (call.subjects.length === 0 || call.partly)
+    return `Not allowed here (rule ${rule} may apply: the request does not say all that it is about).`
+  if (call.class === 'shell') return deniedCommand(pattern, call, rule)
+  const wanted = textsOf(call).flat()
+  return wanted.some((text) => fits(pattern, text)) ? refused : null
 }
 
-function parse(rule: string): { name: string; pattern: string | null } {
-  const [, name = rule, pattern = null] = /^([^(]+)\((.*)\)$/s.exec(rule) ?? []
-  return { name, pattern }
+function deniedCommand(pattern: string, call: Call, rule: string): string | null {
+  const refused = `Not allowed here (rule ${rule}).`
+  const patterns = endings(pattern)
+  const does = (text: string): boolean => patterns.some((one) => couldFit(one, text))
+  if (call.subjects.some((line) => does(line.trim().replaceAll(/\s+/g, ' ')))) return refused
+  if (call.runs().some(({ commands }) => commands.some(does))) return refused
+  const words = wordsOf(pattern)
+  const mentions = (text: string): boolean => inOrder(words, text)
+  if (call.runs().some(({ foreign }) => words.length > 0 && foreign.some(mentions))) return refused
+  if (call.runs().every(({ clear }) => clear)) return null
+  return `Not allowed here (rule ${rule} may apply: it cannot be seen what the command runs; write it out).`
 }
 
-/** Linear in both lengths: a pattern is split at its stars and its pieces are looked for in order. */
-function fits(pattern: string, text: string): boolean {
-  const [head = '', ...pieces] = split(pattern)
-  if (pieces.length === 0) return head === text
-  if (!text.startsWith(head)) return false
-  const last = pieces.pop()!
-  let at = head.length
-  for (const piece of pieces) {
-    const found = text.indexOf(piece, at)
+/** The words that a pattern names, for texts of which nothing else is known. */
+function wordsOf(pattern: string): string[] {
+  return piecesOf(pattern)
+    .join(' ')
+    .split(/[\s:]+/)
+    .filter((word) => word !== '')
+}
+
+function inOrder(words: readonly string[], text: string): boolean {
+  let at = 0
+  for (const word of words) {
+    const found = text.indexOf(word, at)
     if (found < 0) return false
-    at = found + piece.length
+    at = found + word.length
   }
-  return text.length - last.length >= at && text.endsWith(last)
+  return true
 }
 
-/** What stands between the stars; a star that is meant as itself has a backslash before it, and so has a backslash. */
-function split(pattern: string): string[] {
-  const pieces = ['']
-  for (const [token] of pattern.matchAll(/\\[\\*]|[^]/g)) {
-    if (token === '*') pieces.push('')
-    else pieces.push(pieces.pop()! + (token.length > 1 ? token[1]! : token))
-  }
-  return pieces
+/** What passes by rules alone. Every subject must, by whichever rule. */
+function allowed(rules: readonly Rule[], call: Call): boolean {
+  // A tool may call itself anything: a name that means a class means what the call is about.
+  const fitting = rules.filter(({ name }) => {
+    const named = classNamed(name)
+    return named === null ? fits(name, call.tool) : named === call.class
+  })
+  if (fitting.some(({ pattern }) => pattern === null || pattern === '*')) return true
+  if (call.subjects.length === 0 || call.partly) return false
+  const patterns = fitting.flatMap(({ pattern }) => pattern ?? [])
+  if (patterns.length === 0) return false
+  if (call.class === 'shell') return call.subjects.every((line) => allowedCommand(patterns, line))
+  return textsOf(call).every((texts) => patterns.some((one) => texts.some((text) => fits(one, text))))
 }
 
-interface Subject {
-  text: string
-  kind: 'command' | 'path' | 'other'
+/** Letter by letter; or each of its commands by a rule, if all of it is understood and nothing is written. */
+function allowedCommand(patterns: readonly string[], line: string): boolean {
+  if (patterns.some((pattern) => !hasStar(pattern) && fits(pattern, line))) return true
+  const { commands, clear, plain } = readScript(line)
+  if (!clear || !plain || commands.length === 0) return false
+  return commands.every(
+    (command) =>
+      command.plain && patterns.some((one) => endings(one).some((pattern) => fits(pattern, command.source))),
+  )
 }
 
-const SUBJECTS: Record<string, Subject['kind']> = {
-  command: 'command',
-  file_path: 'path',
-  path: 'path',
-  notebook_path: 'path',
-  url: 'other',
-  pattern: 'other',
-}
-
-/** What a tool call is about, in one line: the command, the file, the address. */
-function subjectOf(input: unknown): Subject | null {
-  if (typeof input !== 'object' || input === null) return null
-  for (const [key, kind] of Object.entries(SUBJECTS)) {
-    const value = (input as Record<string, unknown>)[key]
-    if (typeof value === 'string') return { kind, text: kind === 'path' ? straight(value) : value }
-  }
-  return null
-}
-
-/** Without detours: `/tmp/../etc` is not below `/tmp`. */
-function straight(path: string): string {
-  if (!/(^|\/)\.{1,2}(\/|$)|\/\//.test(path)) return path
-  const steps: string[] = []
-  for (const step of path.split('/')) {
-    if (step === '..' && steps.length > 0 && steps.at(-1) !== '..') steps.pop()
-    else if (step !== '' && step !== '.') steps.push(step)
-  }
-  return (path.startsWith('/') ? '/' : '') + steps.join('/')
+/** Each subject in the ways in which a rule may name it: a path in full, and as seen from the session's directory. */
+function textsOf({ class: kind, subjects, cwd }: Call): string[][] {
+  if (kind === 'fetch') return subjects.map((text) => [text])
+  return subjects.map((text) => {
+    const path = straight(text.startsWith('/') ? text : `${cwd}/${text}`)
+    const named = kind === 'edit' || kind === 'read' || hasDetour(text) ? [] : [text]
+    return [...named, path, within(path, cwd) ?? path]
+  })
 }

@@ -28,6 +28,8 @@ export interface SessionSettings {
   clientTools?: ClientTool[]
   /** False: the agent has no tools but those of its client. */
   ownTools?: boolean
+  /** False: nobody can answer the agent's questions. It has no tool to ask any, as far as it can be told so. */
+  questions?: boolean
 }
 
 /** What a dialect has to remember about a session, by the dialect's name. */

@@ -310,3 +310,34 @@ test('a turn of its own accord does not end the message that waits for it', () =
     'completed',
   ])
 })
+
+test('calls of the client’s tools are told together, when the model has made all of them', () => {
+  const call = (id: string) => ({
+    type: 'control_request',
+    request_id: `r-${id}`,
+    request: {
+      subtype: 'mcp_message',
+      server_name: 'client',
+      message: {
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'look', arguments: {}, _meta: { 'claudecode/toolUseId': id } },
+      },
+    },
+  })
+  const event = (type: string) => ({ type: 'stream_event', event: { type, message: { id: 'm' } } })
+  const told = (...lines: object[]) => only(translate(lines), 'call.asked').map(({ callId }) => callId)
+  const begun = [event('message_start'), call('a'), call('b')]
+  assert.deepEqual(told(...begun), [], 'there may be more')
+  assert.deepEqual(told(...begun, event('message_stop')), ['a', 'b'])
+  assert.deepEqual(
+    told(...begun, event('message_stop'), call('c')),
+    ['a', 'b', 'c'],
+    'none can come after it',
+  )
+  assert.deepEqual(told(...begun, event('message_start')), ['a', 'b'], 'it has begun another message')
+  const withdrawn = { type: 'control_cancel_request', request_id: 'r-a' }
+  assert.deepEqual(told(...begun, withdrawn, event('message_stop')), ['b'])
+  const end = { type: 'result', is_error: false, result: '' }
+  assert.deepEqual(told(...begun, end, event('message_start')), [], 'the turn is over')
+})

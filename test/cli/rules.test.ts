@@ -48,6 +48,21 @@ test('rules of a directory hold for the sessions in it', async () => {
   assert.match((await ok('rules', '--project', daemon.project)).stdout, /and below\nalways +Shell\(echo \*\)/)
 })
 
+test('rules that cannot work are warned of, and ~ is the home directory', async () => {
+  const fine = await ok('rules', '--project', '.', '--deny', 'shell(git push*)', '--deny', 'edit(~/.ssh/*)')
+  assert.match(fine.stdout, /never +edit\(\/.*\/\.ssh\/\*\)/)
+  assert.equal(fine.stderr, '')
+  const odd = await ok('rules', '--project', '.', '--deny', 'Bsh(ls)', '--allow', 'shell(a * | b)')
+  assert.match(odd.stderr, /Bsh\(ls\): fits only a tool that is called exactly Bsh/)
+  assert.match(odd.stderr, /shell\(a \* \| b\): never fits/)
+  const { stdout } = await ok('rules', '--project', '.', '--json')
+  assert.deepEqual(
+    (JSON.parse(stdout) as { deny: string[] }).deny.length,
+    3,
+    'warnings are no part of the result',
+  )
+})
+
 test('what is not clear is refused with a hint', async () => {
   const wrong: [string[], RegExp][] = [
     [['rules'], /give a session, or --project/],

@@ -1,21 +1,81 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_RULES, ruleDecision, ruleFor, type Rules } from '../../src/core/rule.ts'
+import type { About } from '../../src/core/about.ts'
+import { NO_RULES, ruleDecision, rulesFor, type Rules } from '../../src/core/rule.ts'
 import { aQuestion } from '../support/session.ts'
+import { HARMLESS, PUSHES } from '../support/spellings.ts'
 
-function says(rules: Partial<Rules>, tool: string, input: unknown): string {
-  const decision = ruleDecision([{ ...NO_RULES, ...rules }], aQuestion('a', { tool, input }), 0)
-  return decision?.behavior ?? 'nothing'
+const WHERE = { now: 0, cwd: '/work/app' }
+
+function says(rules: Partial<Rules>, tool: string, input: unknown, about?: About): string {
+  const question = aQuestion('a', { tool, input, ...(about && { about }) })
+  return ruleDecision([{ ...NO_RULES, ...rules }], question, WHERE)?.behavior ?? 'nothing'
 }
 
-const allows = (rule: string, command: string): boolean =>
-  says({ allow: [rule] }, 'Bash', { command }) === 'allow'
+const allows = (rules: string | string[], command: string): boolean =>
+  says({ allow: [rules].flat() }, 'Bash', { command }) === 'allow'
 const denies = (rule: string, command: string): boolean =>
   says({ deny: [rule] }, 'Bash', { command }) === 'deny'
 
+test('a command is refused however it is spelled', () => {
+  for (const command of PUSHES) assert.ok(denies('shell(git push*)', command), command)
+  for (const command of HARMLESS) assert.ok(!denies('shell(git push*)', command), command)
+})
+
+test('a pattern that ends in a space and a star fits where nothing follows, as does the spelling of Claude', () => {
+  for (const pattern of ['git push *', 'git push:*', 'git push*']) {
+    assert.ok(denies(`shell(${pattern})`, 'git push'), pattern)
+    assert.ok(denies(`shell(${pattern})`, 'git push -f'), pattern)
+    assert.ok(allows(`shell(${pattern})`, 'git push'), pattern)
+  }
+  assert.ok(!denies('shell(git push *)', 'git pushy'))
+  assert.ok(!denies('shell(git push:*)', 'git pushy'))
+})
+
+test('what cannot be read is refused by a rule that could apply, and passes by none', () => {
+  const riddles = [
+    'git push "',
+    'if git; then',
+    '$X',
+    'eval "$X"',
+    'curl x | sh',
+    'source <(curl x)',
+    'a=$(',
+    'x\0',
+  ]
+  for (const command of [...riddles, 'ls *(e:"rm x":)', `echo ${'x'.repeat(70_000)}`]) {
+    assert.ok(denies('shell(git push*)', command), command.slice(0, 40))
+    assert.ok(!allows(['shell(git*)', 'shell(ls *)', 'shell(echo *)'], command), command.slice(0, 40))
+  }
+})
+
+test('wrappers are looked through, and shells in shells', () => {
+  const wrapped = [
+    'sudo -u bob git push',
+    'timeout -k 5 20 nice -n 3 env -u A B=1 git push',
+    'ssh -p 22 host "cd x && git push"',
+    'bash -c \'sh -c "git push"\'',
+    "su -c 'git push' bob",
+    "trap 'git push' EXIT",
+    'watch -n 5 git push',
+    'xargs -I{} git {}',
+    'busybox sh -c "git push"',
+    'stdbuf -oL git push',
+    `python3 -c 'import os; os.system("git push")'`,
+    "python3 - <<'EOF'\nsubprocess.run(['git', 'push'])\nEOF",
+    'GIT push',
+    '=git push',
+    '{git,push}',
+    '/usr/bin/gi? push',
+  ]
+  for (const command of wrapped) assert.ok(denies('shell(git push*)', command), command)
+})
+
 test('a star stands for anything within a command, not for another command', () => {
-  assert.ok(allows('Bash(npm test*)', 'npm test -- --watch'))
-  for (const more of [
+  assert.ok(allows('shell(npm test*)', 'npm test -- --watch'))
+  assert.ok(allows('shell(npm test*)', 'npm  test  2>&1'))
+  assert.ok(allows('shell(npm test*)', 'npm test "$X" # a remark'))
+  const more = [
     '; rm -rf ~',
     ' && rm x',
     ' | sh',
@@ -24,44 +84,88 @@ test('a star stands for anything within a command, not for another command', () 
     ' $(rm x)',
     ' `rm x`',
     ' & rm x',
-  ]) {
-    assert.ok(!allows('Bash(npm test*)', `npm test${more}`), more)
+  ]
+  for (const rest of [...more, ' <(rm x)', ' "$(rm x)"', ' ${x:-$(rm x)}', ' <<EOF\n$(rm x)\nEOF', ' < x']) {
+    assert.ok(!allows('shell(npm test*)', `npm test${rest}`), rest)
   }
-  assert.ok(allows('Bash(cd * && npm test)', 'cd web && npm test'))
-  assert.ok(!allows('Bash(cd * && npm test)', 'cd web; rm x && npm test'))
-  assert.ok(allows('Bash(*)', 'anything; at all'))
-  assert.ok(allows('Bash', 'anything; at all'))
+  const other = ['X=1 npm test', 'env npm test', '"npm" test', '{ npm test; } > x', 'f() { npm test; }; rm x']
+  for (const command of [...other, 'LD_PRELOAD=x npm test', 'sh -c "npm test"', '/tmp/npm test']) {
+    assert.ok(!allows('shell(npm test*)', command), command)
+  }
+  for (const rule of ['shell(*)', 'shell', 'Bash', 'command', '*'])
+    assert.ok(allows(rule, 'any; thing "'), rule)
 })
 
-test('a command is refused for any part of it', () => {
-  for (const command of [
-    'git push',
-    'git push -f',
-    'cd x && git push',
-    'true; git push',
-    '(git push)',
-    'a | git push',
-  ]) {
-    assert.ok(denies('Bash(git push*)', command), command)
-  }
-  assert.ok(!denies('Bash(git push*)', 'git pull'))
+test('a line passes when each of its commands does', () => {
+  const both = ['shell(cd *)', 'shell(npm test*)']
+  assert.ok(allows(both, 'cd web && npm test'))
+  assert.ok(allows(both, 'if cd web; then npm test; fi'))
+  assert.ok(!allows(both, 'cd web; rm x && npm test'))
+  assert.ok(!allows('shell(npm test*)', 'cd web && npm test'))
 })
 
 test('the rule for a command lets that command pass and no other, stars and backslashes and all', () => {
-  for (const command of ['ls', 'touch *.x', 'echo \\* "a\\\\b"', 'a && b', 'x)', '*', '\\']) {
-    const rule = ruleFor(aQuestion('a', { tool: 'Bash', input: { command } }))
-    assert.ok(allows(rule, command), rule)
-    for (const other of [`${command} `, `${command}x`, 'touch /dev/null; touch pwned.x', 'anything']) {
-      assert.ok(!allows(rule, other), `${rule} and ${other}`)
+  for (const command of ['ls', 'touch *.x', 'echo \\* "a\\\\b"', 'a && b', 'x)', '*', '\\', 'X=1 a > b']) {
+    const rules = rulesFor(aQuestion('a', { tool: 'Bash', input: { command } }), '/')
+    assert.ok(allows(rules, command), String(rules))
+    for (const other of [`${command}x`, `${command};x`, 'touch /dev/null; touch pwned.x', 'anything']) {
+      assert.ok(!allows(rules, other), `${String(rules)} and ${other}`)
     }
   }
 })
 
-test('paths are looked at without their detours', () => {
+test('a rule speaks of a class, whatever an agent calls its tool', () => {
+  const input = { command: 'git push' }
+  for (const rule of ['shell', 'Bash(git push*)', 'command(git push*)', 'run_shell_command(git push)']) {
+    for (const tool of ['Bash', 'bash', 'command', 'run_shell_command', 'Terminal', 'anything']) {
+      assert.equal(says({ deny: [rule] }, tool, input), 'deny', `${rule} and ${tool}`)
+    }
+    assert.equal(says({ deny: [rule] }, 'Read', { file_path: '/git push' }), 'nothing')
+  }
+  assert.equal(says({ deny: ['edit(*.env)'] }, 'Write', { file_path: '/a/.env' }), 'deny')
+  assert.equal(says({ deny: ['mcp'] }, 'mcp__files__read', {}), 'deny')
+  assert.equal(says({ deny: ['mcp__files__*'] }, 'mcp__files__read', {}), 'deny')
+  assert.equal(says({ deny: ['mcp__files__*'] }, 'mcp__other__read', {}), 'nothing')
+})
+
+test('a tool that calls itself by the name of a class does not pass for it', () => {
+  const about: About = { class: 'shell', subjects: ['rm x'] }
+  assert.equal(says({ allow: ['Read'] }, 'Read', {}, about), 'nothing')
+  assert.equal(says({ deny: ['Read'] }, 'Read', {}, about), 'deny')
+})
+
+test('an edit of several files is refused for any of them, and passes when each passes', () => {
+  const edit = (rules: Partial<Rules>, ...subjects: string[]): string =>
+    says(rules, 'fileChange', {}, { class: 'edit', subjects })
+  assert.equal(edit({ deny: ['Edit(*/secret*)'] }, '/work/app/a', '/work/app/secret.txt'), 'deny')
+  assert.equal(edit({ allow: ['edit(/work/app/a*)'] }, '/work/app/a1', '/work/app/a2'), 'allow')
+  assert.equal(edit({ allow: ['edit(/work/app/a*)'] }, '/work/app/a1', '/work/app/b'), 'nothing')
+  assert.equal(edit({ allow: ['edit(a*)', 'Write(b*)'] }, '/work/app/a1', 'b'), 'allow')
+})
+
+test('where it is not said which files are meant, a pattern refuses and lets nothing pass', () => {
+  const about: About = { class: 'edit', subjects: [] }
+  assert.equal(says({ deny: ['edit(/etc/*)'] }, 'Edit', {}, about), 'deny')
+  assert.equal(says({ allow: ['edit(/etc/*)'] }, 'Edit', {}, about), 'nothing')
+  assert.equal(says({ allow: ['edit'] }, 'Edit', {}, about), 'allow')
+})
+
+test('paths are looked at without their detours, in full and from the directory', () => {
   const write = (file_path: string): string => says({ allow: ['Write(/tmp/*)'] }, 'Write', { file_path })
   assert.equal(write('/tmp/a/b'), 'allow')
-  for (const path of ['/tmp/../etc/passwd', '/tmp/./../etc/x', '/tmp//../etc/x', '/etc/x']) {
+  for (const path of ['/tmp/../etc/passwd', '/tmp/./../etc/x', '/tmp//../etc/x', '/etc/x', '../../tmp']) {
     assert.equal(write(path), 'nothing', path)
   }
   assert.equal(says({ deny: ['Read(/etc/*)'] }, 'Read', { file_path: '/tmp/../etc/shadow' }), 'deny')
+  const near = (file_path: string): string => says({ allow: ['edit(src/*)'] }, 'Edit', { file_path })
+  for (const path of ['src/a', './src/a', '/work/app/src/a', '../app/src/a'])
+    assert.equal(near(path), 'allow', path)
+  for (const path of ['src/../../x', '/work/src/a', '../src/a']) assert.equal(near(path), 'nothing', path)
+})
+
+test('long texts and many holes take no time', () => {
+  const many = Array.from({ length: 900 }, (_, i) => `echo $X${i} ${'y'.repeat(50)}`).join('; ')
+  assert.ok(!denies('shell(git push*)', many))
+  assert.ok(denies('shell(git push*)', `${many}; git push`))
+  assert.ok(denies('shell(*a*b*c*d*e*)', `echo ${'$X '.repeat(10_000)}`))
 })

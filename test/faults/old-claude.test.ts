@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
 
-const OLD = new URL('../support/old-claude.ts', import.meta.url).pathname
+const OLD = join(import.meta.dirname, '../support/old-claude.ts')
 
 interface Rig {
   now: TestEngine

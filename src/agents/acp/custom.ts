@@ -45,6 +45,11 @@ export function custom(name: string, agent: CustomAgent): AcpProfile {
       bare: false,
       compact: false,
     },
+    unasked: {
+      shell: { what: 'what it runs by itself instead of leaving it to Corral' },
+      edit: { what: 'what it writes by itself instead of leaving it to Corral' },
+      read: { all: true, what: 'files' },
+    },
     detect: (env) => detectCommand({ name, title, command: agent.command }, env),
     launch: () => ({ args: agent.args ?? [], env: agent.env ?? {} }),
     modes: { ...MODES, ...(Object.fromEntries(modes) as Partial<typeof MODES>) },

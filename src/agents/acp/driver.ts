@@ -123,6 +123,7 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
     name,
     title,
     capabilities,
+    unasked: profile.unasked,
     detect: profile.detect,
     signedIn: async (env) => profile.signedIn?.(env) ?? judged(profile.signIn, null),
     handshake: true,

@@ -6,7 +6,7 @@ export const MAX_SUBJECT = 64 * 1024
 
 const MAX_INPUT = 256 * 1024
 const MAX_PART = 16 * 1024
-const MAX_PARTS = 64
+export const MAX_PARTS = 64
 
 /** A tool's input as it goes to the log: what is too long loses its lists and the ends of its texts. */
 export function fittingInput(input: JsonObject): JsonObject {

@@ -31,6 +31,15 @@ export const gemini: AcpProfile = {
     bare: false,
     compact: false,
   },
+  unasked: {
+    shell: {
+      what: 'commands that only look around (`ls`, `echo`, `git status`)',
+      such: ['ls', 'echo x', 'git status', 'pwd'],
+    },
+    read: { all: true, what: 'files; those outside of its directories it cannot read' },
+    search: { all: true, what: 'searches, also in the web' },
+    other: { what: 'its own plans, notes and skills' },
+  },
   detect: (env) =>
     detectProgram(
       {

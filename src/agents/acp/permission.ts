@@ -2,6 +2,7 @@ import type { Approval, Decision, Question } from '../../core/approval.ts'
 import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, capped, isObject, type JsonObject } from '../json.ts'
 import { MAX_SUBJECT, SUBJECTS } from './fitting.ts'
+import { aboutCall } from './about.ts'
 import { commandOf, editOf } from './held.ts'
 import type { AcpProfile } from './profile.ts'
 import { result } from './rpc.ts'
@@ -41,6 +42,7 @@ export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): S
     kind: isPlan(profile, callId, call.kind, call.name) ? 'plan' : 'tool',
     tool: profile.questionOf?.(asObject(told.rawInput)) ?? toolName(profile, call),
     input,
+    about: aboutCall(profile, call, input),
     edits: call.kind === 'edit',
     callId,
     summary: call.title?.slice(0, MAX_SUMMARY) ?? null,

@@ -1,3 +1,4 @@
+import type { Unasked } from '../../core/about.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Capabilities } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
@@ -19,6 +20,7 @@ export interface AcpProfile {
   readonly title: string
   /** Without what the protocol itself has no word for. */
   readonly capabilities: Omit<Capabilities, keyof typeof WORDLESS>
+  readonly unasked: Unasked
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   launch(session: Session, ids: () => string): Pick<LaunchPlan, 'args' | 'env' | 'ownTmp'>
   /** As the driver's: before its process starts. */

@@ -85,7 +85,7 @@ export interface Call {
   kind: string | null
   name: string | null
   input: JsonObject | null
-  path: string | null
+  paths: string[]
   content: unknown[]
   /** Output that came in pieces beside the content. */
   streamed: string

@@ -65,7 +65,7 @@ export function newCall(id: string): Call {
     kind: null,
     name: null,
     input: null,
-    path: null,
+    paths: [],
     content: [],
     streamed: '',
     started: false,
@@ -75,18 +75,25 @@ export function newCall(id: string): Call {
 
 export function merged(call: Call, update: JsonObject): Call {
   const { terminal_output_delta: delta, claudeCode } = asObject(update._meta)
-  const path = asString(asObject(asArray(update.locations)[0]).path)
+  const paths = pathsIn(update.locations)
   return {
     ...call,
     title: asString(update.title)?.slice(0, MAX_SUBJECT) ?? call.title,
     kind: asString(update.kind) ?? call.kind,
     name: asString(update.name) ?? asString(asObject(claudeCode).toolName) ?? call.name,
     input: isObject(update.rawInput) && !isUnfinished(update) ? fittingInput(update.rawInput) : call.input,
-    path: path ?? call.path,
+    paths: paths.length > 0 ? paths : call.paths,
     content:
       isOver(update) || asArray(update.content).length === 0 ? call.content : fittingContent(update.content),
     streamed: cutText(call.streamed + (asString(asObject(delta).data) ?? ''), MAX_OUTPUT).text,
   }
+}
+
+export const MAX_PATHS = 1000
+
+export function pathsIn(places: unknown): string[] {
+  const paths = asArray(places).flatMap((one) => asString(asObject(one).path) ?? [])
+  return [...new Set(paths)].slice(0, MAX_PATHS)
 }
 
 export function withCall(state: AcpState, call: Call): AcpState {
@@ -160,11 +167,11 @@ export function toolName(profile: AcpProfile, { id, name, kind, title }: Call): 
 }
 
 /** What the call is about. An agent may tell it for people only; a rule needs a command or a path. */
-export function inputOf({ input, kind, title, path, content }: Call): JsonObject {
+export function inputOf({ input, kind, title, paths: [path], content }: Call): JsonObject {
   const told =
     input ?? (kind === 'execute' ? { command: title ?? '', ...described(content) } : shown(title, content))
   const named = SUBJECTS.some((key) => typeof told[key] === 'string')
-  return fittingInput(named || path === null ? told : { ...told, path })
+  return fittingInput(named || path === undefined ? told : { ...told, path })
 }
 
 function described(content: unknown[]): JsonObject {

@@ -16,6 +16,7 @@ export type Purpose =
   | 'model'
   | 'models'
   | 'retract'
+  | 'thinking'
 
 /** A control request as a stdin line. */
 export function request(purpose: Purpose, id: string, body: JsonObject): string {

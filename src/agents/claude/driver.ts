@@ -19,6 +19,16 @@ import { claudeTranslator } from './translator.ts'
 export const claudeDriver = {
   name: 'claude',
   title: 'Claude Code',
+  unasked: {
+    shell: {
+      what: 'commands that only look around in the session’s directory (`ls`, `cat`, `git status`)',
+      such: ['ls', 'cat x', 'echo x', 'git status', 'pwd', 'whoami', 'sleep 1'],
+    },
+    read: { what: 'files in the session’s directory' },
+    search: { what: 'searches in the session’s directory' },
+    fetch: { what: 'the addresses of some documentation (`docs.python.org`)' },
+    other: { what: 'its own lists, skills and sub-agents' },
+  },
   capabilities: {
     streaming: true,
     thinking: true,
@@ -76,7 +86,7 @@ function encode(intent: Intent, _session?: Session, heard?: unknown): string[] {
     case 'model':
       return [request('model', randomUUID(), { subtype: 'set_model', model: intent.model ?? 'default' })]
     case 'effort':
-      return [setEffort(randomUUID(), intent.effort)]
+      return setEffort(randomUUID(), intent.effort)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CallRequest } from '../../core/call.ts'
 import type { AgentOutput } from '../../core/event.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import { capped, type JsonObject } from '../json.ts'
@@ -15,6 +16,10 @@ export interface ClaudeState {
   /** The message that streams, and the index of its newest block. */
   message: string | null
   block: number
+  /** The message is still being streamed. */
+  streams: boolean
+  /** Calls of the client's tools that Claude has made already: they are told when the message is complete. */
+  calls: CallRequest[]
   /** The next block index of the newest messages. */
   blocks: { message: string; next: number }[]
   /** Which tool call a sub-agent belongs to. */
@@ -46,6 +51,8 @@ export function initialState(): ClaudeState {
     waiting: [],
     message: null,
     block: -1,
+    streams: false,
+    calls: [],
     blocks: [],
     subAgents: [],
     permissionMode: null,

@@ -1,4 +1,5 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import type { About } from '../../core/about.ts'
 import type { Approval, Decision } from '../../core/approval.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { unwrapped } from './shell.ts'
@@ -55,6 +56,9 @@ export function resolved(state: CodexState, id: unknown): Step {
   return says({ ...state, asked }, { type: 'approval.withdrawn', requestId })
 }
 
+/** Keys for a program that runs already: what it makes of them cannot be seen. */
+const TYPED: About = { class: 'shell', subjects: [], partly: true }
+
 function command(params: JsonObject): Question {
   const { reason, cwd, proposedExecpolicyAmendment, networkApprovalContext } = params
   return {
@@ -66,6 +70,7 @@ function command(params: JsonObject): Question {
       ...(params.kind === 'writeStdin' && { kind: params.kind }),
       ...((networkApprovalContext ?? null) !== null && { network: networkApprovalContext }),
     },
+    ...(params.kind === 'writeStdin' && { about: TYPED }),
     summary: asString(reason),
     suggestions: proposedExecpolicyAmendment ?? null,
   }
@@ -76,24 +81,31 @@ function fileChange({ itemId, reason, grantRoot }: JsonObject, state: CodexState
   const changes = state.open.find((item) => item.id === itemId)?.input ?? { changes: [] }
   const plain = (grantRoot ?? null) === null
   const input = plain ? changes : { ...asObject(changes), grantRoot }
-  const edits = plain && staysWithin(state.roots, asObject(changes))
-  return { ...PLAIN, tool: 'fileChange', edits, input, summary: asString(reason) }
+  const paths = pathsOf(asObject(changes))
+  const subjects = paths.filter((path) => path !== null)
+  const told = plain && subjects.length === paths.length
+  const about: About = { class: 'edit', subjects, ...(!told && { partly: true }) }
+  const edits = told && staysWithin(state.roots, subjects)
+  return { ...PLAIN, tool: 'fileChange', about, edits, input, summary: asString(reason) }
+}
+
+/** Every file that is touched; one that is moved is two. */
+function pathsOf({ changes }: JsonObject): (string | null)[] {
+  return asArray(changes).flatMap((change) => {
+    const { path, to } = asObject(change)
+    return (to === undefined ? [path] : [path, to]).map(asString)
+  })
 }
 
 /** Codex's own sandbox keeps these from commands, too: who writes there decides what is run later. */
 const PROTECTED: ReadonlySet<string> = new Set(['.git', '.codex', '.agents', '.aws'])
 
 /** Every file that is changed lies where the session works. */
-function staysWithin(roots: string[], { changes }: JsonObject): boolean {
-  const paths = asArray(changes).flatMap((change) => {
-    const { path, to } = asObject(change)
-    return to === undefined ? [path] : [path, to]
-  })
-  return paths.length > 0 && paths.every((path) => roots.some((root) => isWithin(root, asString(path))))
+function staysWithin(roots: string[], paths: string[]): boolean {
+  return paths.length > 0 && paths.every((path) => roots.some((root) => isWithin(root, path)))
 }
 
-function isWithin(root: string, path: string | null): boolean {
-  if (path === null) return false
+function isWithin(root: string, path: string): boolean {
   const [first, ...rest] = relative(root, resolve(root, path)).split(sep)
   const outside = first === '..' || first === '' || isAbsolute(first!)
   return !outside && ![first!, ...rest].some((name) => PROTECTED.has(name))
@@ -196,17 +208,19 @@ function chosen(input: unknown, decision: Decision): JsonObject {
   return Object.fromEntries(answersOf(input, decision).map(([id, answer]) => [id, { answers: [answer] }]))
 }
 
-/** By the id of each question. People answer by its words, or, when there is but one, in words of their own. */
+/** By the id of each question. */
 function answersOf(input: unknown, decision: Decision): [string, string][] {
   const questions = asArray(asObject(input).questions).map(asObject)
-  return questions.flatMap((question): [string, string][] => {
-    const [id, words] = [asString(question.id) ?? '', asString(question.question) ?? '']
-    const answer =
-      decision.behavior === 'allow'
-        ? (decision.answers?.[words] ?? decision.answers?.[id])
-        : decision.behavior === 'respond' && questions.length === 1
-          ? decision.text
-          : undefined
-    return answer === undefined ? [] : [[id, answer]]
+  const words = inWords(decision, questions.length)
+  return questions.flatMap(({ id, question }): [string, string][] => {
+    const given = decision.behavior === 'allow' ? decision.answers : undefined
+    const answer = given?.[asString(question) ?? ''] ?? given?.[asString(id) ?? ''] ?? words
+    return answer === undefined ? [] : [[asString(id) ?? '', answer]]
   })
+}
+
+/** People answer a question by its words, or, when there is but one, in words of their own; why there is no answer is for all. */
+function inWords(decision: Decision, questions: number): string | undefined {
+  if (decision.behavior === 'deny') return decision.comment || undefined
+  return decision.behavior === 'respond' && questions === 1 ? decision.text : undefined
 }

@@ -22,6 +22,12 @@ import { allowingRules } from './user-rules.ts'
 export const codexDriver = {
   name: 'codex',
   title: 'Codex',
+  unasked: {
+    read: { all: true, what: 'images that it looks at; files it reads with commands, and asks' },
+    search: { all: true, what: 'searches in the web' },
+    fetch: { all: true, what: 'pages that its search of the web opens' },
+    other: { what: 'its own plans' },
+  },
   capabilities: {
     streaming: true,
     thinking: true,

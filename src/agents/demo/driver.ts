@@ -18,6 +18,7 @@ export function demoProgram(): string {
 export const demoDriver = {
   name: 'demo',
   title: DEMO_TITLE,
+  unasked: {},
   capabilities: {
     streaming: true,
     thinking: true,

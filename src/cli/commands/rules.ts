@@ -1,3 +1,4 @@
+import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import { text, type Cli, type Command, type Options } from '../cli.ts'
@@ -11,6 +12,8 @@ type Rules = Api['session.get']['result']['rules']
 /** Whose rules: of one session, or of every session in a directory. */
 interface Holder {
   name: string
+  /** Of a session. */
+  agent: { agent?: string }
   rules: Rules
   change(rules: Partial<Rules>): Promise<Rules>
 }
@@ -30,13 +33,18 @@ export const rules: Command = (cli, [fragment]) =>
     const now = Object.keys(changes).length > 0 ? await holder.change(changes) : holder.rules
     if (cli.json) cli.printJson(now)
     else show(cli, holder.name, now)
+    const { warnings } = await client.call('rules.check', { rules: now, ...holder.agent })
+    for (const { rule, message } of warnings)
+      cli.note(cli.paint('yellow', `${clean(rule)}: ${clean(message)}`))
   })
 
 async function ofSession(client: NativeClient, fragment: string): Promise<Holder> {
   const sessionId = await resolveSession(client, fragment)
+  const { rules: before, agent } = await client.call('session.get', { sessionId })
   return {
     name: `session ${shortId(sessionId)}`,
-    rules: (await client.call('session.get', { sessionId })).rules,
+    agent: { agent },
+    rules: before,
     change: async (changed) => (await client.call('session.configure', { sessionId, rules: changed })).rules,
   }
 }
@@ -45,13 +53,19 @@ async function ofProject(client: NativeClient, path: string): Promise<Holder> {
   const { projects } = await client.call('project.list')
   return {
     name: `${path} and below`,
+    agent: {},
     rules: projects.find((project) => project.path === path)?.rules ?? NONE,
     change: async (changed) => (await client.call('project.configure', { path, rules: changed })).rules,
   }
 }
 
+/** As a shell would have it, if the quotes were not there. */
+function withHome(rule: string): string {
+  return rule.replace('(~/', () => `(${homedir()}/`)
+}
+
 function changesOf(options: Options, { allow, deny }: Rules): Partial<Rules> {
-  const list = (name: string): string[] => (options[name] ?? []) as string[]
+  const list = (name: string): string[] => ((options[name] ?? []) as string[]).map(withHome)
   const unwanted = new Set(list('remove'))
   const edited = (old: readonly string[], more: string[]): string[] =>
     [...new Set([...old, ...more])].filter((rule) => !unwanted.has(rule))

@@ -82,7 +82,8 @@ export function healthView(engine: Engine, uptime: number, versions: Versions): 
   return {
     ok: true,
     sessions: idle + busy,
-    sessionsByStatus: { idle, busy },
+    // A session whose turn has failed takes the next message, and one that was destroyed is no more: see `session.list`.
+    sessionsByStatus: { idle, busy, error: 0, destroyed: 0 },
     uptime,
     memory: { rss: megabytes(rss), heapUsed: megabytes(heapUsed), heapTotal: megabytes(heapTotal) },
     rustVersion: `n/a (corral, node ${process.versions.node})`,

@@ -1,3 +1,4 @@
+import { aboutOf } from '../../core/about.ts'
 import { modelInUse } from '../../core/model.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { openApprovals, statusOf, tierOf, type Session } from '../../core/session.ts'
@@ -37,7 +38,8 @@ export function viewSession(session: Session): SessionView {
   }
 }
 
-function viewRunning({ chosenModel: _, mode, model, ...turn }: RunningTurn) {
+function viewRunning(running: RunningTurn) {
+  const { chosenModel: _, mode, model, ...turn } = running
   return { ...turn, mode: mode ?? null, model: model ?? null }
 }
 
@@ -53,6 +55,7 @@ export function viewApproval(row: ApprovalRow): ApprovalView {
     kind: row.kind,
     tool: row.tool,
     input: row.input,
+    about: aboutOf(row),
     callId: row.callId,
     summary: row.summary,
     suggestions: row.suggestions,

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { TOOL_CLASSES } from '../../core/about.ts'
 import { approvalId, id, origin, sessionId, time } from './wire-base.ts'
 
 const ruleList = z.array(z.string().min(1).max(1000)).max(1000)
 
 const ruleFields = {
-  allow: ruleList.describe('tools that pass: `Edit`, `mcp__files__*`, `Bash(git *)`'),
-  deny: ruleList.describe('tools that are refused; wins over everything else'),
+  allow: ruleList.describe('what passes: `edit`, `mcp__files__*`, `shell(git log*)`; see rules.md'),
+  deny: ruleList.describe('what is refused; wins over everything else'),
   acceptEdits: z.boolean().describe('edits of files pass'),
   skipUntil: z.int().min(0).nullable().describe('everything passes until this time (ms since 1970)'),
 }
@@ -97,6 +98,13 @@ export const approvalView = z.object({
   kind: z.enum(['tool', 'question', 'plan']),
   tool: z.string(),
   input: z.unknown(),
+  about: z
+    .object({
+      class: z.enum(TOOL_CLASSES),
+      subjects: z.array(z.string()).describe('the command, each path, the address'),
+      partly: z.boolean().exactOptional().describe('there is more that is not said'),
+    })
+    .describe('what rules look at'),
   callId: z.string().nullable(),
   summary: z.string().nullable(),
   suggestions: z.unknown(),

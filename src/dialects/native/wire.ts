@@ -69,6 +69,12 @@ export const settings = z.strictObject({
     .exactOptional()
     .describe('tools that you carry out: each call is an event `call.held`, answered with `call.answer`'),
   ownTools: z.boolean().exactOptional().describe('false: the agent has no tools but yours'),
+  questions: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'false: nobody can answer questions; the agent is not offered a tool for them, and one that comes is refused',
+    ),
 })
 
 export const createParams = z.strictObject({
@@ -354,6 +360,16 @@ export const agentReport = z.object({
     bare: z.boolean(),
     compact: z.boolean(),
   }),
+  unasked: z
+    .record(
+      z.string(),
+      z.object({
+        what: z.string().describe('for people'),
+        all: z.boolean().exactOptional().describe('about none of this class'),
+        such: z.array(z.string()).readonly().exactOptional(),
+      }),
+    )
+    .describe('what it does without a question, by class of tools: no rule can keep it from that'),
 })
 export type AgentReport = z.output<typeof agentReport>
 

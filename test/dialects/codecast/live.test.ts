@@ -13,6 +13,7 @@ import { openListener } from '../../../src/dialects/codecast/listener.ts'
 import { replay } from '../../../src/dialects/codecast/replay.ts'
 import { createHttpApp } from '../../../src/transports/http.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
@@ -156,15 +157,16 @@ test('an address that others reach needs TLS and a token, and a revoked token is
 })
 
 test('stopping ends streams with a word, and their turns can be read later', async () => {
-  const sessionId = await create(base, parts.cwd)
-  const stream = await send(base, sessionId, '[[drip 40 10]]')
-  await stream.until('partial')
+  const sessionId = await sessionToHold(parts)
+  const stream = await send(base, sessionId, HELD)
+  await stream.until('tool_use')
   const stopping = dialect.stop()
   const events = await stream.rest()
   assert.deepEqual(types(events).slice(-2), ['error', '[DONE]'])
   assert.match(String(events.at(-2)?.['message']), /reconnect/)
   await stopping
   base = (await dialect.start(app)).url
+  await goOn(parts, sessionId, '[[drip 40 10]]')
   const seen: Json[] = []
   await eventually(
     async () => {

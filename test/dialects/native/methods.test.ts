@@ -337,6 +337,7 @@ const HOUSE = [
     (name) => `workspace.${name}`,
   ),
   ...['pin', 'pair', 'list', 'rename', 'revoke'].map((name) => `device.${name}`),
+  'rules.check',
 ]
 
 /** In worktree.test.ts. */

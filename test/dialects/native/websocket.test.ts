@@ -54,6 +54,35 @@ test('the token may be said twice', async (t) => {
   assert.deepEqual(await client.call('daemon.auth', { token: tokenOf(daemon) }), { authenticated: true })
 })
 
+test('a device sets rules for a directory only if it may manage', async (t) => {
+  const owner = await overWebSocket.clientFor(t, daemon)
+  const deviceWith = async (scopes: ('use' | 'manage')[]) => {
+    const { pin } = await owner.call('device.pin', { scopes })
+    const { token } = await owner.call('device.pair', { pin, name: scopes.join(), platform: 'ios' })
+    const client = await connect(webSocketOf(daemon), { token })
+    t.after(() => client.close())
+    return client
+  }
+  const phone = await deviceWith(['use'])
+  const isForbidden = (error: unknown) => error instanceof NativeError && error.code === 'forbidden'
+  const everything = { path: '/', rules: { skipUntil: 8e15 } }
+  await assert.rejects(phone.call('project.configure', everything), isForbidden)
+  const cwd = daemon.project
+  const { id: sessionId } = await phone.call('session.create', { agent: 'demo', cwd, mode: 'ask' })
+  const asked = await phone.call('approval.request', { sessionId, tool: 'Bash', input: { command: 'x' } })
+  assert.deepEqual(asked.about, { class: 'shell', subjects: ['x'] })
+  const yes = { approvalId: asked.id, behavior: 'allow', forProject: true } as const
+  await assert.rejects(phone.call('approval.decide', yes), isForbidden)
+  assert.equal((await phone.call('approval.get', { approvalId: asked.id })).decision, null)
+  assert.deepEqual((await owner.call('project.list')).projects, [])
+  const tablet = await deviceWith(['use', 'manage'])
+  await tablet.call('approval.decide', yes)
+  assert.deepEqual(
+    (await owner.call('project.list')).projects.map(({ rules }) => rules.allow),
+    [['Bash(x)']],
+  )
+})
+
 test('clients of both transports see the same session', async (t) => {
   const near = await connect(daemon.socket)
   t.after(() => near.close())

@@ -1,4 +1,5 @@
 import type { AgentDriver } from '../../../src/agents/agent.ts'
+import type { ToolClass } from '../../../src/core/about.ts'
 import type { AgentHome } from '../../support/agent-home.ts'
 import type { SeenRequest } from '../../support/model/server.ts'
 
@@ -19,6 +20,10 @@ export interface RealAgent {
   mayNotice: string[]
   /** The tool that the model calls for a command. */
   shell(command: string): [tool: string, input: object]
+  /** A tool that makes two files at once, where it has one. */
+  patchTwo?: (one: string, other: string) => [tool: string, input: object]
+  /** Calls of each class, and whether it asks about them. `near` is a file of the session's, `far` is not. */
+  asks(near: string, far: string): [about: ToolClass, asked: boolean, tool: string, input: object][]
   /** What a question about a command, and one about an edit, calls it. */
   tools: { command: string; edit: RegExp }
   /** When it hears a message in the middle of a turn. */

@@ -10,10 +10,11 @@ import { daemons } from './daemons.ts'
 import { directories } from './directories.ts'
 import { faults } from './faults.ts'
 import { modes } from './modes.ts'
+import { rules } from './rules.ts'
 import { eventually, type Rig, startRig } from './rig.ts'
 import { turns } from './turns.ts'
 
-const SUITES = { turns, approvals, modes, capabilities, faults, directories }
+const SUITES = { turns, approvals, modes, rules, capabilities, faults, directories }
 
 /** What holds for every real agent, through the whole engine. After each suite everything is as it was before. */
 export function conforms(agent: RealAgent): void {

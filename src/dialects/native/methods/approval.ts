@@ -1,5 +1,8 @@
 import { z } from 'zod'
 import type { DecideApproval } from '../../../core/command.ts'
+import type { Device } from '../../../core/devices.ts'
+import { CorralError } from '../../../core/error.ts'
+import { adviceOn } from '../../../core/rule-advice.ts'
 import { untilDecided } from '../../../core/wait.ts'
 import { method } from '../method.ts'
 import { viewApproval } from '../views.ts'
@@ -12,6 +15,12 @@ function decisionOf(params: DecideParams): DecideApproval['decision'] {
   if (params.behavior === 'respond') return { behavior: 'respond', text: params.text }
   const { approvalId: _, by: __, ...decision } = params
   return decision
+}
+
+/** Rules of a directory hold for everybody's sessions there. */
+function mustRule(device: Device | null): void {
+  if (device === null || device.scopes.includes('manage')) return
+  throw new CorralError('forbidden', 'This device may not set rules for a directory', { scope: 'manage' })
 }
 
 export const approvalMethods = [
@@ -40,8 +49,9 @@ export const approvalMethods = [
     summary: 'Answers an approval. The first answer counts; a later one gets `approval_resolved`.',
     params: wire.decideParams,
     result: wire.approvalView,
-    async handler(params, { engine }) {
+    async handler(params, { engine, device }) {
       const { approvalId, by = 'native' } = params
+      if (params.behavior === 'allow' && params.forProject) mustRule(device)
       return viewApproval(await engine.decide({ approvalId, decision: decisionOf(params), by }))
     },
   }),
@@ -86,6 +96,27 @@ export const approvalMethods = [
       rules: wire.someRules.describe('what is given replaces what was'),
     }),
     result: wire.project,
-    handler: ({ path, rules }, { engine }) => engine.configureDirectory(path, rules),
+    handler({ path, rules }, { engine, device }) {
+      mustRule(device)
+      return engine.configureDirectory(path, rules)
+    },
+  }),
+  method({
+    name: 'rules.check',
+    summary: 'Says which rules cannot do what they seem to, and why: agents do not ask about everything.',
+    params: z.strictObject({
+      rules: wire.someRules,
+      agent: z
+        .string()
+        .min(1)
+        .max(64)
+        .exactOptional()
+        .describe('for this agent; else for all that are installed'),
+    }),
+    result: z.object({ warnings: z.array(z.object({ rule: z.string(), message: z.string() })) }),
+    async handler({ rules, agent }, { agents }) {
+      const held = (await agents()).filter(({ name, installed }) => (agent ? name === agent : installed))
+      return { warnings: adviceOn(rules, held) }
+    },
   }),
 ]

@@ -1,0 +1,28 @@
+import { type About, aboutTool, type ToolClass } from '../../core/about.ts'
+import type { JsonObject } from '../json.ts'
+import type { AcpProfile } from './profile.ts'
+import { MAX_PARTS } from './fitting.ts'
+import type { Call } from './state.ts'
+import { MAX_PATHS, pathsIn, toolName } from './tool.ts'
+
+/** What the protocol's kinds of tools are here; of the others the name tells. */
+const CLASSES: Partial<Record<string, ToolClass>> = {
+  execute: 'shell',
+  edit: 'edit',
+  delete: 'edit',
+  move: 'edit',
+  read: 'read',
+  search: 'search',
+  fetch: 'fetch',
+}
+
+/** What a call is about. Files are those that the agent names anywhere: as places, as diffs, in the input. */
+export function aboutCall(profile: AcpProfile, call: Call, input: JsonObject): About {
+  const known = CLASSES[call.kind ?? ''] ?? aboutTool(toolName(profile, call), input).class
+  const { subjects } = aboutTool(known, input)
+  if (known !== 'edit' && known !== 'read') return { class: known, subjects }
+  const paths = [...new Set([...call.paths, ...pathsIn(call.content), ...subjects])]
+  // Of very long lists the log has only the beginning.
+  const cut = call.paths.length >= MAX_PATHS || call.content.length >= MAX_PARTS
+  return { class: known, subjects: paths, ...(cut && { partly: true }) }
+}

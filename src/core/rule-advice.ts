@@ -1,0 +1,55 @@
+import { classNamed, TOOL_CLASSES, type Unasked } from './about.ts'
+import { endings, fits, hasStar, parseRule } from './pattern.ts'
+import type { Rules } from './rule.ts'
+
+/** Something that people should know about a rule of theirs. */
+export interface RuleWarning {
+  rule: string
+  message: string
+}
+
+/** An agent that the rules would have to hold for. */
+interface Held {
+  title: string
+  unasked: Unasked
+}
+
+/** Rules that cannot do what whoever wrote them believes. */
+export function adviceOn({ allow = [], deny = [] }: Partial<Rules>, agents: readonly Held[]): RuleWarning[] {
+  const about = (rule: string, messages: string[]): RuleWarning[] =>
+    messages.map((message) => ({ rule, message }))
+  return [
+    ...allow.flatMap((rule) => about(rule, [...nameAdvice(rule), ...lineAdvice(rule)])),
+    ...deny.flatMap((rule) => about(rule, [...nameAdvice(rule), ...silences(rule, agents)])),
+  ]
+}
+
+function nameAdvice(rule: string): string[] {
+  const { name } = parseRule(rule)
+  if (classNamed(name) !== null || hasStar(name) || name.startsWith('mcp__')) return []
+  return [`fits only a tool that is called exactly ${name}; classes of tools are ${TOOL_CLASSES.join(', ')}`]
+}
+
+/** A permission is for one command. */
+function lineAdvice(rule: string): string[] {
+  const { name, pattern } = parseRule(rule)
+  if (classNamed(name) !== 'shell' || pattern === null || !hasStar(pattern) || !/[;&|<>\n]/.test(pattern))
+    return []
+  return ['never fits: a star stands for a part of one command; make a rule for each command of the line']
+}
+
+/** Nobody is asked about it, so nobody can say no. */
+function silences(rule: string, agents: readonly Held[]): string[] {
+  const { name, pattern } = parseRule(rule)
+  const silent = classNamed(name)
+  if (silent === null) return []
+  return agents.flatMap(({ title, unasked }) => {
+    const silence = unasked[silent]
+    if (!silence) return []
+    const { what, all, such } = silence
+    const meant =
+      pattern === null || !such || such.some((one) => endings(pattern).some((end) => fits(end, one)))
+    if (!all && !meant) return []
+    return [`${title} does not ask about ${what}${all ? '' : ': these are not refused'}`]
+  })
+}

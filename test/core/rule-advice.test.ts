@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { driversWith } from '../../src/agents/drivers.ts'
+import { adviceOn } from '../../src/core/rule-advice.ts'
+
+const AGENTS = driversWith({ mine: { command: 'mine', title: 'Mine' } })
+const about = (deny: string): string[] => adviceOn({ deny: [deny] }, AGENTS).map(({ message }) => message)
+
+test('a refusal of what is not asked about is warned of, for each agent that does not ask', () => {
+  const said = about('read(/etc/*)')
+  assert.equal(said.length, 5)
+  assert.match(said.join('\n'), /^Claude Code does not ask about files in the session’s directory: these/)
+  assert.match(said.join('\n'), /^Gemini CLI does not ask about files;/m)
+  assert.deepEqual(
+    about('shell(git push*)'),
+    [about('shell(x)')[0]],
+    'only of an agent of whom nothing is known',
+  )
+  assert.match(about('Bash(cat *)').join('\n'), /Claude Code does not ask about commands that only look/)
+  assert.match(about('shell').join('\n'), /Gemini CLI does not ask about commands that only look/)
+  assert.deepEqual(adviceOn({ allow: ['read'] }, AGENTS), [], 'what passes anyway may be allowed')
+})
+
+test('names that fit nothing, and permissions for more than one command, are warned of', () => {
+  assert.match(about('Shel(x)').join(), /called exactly Shel; classes of tools are shell, edit/)
+  for (const name of ['*', 'mcp__files__read', 'Terminal*', 'run_shell_command(rm *)']) {
+    assert.ok(!about(name).join().includes('exactly'), name)
+  }
+  const [warning] = adviceOn({ allow: ['shell(cd * && npm test)', 'shell(cd x && npm test)'] }, [])
+  assert.equal(warning?.rule, 'shell(cd * && npm test)')
+})
