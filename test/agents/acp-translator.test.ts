@@ -154,6 +154,7 @@ test('what is set while it is being opened is followed by the next thing, a refu
   const told = (...lines: unknown[]) => story(translate('gemini', [...opening, ...lines]).flat()).slice(3)
   assert.deepEqual(told({ id: 'mode:ask:0', result: {} }, { id: 'model:old:m', result: {} }), [
     'wants opened',
+    'agent.model',
     'wants opened',
   ])
   assert.deepEqual(told({ id: 'mode:code:0', error }, { id: 'mode:code:1', error }), [
@@ -373,21 +374,6 @@ test('between two turns: what is left of the one before is passed over, what is 
   ]
   const texts = only(translate('gemini', lines).flat(), 'message.completed').map(({ text }) => text)
   assert.deepEqual(texts, ['early'])
-})
-
-test('the first words of a turn prove that its message was read, before the mark behind it', () => {
-  const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'hello' } }
-  const speaks = { method: 'session/update', params: { update } }
-  const asks = { id: 1, method: 'session/request_permission', params: {} }
-  const accepted = (...lines: unknown[]) =>
-    only(translate('gemini', lines).flat(), 'turn.accepted').map(({ turnId }) => turnId)
-  for (const line of [speaks, asks]) {
-    assert.deepEqual(accepted({ id: 'begin:a' }, line), ['a'])
-    assert.deepEqual(accepted({ id: 'begin:a' }, line, line, { id: 'accepted:a' }), ['a'])
-  }
-  const mode = { sessionUpdate: 'current_mode_update', currentModeId: 'plan' }
-  assert.deepEqual(accepted({ id: 'begin:a' }, { method: 'session/update', params: { update: mode } }), [])
-  assert.deepEqual(accepted({ id: 'begin:a' }, { id: 'prompt:a', result: {} }, speaks), ['a'])
 })
 
 test('marks and answers of a turn that has ended change nothing', () => {

@@ -78,6 +78,21 @@ test('what is left of the turn before proves nothing, nor does a turn that Claud
   assert.equal(begun({ type: 'command_lifecycle', command_uuid: 'u', state: 'completed' }, init), 0)
 })
 
+test('a model that Claude falls back on is told, and the line with it', () => {
+  const line = { type: 'system', subtype: 'model_fallback', original_model: 'big', fallback_model: 'small' }
+  assert.deepEqual(translate([line]), [
+    { type: 'agent.model', model: 'small' },
+    { type: 'agent.other', kind: 'system/model_fallback', raw: line },
+  ])
+  const types = (more: object) => translate([{ ...line, ...more }]).map(({ type }) => type)
+  assert.deepEqual(types({ subtype: 'model_refusal_fallback', scope: 'session' }), [
+    'agent.model',
+    'agent.other',
+  ])
+  assert.deepEqual(types({ subtype: 'model_refusal_fallback', scope: 'local' }), ['agent.other'])
+  assert.deepEqual(types({ fallback_model: 7 }), ['agent.other'])
+})
+
 test('what a sub-agent does names the tool call it belongs to', () => {
   const from = { parent_tool_use_id: 'toolu_task', agent_id: 'agent1' }
   const block = { type: 'tool_use', id: 'toolu_sub', name: 'Bash', input: {} }

@@ -17,6 +17,10 @@ export function system(state: ClaudeState, line: JsonObject): Step {
       return compactBoundary(state, line)
     case 'api_retry':
       return { state, outputs: [retry(line)] }
+    case 'model_fallback':
+    case 'model_consent_fallback':
+    case 'model_refusal_fallback':
+      return fallback(state, line)
     case 'permission_denied':
       return { state, outputs: [denied(line)] }
     case 'task_started':
@@ -59,6 +63,15 @@ function status(state: ClaudeState, line: JsonObject): Step {
   const next = { ...state, permissionMode: now }
   const mode = state.permissionMode === null ? null : modeOf(now)
   return mode === null ? nothing(next) : { state: next, outputs: [{ type: 'mode.observed', mode }] }
+}
+
+/** Another model answers than the one that was chosen: it is overloaded, not paid for, or refuses. */
+function fallback(state: ClaudeState, line: JsonObject): Step {
+  const { outputs } = other(state, `system/${asString(line.subtype)}`, line)
+  const model = asString(line.fallback_model)
+  // One that answers a single request is not what the session uses.
+  const lasts = model !== null && line.scope !== 'local'
+  return { state, outputs: [...(lasts ? [{ type: 'agent.model' as const, model }] : []), ...outputs] }
 }
 
 function retry(line: JsonObject): AgentOutput {

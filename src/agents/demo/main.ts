@@ -33,6 +33,7 @@ const conversation = createConversation({
   memory,
   directory: process.cwd(),
   mode: isMode(values.mode) ? values.mode : 'ask',
+  model: values.model,
   clock: () => performance.now(),
   finished: () => process.exit(exitCode),
 })

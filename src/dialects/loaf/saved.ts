@@ -36,7 +36,7 @@ export async function listSaved(context: Context, wanted: { limit?: number; curs
 }
 
 async function summaryOf({ corral, choices }: Context, session: SessionView, messages?: number) {
-  const { id, agent, model, createdAt, activeAt, turnCount } = session
+  const { id, agent, modelInUse: model, createdAt, activeAt, turnCount } = session
   const provider = providerOf(agent)
   const title = session.title ?? saidIn(await corral.lastMessage(id)).text
   const { thinking, routing } = choices.selected(id)

@@ -195,7 +195,7 @@ export const moreSessionMethods: Methods = {
     const { sessions, next } = await corral.sessions(cursor)
     const open = new Set(rooms.all.map(({ id }) => id))
     return {
-      sessions: sessions.map(({ id, agent, cwd, title, model, activeAt, turn }) => {
+      sessions: sessions.map(({ id, agent, cwd, title, modelInUse: model, activeAt, turn }) => {
         const updatedAt = new Date(activeAt).toISOString()
         return { id, title, agent, model, cwd, updatedAt, pending: turn !== null, open: open.has(id) }
       }),
