@@ -1,7 +1,20 @@
 import { aboutOf, classNamed, type About } from './about.ts'
 import type { Approval, Decision } from './approval.ts'
-import { couldFit, endings, exactly, fits, hasStar, parseRule, piecesOf, type Rule } from './pattern.ts'
+import {
+  couldFit,
+  endings,
+  exactly,
+  fits,
+  hasStar,
+  inPieces,
+  mentions,
+  parseRule,
+  piecesOf,
+  type Rule,
+  wordsOf,
+} from './pattern.ts'
 import { hasDetour, straight, within } from './path.ts'
+import { setsNames } from './shell/programs.ts'
 import { runsOf, type Runs } from './shell/runs.ts'
 import { readScript } from './shell/script.ts'
 
@@ -59,6 +72,8 @@ export function rulesFor(approval: Approval, cwd: string): string[] {
 interface Call extends About {
   tool: string
   cwd: string
+  /** Commands with one space between their words. */
+  lines: () => string[]
   /** Looked at only when a rule wants to know. */
   runs: () => Runs[]
 }
@@ -66,7 +81,14 @@ interface Call extends About {
 function callOf(approval: Approval, cwd: string): Call {
   const about = aboutOf(approval)
   let runs: Runs[] | undefined
-  return { ...about, tool: approval.tool, cwd, runs: () => (runs ??= about.subjects.map(runsOf)) }
+  let lines: string[] | undefined
+  return {
+    ...about,
+    tool: approval.tool,
+    cwd,
+    lines: () => (lines ??= about.subjects.map((line) => line.trim().replaceAll(/\s+/g, ' '))),
+    runs: () => (runs ??= about.subjects.map(runsOf)),
+  }
 }
 
 /** Why a rule refuses this call; null when it does not. */
@@ -83,33 +105,15 @@ function denialBy({ name, pattern }: Rule, call: Call, rule: string): string | n
 
 function deniedCommand(pattern: string, call: Call, rule: string): string | null {
   const refused = `Not allowed here (rule ${rule}).`
-  const patterns = endings(pattern)
+  const patterns = endings(pattern).map(piecesOf)
   const does = (text: string): boolean => patterns.some((one) => couldFit(one, text))
-  if (call.subjects.some((line) => does(line.trim().replaceAll(/\s+/g, ' ')))) return refused
-  if (call.runs().some(({ commands }) => commands.some(does))) return refused
+  if (call.lines().some(does) || call.runs().some(({ commands }) => commands.some(does))) return refused
+  const namesPlace = /^(?:\*|[^ ]*\/)/.test(pattern)
+  if (namesPlace && call.runs().some(({ placed }) => placed.some(does))) return refused
   const words = wordsOf(pattern)
-  const mentions = (text: string): boolean => inOrder(words, text)
-  if (call.runs().some(({ foreign }) => words.length > 0 && foreign.some(mentions))) return refused
+  if (call.runs().some(({ foreign }) => foreign.some((text) => mentions(words, text)))) return refused
   if (call.runs().every(({ clear }) => clear)) return null
   return `Not allowed here (rule ${rule} may apply: it cannot be seen what the command runs; write it out).`
-}
-
-/** The words that a pattern names, for texts of which nothing else is known. */
-function wordsOf(pattern: string): string[] {
-  return piecesOf(pattern)
-    .join(' ')
-    .split(/[\s:]+/)
-    .filter((word) => word !== '')
-}
-
-function inOrder(words: readonly string[], text: string): boolean {
-  let at = 0
-  for (const word of words) {
-    const found = text.indexOf(word, at)
-    if (found < 0) return false
-    at = found + word.length
-  }
-  return true
 }
 
 /** What passes by rules alone. Every subject must, by whichever rule. */
@@ -132,10 +136,10 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
   if (patterns.some((pattern) => !hasStar(pattern) && fits(pattern, line))) return true
   const { commands, clear, plain } = readScript(line)
   if (!clear || !plain || commands.length === 0) return false
-  return commands.every(
-    (command) =>
-      command.plain && patterns.some((one) => endings(one).some((pattern) => fits(pattern, command.source))),
-  )
+  // After `export PATH=…` another program may have the name.
+  if (commands.length > 1 && commands.some(({ words }) => setsNames(words))) return false
+  const wanted = patterns.flatMap(endings).map(piecesOf)
+  return commands.every(({ plain: bare, source }) => bare && wanted.some((one) => inPieces(one, source)))
 }
 
 /** Each subject in the ways in which a rule may name it: a path in full, and as seen from the session's directory. */

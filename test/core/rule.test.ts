@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { About } from '../../src/core/about.ts'
 import { NO_RULES, ruleDecision, rulesFor, type Rules } from '../../src/core/rule.ts'
 import { aQuestion } from '../support/session.ts'
-import { HARMLESS, PUSHES } from '../support/spellings.ts'
+import { EVERYDAY, HARMLESS, ODD_PUSHES, PUSHES } from '../support/spellings.ts'
 
 const WHERE = { now: 0, cwd: '/work/app' }
 
@@ -20,6 +20,27 @@ const denies = (rule: string, command: string): boolean =>
 test('a command is refused however it is spelled', () => {
   for (const command of PUSHES) assert.ok(denies('shell(git push*)', command), command)
   for (const command of HARMLESS) assert.ok(!denies('shell(git push*)', command), command)
+})
+
+test('a command is refused in whatever odd way a shell comes to it', () => {
+  for (const command of ODD_PUSHES) assert.ok(denies('shell(git push*)', command), command)
+})
+
+test('what agents write all day is not refused', () => {
+  for (const command of EVERYDAY) assert.ok(!denies('shell(git push*)', command), command)
+})
+
+test('a rule that names a place is meant where the place is not known', () => {
+  assert.ok(denies('shell(/opt/deploy*)', '"$DIR/deploy" now'))
+  assert.ok(denies('shell(*/deploy*)', '"$DIR/deploy" now'))
+  assert.ok(denies('shell(deploy*)', '"$DIR/deploy" now'))
+  assert.ok(!denies('shell(deploy*)', '"$DIR/other" deploy'))
+})
+
+test('texts in other languages are refused for the words of a rule, not for letters in other words', () => {
+  assert.ok(denies('shell(rm *)', `python3 -c 'os.system("cd x\\nrm y")'`))
+  assert.ok(denies('shell(rm *)', "perl -e 'system(qw(rm x))'"))
+  assert.ok(!denies('shell(rm *)', `node -e 'format("normal", "docker-rm", rms)'`))
 })
 
 test('a pattern that ends in a space and a star fits where nothing follows, as does the spelling of Claude', () => {
@@ -96,6 +117,44 @@ test('a star stands for anything within a command, not for another command', () 
     assert.ok(allows(rule, 'any; thing "'), rule)
 })
 
+test('what sets a variable, or evaluates one, is more than the commands that it stands around', () => {
+  const rules = ['npm test*', 'echo *', 'printf *', 'test *', '[ *', 'read *', 'export *'].map(
+    (one) => `shell(${one})`,
+  )
+  const more = [
+    'for PATH in $PWD/x; do npm test; done',
+    'echo $((PATH=1)); npm test',
+    'printf -v PATH x; npm test',
+    'export PATH=x; npm test',
+    'read PATH; npm test',
+    'echo {PATH}>&1; npm test',
+    'npm() { echo; }; npm test',
+    'coproc npm test',
+    "echo hi && [[ 'a[$(rm x)]' -eq 0 ]]",
+    "echo hi; (( 'a[$(rm x)]' ))",
+    "echo $(( 'a[$(rm x)]' ))",
+    "echo ${x['$(rm x)']}",
+    "echo $x['$(rm x)']",
+    "echo ${x:'a[$(rm x)]'}",
+    'echo ${!x}',
+    "printf -v 'a[$(rm x)]' x",
+    "test -v 'a[$(rm x)]'",
+    "[ -v 'a[$(rm x)]' ]",
+    "read 'a[$(rm x)]'",
+    // Other shells than bash see the end of the quotes elsewhere.
+    "echo $'\\'; rm x #'",
+    `echo "\${x:-'}"; rm x; echo "'}"`,
+    `echo "\${x/a/'$(rm x)'}"`,
+  ]
+  for (const command of more) assert.ok(!allows(rules, command), command)
+  for (const command of [
+    'test -f x && npm test',
+    'echo "${X}" $Y ~/x *.ts',
+    'while test x; do npm test; done',
+  ])
+    assert.ok(allows(rules, command), command)
+})
+
 test('a line passes when each of its commands does', () => {
   const both = ['shell(cd *)', 'shell(npm test*)']
   assert.ok(allows(both, 'cd web && npm test'))
@@ -168,4 +227,13 @@ test('long texts and many holes take no time', () => {
   assert.ok(!denies('shell(git push*)', many))
   assert.ok(denies('shell(git push*)', `${many}; git push`))
   assert.ok(denies('shell(*a*b*c*d*e*)', `echo ${'$X '.repeat(10_000)}`))
+})
+
+test('what is made to be hard to read is not read, and nothing breaks', () => {
+  const fill = (text: string): string => text.repeat(60_000 / text.length)
+  const hard = ['{', '{a,', '$[', '$(', '<<$(', '`', '${x:-', 'env ', '(', 'a=1 ', 'docker run '].map(fill)
+  for (const command of [...hard, `git ${fill('-a ')}`, `git ${fill('-a x ')}`, `env ${fill('-a env ')}`]) {
+    assert.ok(denies('shell(git push*)', command), command.slice(0, 20))
+    assert.ok(!allows('shell(git *)', command) || command.startsWith('git'), command.slice(0, 20))
+  }
 })

@@ -1,12 +1,15 @@
-import { HOLE } from '../pattern.ts'
-import { addsWords, isInterpreter, isShell, readsAgain, takesLines, wrapperWords } from './programs.ts'
-import { readScript } from './script.ts'
+import { HOLE, PART } from '../pattern.ts'
+import { isUnseen, linesAfterC, shellWords } from './given.ts'
+import * as programs from './programs.ts'
+import { readScript, type Script } from './script.ts'
 
 /** What a line would run, as far as can be seen before it does. */
 export interface Runs {
   /** Each command in the ways in which a rule may speak of it. Holes stand for what is not known. */
   commands: string[]
-  /** Programs in other languages that were given on the line. */
+  /** Commands in a directory that is not known, with it: only a rule that names one speaks of them. */
+  placed: string[]
+  /** Programs in other languages, and other texts that may be run. */
   foreign: string[]
   /** There is nothing else that it may run by itself. */
   clear: boolean
@@ -14,45 +17,75 @@ export interface Runs {
 
 /** Shells in shells, wrappers around wrappers. */
 const MAX_DEPTH = 8
-const MAX_COMMANDS = 5000
+const MAX_COMMANDS = 1000
+const MAX_CHARS = 256 * 1024
+/** Words that may be the first of a command, and words that may come before it. */
+const MAX_STARTS = 64
+const MAX_BEFORE = 256
 
 export function runsOf(line: string): Runs {
-  const runs: Runs = { commands: [], foreign: [], clear: true }
-  readInto(runs, line, 0)
+  const runs: Runs = { commands: [], placed: [], foreign: [], clear: true }
+  read({ runs, chars: 0 }, line, 0)
   return runs
 }
 
-function readInto(runs: Runs, line: string, depth: number): void {
-  const { commands, clear } = readScript(line)
-  if (!clear || depth > MAX_DEPTH) runs.clear = false
-  for (const { words, stdin } of commands) {
-    if (words.length > 0) expand(runs, words, stdin, depth)
-  }
+interface Reading {
+  runs: Runs
+  chars: number
+}
+
+function keep(reading: Reading, list: 'commands' | 'placed' | 'foreign', text: string): void {
+  reading.chars += text.length
+  if (reading.chars > MAX_CHARS || reading.runs.commands.length > MAX_COMMANDS) reading.runs.clear = false
+  else reading.runs[list].push(text.replaceAll(PART, HOLE))
+}
+
+/** A text that a shell reads. */
+function read(reading: Reading, line: string, depth: number): void {
+  const script = readScript(line)
+  if (!script.clear || depth > MAX_DEPTH) reading.runs.clear = false
+  take(reading, script, depth)
+}
+
+/** A text that somebody may give to a shell. Most are none of that. */
+function hear(reading: Reading, text: string, depth: number): void {
+  const script = readScript(text)
+  if (script.clear && depth <= MAX_DEPTH) take(reading, script, depth)
+  else keep(reading, 'foreign', text)
+}
+
+function take(reading: Reading, { commands, texts }: Script, depth: number): void {
+  for (const text of texts) if (reading.runs.clear) hear(reading, text, depth + 1)
+  for (const { words, stdin } of commands) if (words.length > 0) expand(reading, words, stdin, depth)
 }
 
 /** Notes a command, and what it runs in turn. */
-function expand(runs: Runs, words: readonly string[], stdin: string | null, depth: number): void {
-  if (runs.commands.length > MAX_COMMANDS || depth > MAX_DEPTH) runs.clear = false
-  if (!runs.clear) return
+function expand(reading: Reading, words: readonly string[], stdin: string | null, depth: number): void {
+  if (depth > MAX_DEPTH) reading.runs.clear = false
+  if (!reading.runs.clear) return
   const program = programOf(words[0]!)
-  note(runs, program, words)
-  if (isInterpreter(program)) runs.foreign.push([...words, stdin ?? ''].join('\n'))
-  const read = (line: string): void => readInto(runs, line, depth + 1)
-  const run = (inner: readonly string[]): void => expand(runs, inner, stdin, depth + 1)
-  if (isShell(program)) shellRuns(runs, words, stdin).forEach(read)
-  else if (takesLines(program)) linesAfterC(words).forEach(read)
-  else if (program === 'trap') words.slice(1, 2).forEach(read)
-  else if (program === 'find') commandsOfFind(words).forEach(run)
-  else if ((program === 'source' || program === '.') && isUnseen(words[1])) runs.clear = false
-  // What a name stands for from now on is not followed.
-  else if (program === 'alias' && words.some((word) => word.includes('='))) runs.clear = false
-  const own = wrapperWords(program)
-  if (own === null) return
-  if (program === 'env' && words.some((word) => /^(?:-\w*S|--split-string)/.test(word))) runs.clear = false
-  for (const start of startsAfter(words, own)) {
-    const inner = words.slice(start)
-    if (readsAgain(program)) read(inner.join(' '))
-    else run(addsWords(program) ? withMore(program, words.slice(0, start), inner) : inner)
+  note(reading, program, words)
+  if (programs.isInterpreter(program)) keep(reading, 'foreign', [...words, stdin ?? ''].join('\n'))
+  const lines = linesOf(program, words, stdin)
+  const commands = program === 'find' ? commandsOfFind(words) : wrapped(program, words)
+  if (lines === null || commands === null) reading.runs.clear = false
+  for (const line of lines ?? []) read(reading, line, depth + 1)
+  for (const inner of commands ?? []) {
+    if (programs.readsAgain(program)) read(reading, inner.join(' '), depth + 1)
+    else expand(reading, inner, stdin, depth + 1)
+  }
+  mayRun(reading, program, words, depth)
+}
+
+/** Anything behind a word such as `exec` may be a command, or a line. */
+function mayRun(reading: Reading, program: string, words: readonly string[], depth: number): void {
+  const from = programs.runFrom(program, words)
+  if (from === null) return
+  if (words.length - from > MAX_STARTS) reading.runs.clear = false
+  for (let at = from; at < words.length && reading.runs.clear; at += 1) {
+    const word = words[at]!
+    if (/\s/.test(word)) hear(reading, word, depth + 1)
+    else if (!word.startsWith('-') && !isHidden(word)) expand(reading, words.slice(at), null, depth + 1)
   }
 }
 
@@ -62,72 +95,112 @@ function programOf(word: string): string {
   return name.toLowerCase()
 }
 
+const isHidden = (text: string): boolean => text.includes(HOLE) || text.includes(PART)
+
 /** As it is, and without the options that stand before what it is to do: `git -C . push` is a `git push`. */
-function note(runs: Runs, program: string, words: readonly string[]): void {
+function note(reading: Reading, program: string, words: readonly string[]): void {
   const [first, ...rest] = words
-  runs.commands.push([first, ...rest].join(' '), [program, ...rest].join(' '))
-  for (const start of startsAfter(words, 0)) {
-    if (start > 1) runs.commands.push([program, ...words.slice(start)].join(' '))
+  const add = (...all: (string | undefined)[]): void =>
+    keep(reading, 'commands', all.filter((word) => word !== '').join(' '))
+  // `"$DIR/bin/x"` is an `x`, but for a rule about places. Without quotes it may be several words.
+  if (first!.includes(PART) && !first!.includes(HOLE) && first!.includes('/') && !isHidden(program))
+    keep(reading, 'placed', words.join(' '))
+  else if (first !== program) add(...words)
+  add(program, ...rest)
+  const starts = startsAfter(program, words, 0)
+  if (starts === null) reading.runs.clear = false
+  for (const start of starts ?? []) {
+    if (start > 1) add(program, ...words.slice(start))
   }
+  if (program.startsWith('git-')) add('git', program.slice('git-'.length), ...rest)
   // `git -c alias.x=push x`
-  if (program === 'git' && rest.some((word) => word.startsWith('alias.'))) runs.commands.push(`git ${HOLE}`)
+  if (program === 'git' && rest.some((word) => /^(?:--config-env=)?alias\./i.test(word))) add('git', HOLE)
+}
+
+/** The lines that a program gives to a shell; null: it may be any. */
+function linesOf(program: string, words: readonly string[], stdin: string | null): string[] | null {
+  const [, ...rest] = words
+  if (programs.isShell(program)) return linesOfShell(program, words, stdin)
+  if (programs.takesLines(program)) {
+    const lines = linesAfterC(words)
+    return lines.length === 0 && programs.startsShell(program) ? inputOf(stdin) : lines
+  }
+  if (programs.keepsLines(program)) return rest.filter((word) => !word.startsWith('-'))
+  if (program === 'parallel') return lineOfParallel(rest)
+  if (program === 'source' || program === '.') return rest.length > 0 && isUnseen(rest[0]) ? null : []
+  if (programs.readsPrograms(program) && (rest[0] ?? '-') === '-') return stdin === null ? null : []
+  if (program === 'zargs') return null
+  // What a name stands for from now on is not followed.
+  if (programs.givesNames(program)) return rest.some((word) => /=|^-[pf]/.test(word)) ? null : []
+  if (program === 'env') return rest.some((word) => /^(?:-\w*S|--s)/.test(word)) ? null : []
+  if (/^(?:sudo|doas)$/.test(program) && rest.every((word) => word.startsWith('-')))
+    return rest.some((word) => /^-\w*[si]|^--(?:shell|login)/.test(word)) ? inputOf(stdin) : []
+  const alone = programs.startsShell(program) && startsAfter(program, words, 1)?.length === 0
+  return alone ? inputOf(stdin) : []
+}
+
+const inputOf = (stdin: string | null): string[] | null => (stdin === null ? null : [stdin])
+
+function linesOfShell(program: string, words: readonly string[], stdin: string | null): string[] | null {
+  const { lines, file, before } = shellWords(program, words)
+  if (before.some(isUnseen)) return null
+  if (lines.length > 0) return lines
+  return file === undefined ? inputOf(stdin) : isUnseen(file) ? null : []
+}
+
+/** What it adds stands for `{}`, or comes last. Without a command each of its words is one. */
+function lineOfParallel(words: readonly string[]): string[] | null {
+  const end = words.findIndex((word) => /^:{3,4}\+?$/.test(word))
+  const line = words.slice(0, end < 0 ? undefined : end).filter((word) => !word.startsWith('-'))
+  return line.length === 0 ? null : [`${line.join(' ').replaceAll(/\{[^\s{}]*\}/g, '$x')} $x`]
+}
+
+/** The commands that a wrapper may run; null: there are too many. */
+function wrapped(program: string, words: readonly string[]): string[][] | null {
+  const own = programs.wrapperWords(program)
+  if (own === null) return []
+  const starts = startsAfter(program, words, own)
+  if (starts === null) return null
+  return starts.map((start) => {
+    const inner = words.slice(start)
+    return program === 'xargs' ? withMore(words.slice(1, start), inner) : inner
+  })
 }
 
 /**
- * Where a command may begin behind the options and variables of a wrapper. An option may take the next word; which do is
- * different for each, so both are looked at.
+ * Where a command may begin behind the options and variables of a wrapper. An option may take the next word; where it is
+ * not known whether it does, both are looked at. Null: there are too many.
  */
-function startsAfter(words: readonly string[], own: number): number[] {
-  const starts = new Set<number>()
-  const seen = new Set<string>()
-  const from = (at: number, left: number): void => {
-    const word = words[at]
-    if (word === undefined || seen.has(`${at} ${left}`)) return
-    seen.add(`${at} ${left}`)
-    const isOption = /^-./.test(word)
-    if (isOption) from(at + 2, left)
-    if (isOption || /^\w+=/.test(word)) from(at + 1, left)
-    else if (left > 0) from(at + 1, left - 1)
-    else starts.add(at)
+function startsAfter(program: string, words: readonly string[], own: number): number[] | null {
+  const starts: number[] = []
+  // For each word that can be reached: how many own words may still come.
+  const reached = new Map([[1, new Set([own])]])
+  const reach = (at: number, left: number): void =>
+    void reached.set(at, (reached.get(at) ?? new Set()).add(left))
+  for (let at = 1; at < words.length && reached.size > 0; at += 1) {
+    if (at > MAX_BEFORE) return null
+    const lefts = reached.get(at) ?? []
+    reached.delete(at)
+    for (const left of lefts) {
+      const word = words[at]!
+      const takes = /^-./.test(word) ? programs.takesWord(program, word) : false
+      if (takes !== false) reach(at + 2, left)
+      if (takes === true) continue
+      if (/^-.|^\w+=/.test(word)) reach(at + 1, left)
+      else if (left > 0) reach(at + 1, left - 1)
+      else starts.push(at)
+    }
   }
-  from(1, own)
-  return [...starts]
+  return starts
 }
 
 /** What the words that `xargs` adds may do to a command. */
-function withMore(program: string, options: readonly string[], inner: readonly string[]): string[] {
-  const replaces = program === 'parallel' || options.some((word) => /^(?:-[Ii]|--replace)/.test(word))
-  return replaces ? [inner[0]!.replaceAll('{}', HOLE), HOLE] : [...inner, HOLE]
-}
-
-/** The lines that a shell is given. One that reads them from somewhere else may run anything. */
-function shellRuns(runs: Runs, words: readonly string[], stdin: string | null): string[] {
-  const lines = linesAfterC(words)
-  if (lines.length > 0) return lines
-  const file = words.slice(1).find((word) => !/^[-+]./.test(word))
-  if (file !== undefined && !isUnseen(file)) return []
-  if (stdin !== null && file === undefined) return [stdin]
-  runs.clear = false
-  return []
-}
-
-/** `-c 'line'`, `-lc 'line'`, `-c -e 'line'`, `--command=line`. */
-function linesAfterC(words: readonly string[]): string[] {
-  const equals = words.flatMap((word) => /^--command=([^]*)$/.exec(word)?.[1] ?? [])
-  const at = words.findIndex((word, i) => i > 0 && /^(?:-[a-z]*c[a-z]*|--command|-command)$/i.test(word))
-  if (at < 0) return equals
-  return [
-    ...equals,
-    ...words
-      .slice(at + 1)
-      .filter((word) => !/^[-+]./.test(word))
-      .slice(0, 1),
-  ]
-}
-
-/** A file whose contents come from this very line. */
-function isUnseen(file: string | undefined): boolean {
-  return file === undefined || file === '-' || file.includes(HOLE) || file.startsWith('/dev/')
+function withMore(options: readonly string[], inner: readonly string[]): string[] {
+  const at = options.findIndex((word) => /^(?:-[IiJ]|--replace)/.test(word))
+  if (at < 0) return [...inner, HOLE]
+  const attached = /^(?:-[IiJ]|--replace=?)([^]*)$/.exec(options[at]!)![1]!
+  const mark = attached || (/^-[IJ]$/.test(options[at]!) ? options[at + 1] : undefined) || '{}'
+  return inner.map((word) => word.replaceAll(mark, HOLE))
 }
 
 function commandsOfFind(words: readonly string[]): string[][] {
