@@ -48,7 +48,8 @@ export function classNamed(name: string): ToolClass | null {
   return ALIASES.get(name.toLowerCase()) ?? null
 }
 
-const PATHS = ['file_path', 'filePath', 'filepath', 'path', 'notebook_path', 'absolute_path', 'dir_path']
+const PATHS = `file_path filePath filepath path paths notebook_path absolute_path dir_path source destination
+old_path new_path oldPath newPath`.split(/\s+/)
 
 /** Of what was asked before translators said it, and of what is asked from outside, it is told from the tool's name. */
 export function aboutOf({ about, tool, input }: Pick<Approval, 'about' | 'tool' | 'input'>): About {
@@ -58,8 +59,9 @@ export function aboutOf({ about, tool, input }: Pick<Approval, 'about' | 'tool' 
 /** What can be told from a tool's name and its input, where nobody knows better. */
 export function aboutTool(tool: string, input: unknown): About {
   const of = textsIn(input)
-  const command = of(['command', 'cmd'])
+  const command = commandIn(input)
   const known = classOf(tool, command.length > 0)
+  const first = (...lists: string[][]): string[] => lists.find((list) => list.length > 0) ?? []
   switch (known) {
     case 'shell':
       return { class: known, subjects: command }
@@ -67,23 +69,45 @@ export function aboutTool(tool: string, input: unknown): About {
     case 'read':
       return { class: known, subjects: of(PATHS) }
     case 'fetch':
-      return { class: known, subjects: of(['url']) }
+      return { class: known, subjects: of(['url', 'uri']) }
     case 'search':
-      return { class: known, subjects: [...of(PATHS), ...of(['pattern', 'query'])].slice(0, 1) }
+      return { class: known, subjects: first(of(PATHS), of(['pattern', 'query'])) }
     default:
       return {
         class: known,
-        subjects: [...command, ...of([...PATHS, 'url', 'pattern', 'query'])].slice(0, 1),
+        subjects: first([...command, ...of(PATHS), ...of(['url', 'uri'])], of(['pattern', 'query'])),
       }
   }
 }
 
+/** As one line: some agents tell a command in words. */
+function commandIn(input: unknown): string[] {
+  const { command, cmd, args } = fieldsOf(input)
+  return [command, cmd].flatMap((one) => {
+    const words = [...(Array.isArray(one) ? one : [one]), ...(Array.isArray(args) ? args : [])] as unknown[]
+    if (one === undefined || !words.every((word) => typeof word === 'string')) return []
+    return words.length === 1 && typeof one === 'string' ? [one] : [words.map(quoted).join(' ')]
+  })
+}
+
+/** A word as a shell takes it for itself. */
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
 function classOf(tool: string, hasCommand: boolean): ToolClass {
-  if (tool.startsWith('mcp__')) return 'mcp'
+  // Gemini CLI writes `mcp_server_tool`.
+  if (tool.startsWith('mcp_')) return 'mcp'
   return classNamed(tool) ?? (hasCommand ? 'shell' : 'other')
 }
 
+function fieldsOf(input: unknown): Record<string, unknown> {
+  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {}
+}
+
+/** The texts that stand under these names, alone or in a list. */
 function textsIn(input: unknown): (keys: readonly string[]) => string[] {
-  const fields = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {}
-  return (keys) => keys.flatMap((key) => (typeof fields[key] === 'string' ? [fields[key]] : []))
+  const fields = fieldsOf(input)
+  return (keys) =>
+    keys.flatMap((key) => [fields[key]].flat().filter((text): text is string => typeof text === 'string'))
 }

@@ -62,7 +62,7 @@ export function rulesFor(approval: Approval, cwd: string): string[] {
   const call = callOf(approval, cwd)
   const own = classNamed(call.tool) === call.class || call.class === 'mcp' || call.class === 'other'
   const name = own ? call.tool : call.class
-  if (call.partly || (call.class === 'shell' && call.subjects.length === 0)) return []
+  if (call.partly || (call.subjects.length === 0 && !/^(?:mcp|other)$/.test(call.class))) return []
   if (approval.edits || call.subjects.length === 0) return [name]
   const texts = call.class === 'shell' ? call.subjects : textsOf(call).map(([text]) => text!)
   return texts.map((text) => `${name}(${exactly(text)})`)
@@ -91,9 +91,16 @@ function callOf(approval: Approval, cwd: string): Call {
   }
 }
 
+/** What is `mcp__server__tool` elsewhere is `mcp_server_tool` for Gemini CLI and `server_tool` for OpenCode. */
+function couldName(name: string, { tool, class: kind }: Call): boolean {
+  if (fits(name, tool)) return true
+  const flat = name.replaceAll('__', '_')
+  return kind === 'mcp' && name !== flat && (fits(flat, tool) || fits(flat.replace(/^mcp_/, ''), tool))
+}
+
 /** Why a rule refuses this call; null when it does not. */
 function denialBy({ name, pattern }: Rule, call: Call, rule: string): string | null {
-  if (!fits(name, call.tool) && classNamed(name) !== call.class) return null
+  if (!couldName(name, call) && classNamed(name) !== call.class) return null
   const refused = `Not allowed here (rule ${rule}).`
   if (pattern === null) return refused
   if (call.subjects.length === 0 || call.partly)

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { aboutCall } from '../../src/agents/acp/about.ts'
+import { gemini } from '../../src/agents/acp/gemini.ts'
+import { opencode } from '../../src/agents/acp/opencode.ts'
+import type { AcpProfile } from '../../src/agents/acp/profile.ts'
+import { merged, newCall } from '../../src/agents/acp/tool.ts'
 import { engineWith, say, sessionOf } from '../support/acp.ts'
 import { HARMLESS, PUSHES } from '../support/spellings.ts'
 
@@ -22,6 +27,12 @@ test('a custom agent is stopped however it spells a command, whether it runs it 
     // Some tell the command for people only, some say nothing of its kind.
     assert.match(await say(engine, sessionId, asking({ kind: 'execute', title: command })), /"no"/, command)
     assert.match(await say(engine, sessionId, asking({ rawInput: { command } })), /"no"/, command)
+    // Some say that it only looks.
+    assert.match(
+      await say(engine, sessionId, asking({ kind: 'read', rawInput: { command: ['bash', '-c', command] } })),
+      /"no"/,
+      command,
+    )
     const ours: [string, object] = ['terminal/create', { command: 'bash', args: ['-c', command] }]
     assert.match(await say(engine, sessionId, ours), /refused.*rule Bash/, command)
   }
@@ -53,4 +64,14 @@ test('every file that it names counts, wherever it names it', async (t) => {
   ]
   for (const one of passing)
     assert.match(await say(engine, sessionId, asking(one)), /"yes"/, JSON.stringify(one))
+})
+
+test('a tool of an MCP server is one whatever the agent calls it', () => {
+  const classOf = (profile: AcpProfile, id: string, title: string, rawInput = {}): string =>
+    aboutCall(profile, merged(newCall(id), { title, kind: 'other' }), rawInput).class
+  assert.equal(classOf(gemini, 'mcp_files_read__fc_1', 'read'), 'mcp')
+  assert.equal(classOf(gemini, 'save_memory__fc_1', 'remember'), 'other')
+  assert.equal(classOf(opencode, 'call_1', 'files_read'), 'mcp')
+  assert.equal(classOf(opencode, 'call_1', 'doom_loop'), 'other')
+  assert.equal(classOf(opencode, 'call_1', 'todowrite'), 'other')
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { unwrapped } from '../../src/agents/codex/shell.ts'
+import type { Question } from '../../src/core/approval.ts'
+import { rulesFor } from '../../src/core/rule.ts'
 import { ACCEPTED, asks, COMMAND, ended, item, note, OPENED, STARTED } from './codex-said.ts'
 import { only, story, translate } from './codex-recordings.ts'
 
@@ -205,6 +207,24 @@ describe('requests of Codex', () => {
       'withdrawn "q"',
     ])
     assert.deepEqual(running({ ...question, params: { ...question.params, threadId: 'X' } }), [])
+  })
+
+  test('what asks for the network is about an address, and a wish for more permissions about each time', () => {
+    const approvalOf = (method: string, params: object): Question => {
+      const lines = [OPENED, ACCEPTED, STARTED, asks(method, params, 'q')]
+      return only(translate(lines), 'approval.asked')[0]!.approval
+    }
+    const command = 'item/commandExecution/requestApproval'
+    const networkApprovalContext = { host: 'example.com', protocol: 'https' }
+    const network = approvalOf(command, { command: 'npm test', networkApprovalContext })
+    assert.deepEqual(network.about, { class: 'fetch', subjects: ['https://example.com'] })
+    assert.deepEqual(rulesFor({ ...network, id: 'a' }, '/'), ['fetch(https://example.com)'])
+    const wish = approvalOf('item/permissions/requestApproval', {
+      permissions: { network: { enabled: true } },
+    })
+    assert.deepEqual(rulesFor({ ...wish, id: 'a' }, '/'), [])
+    const form = approvalOf('mcpServer/elicitation/request', { serverName: 's', message: 'Delete all?' })
+    assert.deepEqual(rulesFor({ ...form, id: 'a' }, '/'), [])
   })
 
   test('what nobody here can answer is refused', () => {

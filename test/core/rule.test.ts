@@ -187,6 +187,52 @@ test('a rule speaks of a class, whatever an agent calls its tool', () => {
   assert.equal(says({ deny: ['mcp__files__*'] }, 'mcp__other__read', {}), 'nothing')
 })
 
+test('a command that is told in words is a command', () => {
+  for (const input of [
+    { command: 'git', args: ['push'] },
+    { command: ['git', 'push'] },
+    { command: ['bash', '-lc', "cd 'x' && git push"] },
+    { cmd: ['git', 'push'] },
+  ]) {
+    assert.equal(says({ deny: ['shell(git push*)'] }, 'Bash', input), 'deny', JSON.stringify(input))
+    assert.equal(says({ allow: ['shell(git)'] }, 'Bash', input), 'nothing', JSON.stringify(input))
+  }
+  assert.equal(says({ allow: ['shell(git log*)'] }, 'Bash', { command: ['git', 'log', '-1'] }), 'allow')
+  assert.equal(says({ allow: ['shell(git log*)'] }, 'Bash', { command: 'git', args: ['log', ';x'] }), 'allow')
+})
+
+test('every file and address that a tool of a server is given counts', () => {
+  const both = { file_path: '/tmp/a', path: '/etc/passwd' }
+  assert.equal(says({ allow: ['mcp__fs__write(/tmp/*)'] }, 'mcp__fs__write', both), 'nothing')
+  assert.equal(says({ deny: ['mcp__fs__*(/etc/*)'] }, 'mcp__fs__write', both), 'deny')
+  const move = { source: '/tmp/a', destination: '/etc/x' }
+  assert.equal(says({ allow: ['mcp(/tmp/*)'] }, 'mcp__fs__move', move), 'nothing')
+  assert.equal(says({ allow: ['mcp(/tmp/*)'] }, 'mcp__fs__read', { paths: ['/tmp/a', '/tmp/b'] }), 'allow')
+  assert.equal(says({ allow: ['mcp(/tmp/*)'] }, 'mcp__fs__read', { paths: ['/tmp/a', '/etc/b'] }), 'nothing')
+})
+
+test('a tool of a server is known as one with the names of other agents, too', () => {
+  for (const rule of ['mcp', 'mcp__files__*', 'mcp_files_read'])
+    assert.equal(says({ deny: [rule] }, 'mcp_files_read', {}), 'deny', rule)
+  assert.equal(says({ allow: ['mcp__files__*'] }, 'mcp_files_admin_drop', {}), 'nothing')
+  const about: About = { class: 'mcp', subjects: [] }
+  assert.equal(says({ deny: ['mcp__files__*'] }, 'files_read', {}, about), 'deny')
+  assert.equal(says({ deny: ['mcp__other__*'] }, 'files_read', {}, about), 'nothing')
+})
+
+test('a yes for ever to what has not said what it is about is none', () => {
+  for (const [tool, known] of [
+    ['Edit', 'edit'],
+    ['Read', 'read'],
+    ['WebFetch', 'fetch'],
+    ['Bash', 'shell'],
+  ] as const) {
+    const question = aQuestion('a', { tool, input: {}, about: { class: known, subjects: [] } })
+    assert.deepEqual(rulesFor(question, '/'), [], tool)
+  }
+  assert.deepEqual(rulesFor(aQuestion('a', { tool: 'mcp__a__b', input: {} }), '/'), ['mcp__a__b'])
+})
+
 test('a tool that calls itself by the name of a class does not pass for it', () => {
   const about: About = { class: 'shell', subjects: ['rm x'] }
   assert.equal(says({ allow: ['Read'] }, 'Read', {}, about), 'nothing')

@@ -18,7 +18,7 @@ const CLASSES: Partial<Record<string, ToolClass>> = {
 
 /** What a call is about. Files are those that the agent names anywhere: as places, as diffs, in the input. */
 export function aboutCall(profile: AcpProfile, call: Call, input: JsonObject): About {
-  const known = CLASSES[call.kind ?? ''] ?? aboutTool(toolName(profile, call), input).class
+  const known = classOf(profile, call, input)
   const { subjects } = aboutTool(known, input)
   if (known !== 'edit' && known !== 'read') return { class: known, subjects }
   const paths = [...new Set([...call.paths, ...pathsIn(call.content), ...subjects])]
@@ -26,3 +26,17 @@ export function aboutCall(profile: AcpProfile, call: Call, input: JsonObject): A
   const cut = call.paths.length >= MAX_PATHS || call.content.length >= MAX_PARTS
   return { class: known, subjects: paths, ...(cut && { partly: true }) }
 }
+
+function classOf(profile: AcpProfile, call: Call, input: JsonObject): ToolClass {
+  const tool = toolName(profile, call)
+  const told = CLASSES[call.kind ?? ''] ?? aboutTool(tool, input).class
+  if (looks(told) && aboutTool('shell', input).subjects.some(isLine)) return 'shell'
+  return told === 'other' && profile.ofServer?.(tool) ? 'mcp' : told
+}
+
+/** A command that is said to look only is a command all the same; but some tools call it that what they do (`view`). */
+function looks(told: ToolClass): boolean {
+  return told === 'read' || told === 'search' || told === 'fetch'
+}
+
+const isLine = (command: string): boolean => /\s/.test(command.trim())

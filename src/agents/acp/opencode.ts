@@ -81,6 +81,9 @@ export const opencode: AcpProfile = {
   signIn: 'run `opencode auth login`',
   signedIn: opencodeSignedIn,
   effortOption: { id: 'effort', words: [...SAFE_EFFORTS, 'default'], now: null },
+  // `server_tool`, and some of its own.
+  ofServer: (tool) =>
+    /^[\w-]+_[\w-]+$/.test(tool) && !/^(?:external_directory|doom_loop|plan_\w+)$/.test(tool),
   questionOf: ({ parentDir }) => (typeof parentDir === 'string' ? 'ExternalDirectory' : null),
 }
 

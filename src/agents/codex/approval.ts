@@ -70,10 +70,20 @@ function command(params: JsonObject): Question {
       ...(params.kind === 'writeStdin' && { kind: params.kind }),
       ...((networkApprovalContext ?? null) !== null && { network: networkApprovalContext }),
     },
-    ...(params.kind === 'writeStdin' && { about: TYPED }),
+    ...aboutCommand(params),
     summary: asString(reason),
     suggestions: proposedExecpolicyAmendment ?? null,
   }
+}
+
+/** Where Codex says what a command wants to reach, that is what it asks about. */
+function aboutCommand({ kind, networkApprovalContext }: JsonObject): { about?: About } {
+  if (kind === 'writeStdin') return { about: TYPED }
+  if ((networkApprovalContext ?? null) === null) return {}
+  const { host, protocol } = asObject(networkApprovalContext)
+  const address = asString(host)
+  const subjects = address === null ? [] : [`${asString(protocol) ?? 'https'}://${address}`]
+  return { about: { class: 'fetch', subjects } }
 }
 
 /** The changes are those of the item that was started before. */
@@ -111,8 +121,12 @@ function isWithin(root: string, path: string): boolean {
   return !outside && ![first!, ...rest].some((name) => PROTECTED.has(name))
 }
 
+/** Each asks for something else: a yes to one is none to the next. */
+const EACH = { about: { class: 'other', subjects: [], partly: true } } satisfies { about: About }
+
 function permissions({ permissions: wanted, cwd, reason }: JsonObject): Question {
-  return { ...PLAIN, tool: 'permissions', input: { permissions: wanted, cwd }, summary: asString(reason) }
+  const input = { permissions: wanted, cwd }
+  return { ...PLAIN, ...EACH, tool: 'permissions', input, summary: asString(reason) }
 }
 
 function userInput({ questions }: JsonObject): Question {
@@ -128,7 +142,8 @@ function elicitation(params: JsonObject, state: CodexState): Question {
   if (about === 'mcp_tool_call') return mcpCall(`${tool}__`, input ?? {}, summary, state)
   const fields = Object.entries(asObject(asObject(requestedSchema).properties))
   if (fields.length === 0) {
-    return { ...PLAIN, tool, input: { message, ...(url !== undefined && { url }) }, summary }
+    const about: About = { ...EACH.about, class: 'mcp' }
+    return { ...PLAIN, tool, about, input: { message, ...(url !== undefined && { url }) }, summary }
   }
   const questions = fields.map(([id, field]) => {
     const { title, description, type, enum: choices, items } = asObject(field)
