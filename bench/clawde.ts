@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
 import { cpuSeconds } from './humanlayer.ts'
 import { follow, newSession } from './support/codecast.ts'
@@ -12,8 +13,8 @@ import type { WatchJob, Watched } from './support/watchers.ts'
 import type { Workshop } from './support/workshop.ts'
 import { masked, open, startServer, upgrade } from './websocket.ts'
 
-const AGENT = new URL('support/stamping-agent.ts', import.meta.url).pathname
-const WATCHERS = new URL('support/watchers.ts', import.meta.url).pathname
+const AGENT = fileURLToPath(new URL('support/stamping-agent.ts', import.meta.url))
+const WATCHERS = join(import.meta.dirname, 'support/watchers.ts')
 const CLIENTS = 1000
 /** As fast as models talk: twenty pieces a second, for five seconds. */
 const PIECES = 100

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createConnection, type Socket } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createLineSplitter } from '../src/transports/ndjson.ts'
 import { open } from './support/asking.ts'
 import { count } from './support/count.ts'
@@ -11,7 +12,7 @@ import { startByteEcho, startDaemon } from './support/server.ts'
 import { brief, median, pause, spread, timed } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
-const AGENT = new URL('support/permission-agent.ts', import.meta.url).pathname
+const AGENT = fileURLToPath(new URL('support/permission-agent.ts', import.meta.url))
 const SUBSCRIBERS = 1000
 /** A little more than what is asked for, so that pacing is not what is measured. */
 const EVENTS_PER_SECOND = 105

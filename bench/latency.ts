@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { claudeDriver } from '../src/agents/claude/driver.ts'
 import { uuid } from '../src/core/ids.ts'
 import type { Intent } from '../src/core/ports.ts'
@@ -10,7 +11,7 @@ import { startDaemon } from './support/server.ts'
 import { median, spread } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
-const AGENT = new URL('support/stamping-agent.ts', import.meta.url).pathname
+const AGENT = fileURLToPath(new URL('support/stamping-agent.ts', import.meta.url))
 const ROUNDS = 4
 
 /** What an event takes from the agent's write to a reader: through the daemon and its log, and over a bare pipe. */

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { agents } from './agents.ts'
 import { clawde } from './clawde.ts'
@@ -55,7 +56,7 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 const chosen = (positionals.length > 0 ? positionals : Object.keys(BENCHMARKS)) as Name[]
-if (options.build) execFileSync(process.execPath, [new URL('../scripts/build.ts', import.meta.url).pathname])
+if (options.build) execFileSync(process.execPath, [join(import.meta.dirname, '../scripts/build.ts')])
 
 const before = loadavg()[0]!.toFixed(2)
 const shop = openWorkshop()

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { count } from './support/count.ts'
 import { atLeast, type Result, type Row } from './support/row.ts'
 import { type Server, startDaemon, startProgram } from './support/server.ts'
 import { brief, median, timed } from './support/stats.ts'
 import type { Workshop } from './support/workshop.ts'
 
-const SERVER = new URL('support/websocket-server.ts', import.meta.url).pathname
+const SERVER = fileURLToPath(new URL('support/websocket-server.ts', import.meta.url))
 const ROUNDS = 3
 const FAN_OUT: [clients: number, messages: number][] = [
   [100, 2000],

@@ -23,7 +23,7 @@ import { type Report, textOf, type Trouble } from './drift/report.ts'
 import type { Fields } from './drift/shape.ts'
 import { playTurns } from './drift/turns.ts'
 
-const SHAPES = new URL('../test/recordings/shapes/', import.meta.url).pathname
+const SHAPES = join(import.meta.dirname, '../test/recordings/shapes/')
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

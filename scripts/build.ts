@@ -1,9 +1,9 @@
 /** Bundles the program into dist/, or the directory that is named: one file for the command line and daemon, one for the log's writer thread, one for the demo agent. */
 import { rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 
-const ROOT = new URL('..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '..')
 const dir = resolve(ROOT, process.argv[2] ?? 'dist')
 rmSync(dir, { recursive: true, force: true })
 

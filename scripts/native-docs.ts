@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { DRIVERS } from '../src/agents/drivers.ts'
 import { COMMANDS, COMMON } from '../src/cli/program.ts'
@@ -232,7 +233,7 @@ const PARTS: Record<string, Record<string, () => string>> = {
 /** Each document as it is and as it should be. */
 export function documents(): { path: string; current: string; wanted: string }[] {
   return Object.entries(PARTS).map(([name, parts]) => {
-    const path = new URL(`../${name}`, import.meta.url).pathname
+    const path = join(import.meta.dirname, `../${name}`)
     const current = readFileSync(path, 'utf8')
     let wanted = current
     for (const [part, text] of Object.entries(parts)) {

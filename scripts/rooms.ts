@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 
-const ROOT = new URL('..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '..')
 const MAX_LINES = 400
 
 /** For each room of src/ the rooms that it may import from, beside itself. */

@@ -132,7 +132,11 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     detect: async (name: string) => (catalog.names().includes(name) ? catalog.find(name) : null),
     abilities(name: string) {
       const able = catalog.names().includes(name) ? catalog.capabilities(name) : null
-      return { takesTools: able?.clientTools ?? false, canBeBare: able?.bare ?? false }
+      return {
+        takesTools: able?.clientTools ?? false,
+        canBeBare: able?.bare ?? false,
+        takesEffort: able?.effort ?? false,
+      }
     },
     stop: (how: StopOptions) => void setImmediate(() => void stop(how)),
     reports,

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { DRIVERS } from '../../src/agents/drivers.ts'
 import type { AgentDriver } from '../../src/agents/agent.ts'
 import { agentHome, type AgentHome } from '../../test/support/agent-home.ts'
@@ -9,7 +10,7 @@ import { OPENCODE, opencodeAbsent, scriptedOpencode } from '../../test/support/o
 import { startProgram } from './server.ts'
 import type { Workshop } from './workshop.ts'
 
-const MODEL = new URL('../../test/support/model/main.ts', import.meta.url).pathname
+const MODEL = join(import.meta.dirname, '../../test/support/model/main.ts')
 
 /** A real agent of the pinned version. */
 export interface RealAgent {
@@ -44,5 +45,5 @@ export async function startModel(shop: Workshop): Promise<ScriptedModel> {
   const elsewhere = (): never => {
     throw new Error('what the model is asked is known to its own process only')
   }
-  return { url: line, requests: [], headers: {}, next: elsewhere, close: () => server.stop() }
+  return { url: line, requests: [], headers: {}, troubles: [], next: elsewhere, close: () => server.stop() }
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
 import type { CountJob, Counted } from './counter.ts'
 import type { Workshop } from './workshop.ts'
 
-const COUNTER = new URL('counter.ts', import.meta.url).pathname
+const COUNTER = join(import.meta.dirname, 'counter.ts')
 
 /** Runs the counter; `whenReady` is called when every connection has had an answer. */
 export async function count(shop: Workshop, job: CountJob, whenReady?: () => void): Promise<Counted> {

@@ -100,6 +100,9 @@ function createFiller(log: Log, cwd: string) {
           usage: null,
           error: null,
           text: null,
+          agent: null,
+          mode: null,
+          model: null,
         },
       },
       {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fillLog, type FilledLog } from './fill.ts'
 
-const ROOT = new URL('../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../..')
 const EXIT_MS = 20_000
 
 /** Where benchmarks get directories and processes; all of it is gone after `close`. */

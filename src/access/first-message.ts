@@ -16,6 +16,8 @@ export interface Visitor {
   /** Null: the owner. */
   device: Device | null
   params: Readonly<Record<string, unknown>>
+  /** What its program calls itself; empty: it does not say. */
+  program: string
   /** Whether the token that they have shown is still worth something. */
   holds(): boolean
 }
@@ -45,11 +47,12 @@ export interface Beforehand {
 export function tokenAccess(access: TokenAccess): Pick<WebSocketOptions, 'authorize' | 'accept'> {
   const { secret } = access
   /** Undefined: nobody. */
-  function visitor(token: string | null, params = {}): Visitor | undefined {
+  function visitor(token: string | null, program = '', params = {}): Visitor | undefined {
     if (token === null) return undefined
-    if (secret.matches(token)) return { device: null, params, holds: () => secret.matches(token) }
+    const about = { params, program }
+    if (secret.matches(token)) return { device: null, ...about, holds: () => secret.matches(token) }
     const device = access.authenticate?.(token)
-    return device ? { device, params, holds: () => true } : undefined
+    return device ? { device, ...about, holds: () => true } : undefined
   }
 
   return {
@@ -59,8 +62,11 @@ export function tokenAccess(access: TokenAccess): Pick<WebSocketOptions, 'author
       return new HttpError(401, 'Invalid token', { 'www-authenticate': 'Bearer' })
     },
     accept(connection, { headers }, admission) {
-      if (admission === 'stranger') return afterToken(connection, access, visitor)
-      const known = visitor(bearer(headers.authorization))
+      const program = headers['user-agent']
+      if (admission === 'stranger') {
+        return afterToken(connection, access, (token, params) => visitor(token, program, params))
+      }
+      const known = visitor(bearer(headers.authorization), program)
       if (known) return access.accept(connection, known)
       // It was put out between the two looks.
       connection.close(POLICY, 'not authenticated')

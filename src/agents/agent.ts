@@ -43,6 +43,8 @@ export interface SpareKind {
   cwd: string | null
   /** False: it has no tools of its own. */
   ownTools: boolean
+  /** False: nobody can answer its questions, and it was started without the tool for them. */
+  questions?: boolean
   /** It has been told this already, and no other prompt can be told any more; only where `cwd` is known. */
   told?: { systemPrompt: string; model: string | null }
 }

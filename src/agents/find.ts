@@ -35,12 +35,14 @@ export function versionOf(
 ): Promise<{ version: string; problem: null } | { version: null; problem: string }> {
   return new Promise((resolve) => {
     const options = { env, timeout: VERSION_TIMEOUT_MS, killSignal: 'SIGKILL', maxBuffer: 64 * 1024 } as const
-    execFile(path, ['--version'], options, (error, stdout, stderr) => {
+    const child = execFile(path, ['--version'], options, (error, stdout, stderr) => {
       const version = VERSION.exec(stdout)?.[0]
       if (!error && version) return resolve({ version, problem: null })
       const said = stderr.trim().split('\n')[0]
       resolve({ version: null, problem: said || (error ? reason(error) : 'it names no version') })
     })
+    // There is nothing to read: a program that reads its input to the end first would wait for ever.
+    child.stdin?.end()
   })
 }
 

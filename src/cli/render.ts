@@ -18,10 +18,24 @@ export function renderItems(items: readonly HistoryItem[], paint: Paint): string
   const automatic = new Set(
     items.flatMap((item) => (item.kind === 'decision' && isAutomatic(item.by) ? [item.approvalId] : [])),
   )
-  return items
-    .filter((item) => !('approvalId' in item && automatic.has(item.approvalId)))
-    .map((item) => renderItem(item, paint))
+  let last: HistoryItem | null = null
+  const shown = items.filter((item) => !('approvalId' in item && automatic.has(item.approvalId)))
+  return shown
+    .map((item) => {
+      const before = last
+      if (item.kind === 'user' && item.mode !== undefined) last = item
+      return `${changeText(before, item, paint)}${renderItem(item, paint)}`
+    })
     .join('')
+}
+
+/** What a turn ran with, if the one before ran with something else. */
+function changeText(before: HistoryItem | null, item: HistoryItem, paint: Paint): string {
+  if (before?.kind !== 'user' || item.kind !== 'user') return ''
+  const now = (['mode', 'model'] as const).flatMap((what) =>
+    item[what] && before[what] && item[what] !== before[what] ? [item[what]] : [],
+  )
+  return nowText(paint, now)
 }
 
 function counted(content: readonly Content[], type: 'image' | 'document'): string {
@@ -184,6 +198,12 @@ export function renderRemark(event: Event, paint: Paint, paused = false): string
 }
 
 function changed(paint: Paint, { mode, model, effort }: Extract<Event, { type: 'session.changed' }>): string {
-  const now = [mode, model, effort && `effort ${effort}`].filter((it) => it)
+  return nowText(
+    paint,
+    [mode, model, effort && `effort ${effort}`].filter((it) => typeof it === 'string'),
+  )
+}
+
+function nowText(paint: Paint, now: string[]): string {
   return now.length === 0 ? '' : `${paint('dim', `-- now ${clean(now.join(', '))}`)}\n`
 }

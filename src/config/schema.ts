@@ -48,8 +48,8 @@ export const configSchema = z
         orphanMs: ms.default(HOUR).describe('how long an agent outlives a daemon that does not come back'),
         readyMs: positiveMs.default(60_000).describe('how long an agent may take to open its conversation'),
         spare: z.boolean().default(false).describe('keep one started agent ready for the next session'),
-        interruptMs: positiveMs.default(5000).describe('wait after asking an agent to stop, before SIGINT'),
-        termMs: positiveMs.default(5000).describe('wait after SIGINT, before SIGTERM'),
+        interruptMs: positiveMs.default(1500).describe('wait after asking an agent to stop, before SIGTERM'),
+        termMs: positiveMs.default(5000).describe('wait after telling an idle agent to end, before SIGTERM'),
         killMs: positiveMs.default(5000).describe('wait after SIGTERM, before SIGKILL'),
       })
       .prefault({}),
@@ -143,9 +143,15 @@ export const configSchema = z
           .default(8)
           .describe('calls that agents answer at the same time; others wait'),
         maxWaiting: whole(0, 100_000).default(1000).describe('calls that wait; more are refused'),
+        maxHeld: whole(0, 1000)
+          .default(8)
+          .describe('agents that wait for the result of a tool call; the oldest ones beyond it end'),
+        heldMs: whole(1000, DAY)
+          .default(5 * 60 * 1000)
+          .describe('agents that wait for the result of a tool call end after this long'),
         idleMs: whole(1000, DAY)
           .default(30 * 60 * 1000)
-          .describe('sessions, tool calls and waiting agents that nobody uses end after this long'),
+          .describe('sessions and waiting agents that nobody uses end after this long'),
       })
       .prefault({}),
     signin: signinSchema.prefault({}),
@@ -180,7 +186,11 @@ export const configSchema = z
           .nullable()
           .default(null)
           .describe('events older than this go; null keeps them all'),
-        destroyedDays: whole(0, 36_500).default(30).describe('how long a removed session is kept'),
+        destroyedDays: whole(0, 36_500)
+          .default(30)
+          .describe(
+            'how long a removed session is kept; one that others branched off, until they are gone too',
+          ),
       })
       .prefault({}),
     log: z

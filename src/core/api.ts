@@ -102,6 +102,8 @@ export interface Engine {
   /** The session that goes on with this conversation of an agent's own; null when none does. */
   sessionByNativeId(nativeId: string): Session | null
   sessions(query: SessionQuery): Session[]
+  /** The sessions that it branched off, the nearest first: destroyed ones too, as long as one that needs them is there. */
+  ancestors(sessionId: string): Session[]
   /** Directories that sessions have worked in, the last used first. */
   recentPaths(limit: number): RecentPath[]
   countSessions(): Record<'idle' | 'running' | 'waiting' | 'paused', number>

@@ -60,7 +60,9 @@ export function ask(
   const turnId = state.turn?.id ?? null
   const settled = state.turn?.interrupting
     ? INTERRUPTED
-    : (policy(state, approval, around) ?? (tooMany ? TOO_MANY : null))
+    : isUnanswerable(state, approval, external)
+      ? NOBODY
+      : (policy(state, approval, around) ?? (tooMany ? TOO_MANY : null))
   const wait =
     timeoutMs === undefined ? (state.settings.approvalTimeoutMs ?? around.approvalTimeoutMs) : timeoutMs
   const asking: Asking = { external, timeoutAt: settled || wait === null ? null : around.now + wait }
@@ -73,6 +75,20 @@ export function ask(
 const INTERRUPTED: Settled = {
   decision: { behavior: 'deny', comment: 'The user has interrupted this turn.' },
   by: 'interrupt',
+}
+
+/** A question to people who cannot answer: the agent must not wait for them. Who asks from outside knows where to look. */
+function isUnanswerable({ settings }: Session, { kind }: Approval, external: boolean): boolean {
+  return kind === 'question' && settings.questions === false && !external
+}
+
+const NOBODY: Settled = {
+  decision: {
+    behavior: 'deny',
+    comment:
+      'Nobody can answer questions in this session. Decide by yourself, or ask in your final message and end your turn.',
+  },
+  by: 'corral',
 }
 
 const TOO_MANY_WORDS = `${MAX_OPEN} questions of this session wait already`
@@ -141,8 +157,10 @@ function policy(state: Session, approval: Approval, around: Surroundings): Settl
   })
   const readOnly = state.mode === 'plan' && approval.kind === 'tool'
   if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }
-  const byMode = modePolicy(state.mode, approval)
-  if (byMode) return { decision: byMode, by: `mode:${state.mode}` }
+  // A plan that the agent has made by itself is judged by the mode that a human has set.
+  const mode = approval.kind === 'plan' ? (state.modeBeforePlan ?? state.mode) : state.mode
+  const byMode = modePolicy(mode, approval)
+  if (byMode) return { decision: byMode, by: `mode:${mode}` }
   const covered = approval.covers !== undefined && (state.granted ?? []).includes(approval.covers)
   return covered ? { decision: { behavior: 'allow' }, by: 'approval' } : null
 }

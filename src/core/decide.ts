@@ -5,6 +5,7 @@ import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
 import { isLooser, type Mode } from './mode.ts'
+import { modelInUse } from './model.ts'
 import type { ExitInfo } from './ports.ts'
 import { openApprovals, type Session } from './session.ts'
 import type { Failure, Steer } from './turn.ts'
@@ -30,7 +31,7 @@ export function send(state: Session, turnId: string, message: SendMessage, maxQu
       origin: message.origin ?? null,
       position,
     },
-    ...(starts ? [{ type: 'turn.started' as const, turnId }] : []),
+    ...(starts ? [started(state, turnId)] : []),
   ]
 }
 
@@ -78,7 +79,12 @@ function late({ id: turnId, input, origin }: Steer, position: number): EventBody
 export function advance(state: Session): EventBody[] {
   const next = state.queue[0]
   if (next === undefined || state.turn || state.paused || state.destroyed) return []
-  return [{ type: 'turn.started', turnId: next }]
+  return [started(state, next)]
+}
+
+function started(state: Session, turnId: string): EventBody {
+  const { agent, mode } = state
+  return { type: 'turn.started', turnId, agent, mode, model: modelInUse(state) }
 }
 
 export function interrupt(state: Session, clearQueue: boolean, reason?: 'stopping'): EventBody[] {
@@ -165,6 +171,8 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
   switch (output.type) {
     case 'turn.accepted':
       return accepted(state, output)
+    case 'turn.begun':
+      return state.turn ? accepted(state, { type: 'turn.accepted', turnId: state.turn.id }) : []
     case 'steer.taken':
       return taken(state, output.steerId)
     case 'approval.asked':
@@ -205,7 +213,7 @@ export function isLate({ turn }: Session, { turnId }: AgentOutput & { type: 'tur
 /** A steer that came too late an agent may begin by itself, also while its session is being paused. */
 function accepted(state: Session, output: AgentOutput & { type: 'turn.accepted' }): EventBody[] {
   const { turnId } = output
-  if (!state.turn && state.queue.includes(turnId)) return [{ type: 'turn.started', turnId }, output]
+  if (!state.turn && state.queue.includes(turnId)) return [started(state, turnId), output]
   return state.turn?.id === turnId && !state.turn.accepted ? [output] : []
 }
 

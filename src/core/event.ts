@@ -41,6 +41,8 @@ export type AgentFact =
       /** The agent's own line, for clients that want all of it. */
       raw: unknown
     }
+  /** It uses this model from here on, whatever was chosen: it was told to, or it had to fall back on another. */
+  | { type: 'agent.model'; model: string }
   /** The agent has the user's message. */
   | { type: 'turn.accepted'; turnId: string }
   /** A streamed piece; leaves the log when its message is complete. */
@@ -87,6 +89,8 @@ export type AgentFact =
 
 /** What a translator may say: facts for the log, and signals for the engine. */
 export type AgentSignal =
+  /** The agent works on a message of ours and does not say on which: the turn that runs is accepted. */
+  | { type: 'turn.begun' }
   | { type: 'approval.asked'; approval: Question }
   | { type: 'approval.withdrawn'; requestId: string }
   /** It calls a tool of its client's, and waits. */
@@ -171,7 +175,8 @@ export type EventBody =
       /** A steer that its turn ended without: it goes before all that wait, and keeps its id. */
       late?: true
     }
-  | { type: 'turn.started'; turnId: string }
+  /** With what it runs: the model as far as it is known. Not there in older logs. */
+  | { type: 'turn.started'; turnId: string; agent?: string; mode?: Mode; model?: string | null }
   /** Its process ended before it had the message; another one is tried. */
   | { type: 'turn.retried'; turnId: string; reason: string }
   /** `reason`: nobody asked for it; the daemon is on its way out. */

@@ -42,7 +42,7 @@ export type Write =
   | {
       op: 'turn.update'
       id: string
-      patch: Partial<Pick<Turn, 'state' | 'startedAt' | 'endedAt' | 'usage' | 'error' | 'text'>>
+      patch: Partial<Omit<Turn, 'id' | 'sessionId' | 'input' | 'key' | 'origin' | 'queuedAt' | 'seq'>>
     }
   | { op: 'approval'; approval: ApprovalRow }
   | { op: 'approval.update'; id: string; decision: Decision; by: string; at: number }

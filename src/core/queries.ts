@@ -11,6 +11,7 @@ type Queries = Pick<
   Engine,
   | 'session'
   | 'sessions'
+  | 'ancestors'
   | 'sessionByNativeId'
   | 'recentPaths'
   | 'countSessions'
@@ -73,6 +74,19 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       return log.session(id) ?? newest
     },
     sessions: (query) => log.sessions(query),
+    ancestors(sessionId) {
+      const line: Session[] = []
+      const seen = new Set([sessionId])
+      let id = existing(drafts, sessionId).parentId
+      while (id !== null && !seen.has(id)) {
+        seen.add(id)
+        const ancestor = log.session(id)
+        if (!ancestor) break
+        line.push(ancestor)
+        id = ancestor.parentId
+      }
+      return line
+    },
     sessionByNativeId: (nativeId) => log.sessionByNativeId(nativeId),
     recentPaths: (limit) => log.recentPaths(limit),
     countSessions: () => log.countSessions(),

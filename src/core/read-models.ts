@@ -1,4 +1,4 @@
-import type { Event } from './event.ts'
+import type { Event, EventOf } from './event.ts'
 import type { Write } from './ports.ts'
 
 /** What an event changes in the read models beside the session's own row. */
@@ -22,23 +22,36 @@ export function readModels(event: Event): Write[] {
             usage: null,
             error: null,
             text: null,
+            agent: null,
+            mode: null,
+            model: null,
           },
         },
       ]
     case 'turn.started':
-      return [{ op: 'turn.update', id: event.turnId, patch: { state: 'running', startedAt: event.at } }]
+      return [updated(event.turnId, { state: 'running', startedAt: event.at, ...ranWith(event) })]
+    // In the middle of a turn these are about what it runs with.
+    case 'session.changed':
+    case 'agent.init':
+    case 'agent.model':
+      return ofTurn(event.turnId, ranWith(event))
     case 'turn.completed':
       return [
-        ended(event.turnId, { state: 'completed', endedAt: event.at, usage: event.usage, text: event.text }),
+        updated(event.turnId, {
+          state: 'completed',
+          endedAt: event.at,
+          usage: event.usage,
+          text: event.text,
+        }),
       ]
     case 'turn.interrupted':
-      return [ended(event.turnId, { state: 'interrupted', endedAt: event.at, usage: event.usage })]
+      return [updated(event.turnId, { state: 'interrupted', endedAt: event.at, usage: event.usage })]
     case 'turn.failed':
       return [
-        ended(event.turnId, { state: 'failed', endedAt: event.at, usage: event.usage, error: event.error }),
+        updated(event.turnId, { state: 'failed', endedAt: event.at, usage: event.usage, error: event.error }),
       ]
     case 'turn.cancelled':
-      return [ended(event.turnId, { state: 'cancelled', endedAt: event.at })]
+      return [updated(event.turnId, { state: 'cancelled', endedAt: event.at })]
     case 'approval.requested':
       return [
         {
@@ -78,6 +91,26 @@ export function readModels(event: Event): Write[] {
 
 type TurnUpdate = Extract<Write, { op: 'turn.update' }>
 
-function ended(id: string, patch: TurnUpdate['patch']): TurnUpdate {
+type RanWith = Pick<TurnUpdate['patch'], 'agent' | 'mode' | 'model'>
+
+/** A choice of a model holds from the next turn on; what the agent says it uses, and a mode, hold at once. */
+function ranWith(event: EventOf<'turn.started' | 'session.changed' | 'agent.init' | 'agent.model'>): RanWith {
+  switch (event.type) {
+    case 'turn.started': {
+      const { agent = null, mode = null, model = null } = event
+      return { agent, mode, model }
+    }
+    case 'session.changed':
+      return event.mode === undefined ? {} : { mode: event.mode }
+    default:
+      return event.model === null ? {} : { model: event.model }
+  }
+}
+
+function ofTurn(turnId: string | null | undefined, patch: RanWith): TurnUpdate[] {
+  return turnId && Object.keys(patch).length > 0 ? [updated(turnId, patch)] : []
+}
+
+function updated(id: string, patch: TurnUpdate['patch']): TurnUpdate {
   return { op: 'turn.update', id, patch }
 }

@@ -28,6 +28,8 @@ export interface SessionSettings {
   clientTools?: ClientTool[]
   /** False: the agent has no tools but those of its client. */
   ownTools?: boolean
+  /** False: nobody can answer the agent's questions. It has no tool to ask any, as far as it can be told so. */
+  questions?: boolean
 }
 
 /** What a dialect has to remember about a session, by the dialect's name. */
@@ -45,7 +47,10 @@ export interface Session {
   mode: Mode
   /** The mode to go back to when the agent leaves a plan mode that it entered by itself. */
   modeBeforePlan: Mode | null
+  /** The model that was chosen; null: the agent's own choice. What is shown to people is `modelInUse`. */
   model: string | null
+  /** The model that the agent has named since that was chosen. Not there in sessions of older logs. */
+  usedModel?: string | null
   /** How long it is to think; null: as the agent does by itself. Not there in sessions of older logs. */
   effort?: Effort | null
   settings: SessionSettings
@@ -129,7 +134,13 @@ export function apply(state: Session | null, event: Event): Session {
   switch (event.type) {
     case 'session.changed': {
       const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
-      return { ...state, ...patch, ...(patch.mode !== undefined && { planAgreedIn: null }) }
+      const next = patch.mode === undefined ? state : inTurn(state, { mode: patch.mode })
+      return {
+        ...next,
+        ...patch,
+        ...(patch.mode !== undefined && { planAgreedIn: null }),
+        ...(patch.model !== undefined && { usedModel: null }),
+      }
     }
     case 'session.destroyed':
       return {
@@ -159,6 +170,9 @@ export function apply(state: Session | null, event: Event): Session {
           accepted: false,
           attempts: 1,
           interrupting: false,
+          mode: event.mode ?? state.mode,
+          model: event.model ?? null,
+          chosenModel: state.model,
         },
         turnCount: state.turnCount + 1,
         granted: [],
@@ -229,8 +243,12 @@ export function apply(state: Session | null, event: Event): Session {
       return { ...state, run: event.run }
     case 'agent.exited':
       return state.run?.id === event.runId ? { ...state, run: null } : state
-    case 'agent.init':
-      return event.nativeId ? { ...state, nativeId: event.nativeId, forkFrom: null } : state
+    case 'agent.init': {
+      const next = event.nativeId ? { ...state, nativeId: event.nativeId, forkFrom: null } : state
+      return event.model === null ? next : uses(next, event.model)
+    }
+    case 'agent.model':
+      return uses(state, event.model)
     default:
       return state
   }
@@ -273,6 +291,13 @@ function withoutSteer({ steers }: Session, id: string): Steer[] {
   return steers.some((steer) => steer.id === id) ? steers.filter((steer) => steer.id !== id) : steers
 }
 
+/** What a turn says that began before the last choice is about that turn only. */
+function uses(state: Session, model: string): Session {
+  const { turn } = state
+  const chosenSince = turn?.chosenModel !== undefined && turn.chosenModel !== state.model
+  return { ...inTurn(state, { model }), ...(!chosenSince && { usedModel: model }) }
+}
+
 function inTurn(state: Session, patch: Partial<RunningTurn>): Session {
   return state.turn ? { ...state, turn: { ...state.turn, ...patch } } : state
 }
@@ -286,6 +311,7 @@ function created(event: Event & { type: 'session.created' }): Session {
     mode: event.mode,
     modeBeforePlan: null,
     model: event.model,
+    usedModel: null,
     effort: event.effort ?? null,
     settings: event.settings,
     rules: event.rules ?? NO_RULES,

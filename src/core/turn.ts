@@ -1,4 +1,5 @@
 import type { Content } from './content.ts'
+import type { Mode } from './mode.ts'
 import type { Usage } from './usage.ts'
 
 export type TurnState = 'queued' | 'running' | 'completed' | 'failed' | 'interrupted' | 'cancelled'
@@ -34,6 +35,11 @@ export interface Turn {
   error: Failure | null
   /** The agent's last words in it. */
   text: string | null
+  /** What it runs with, or ran with last; null before it has started, and in turns of older logs. */
+  agent: string | null
+  mode: Mode | null
+  /** As the agent has told, and as was chosen before that. */
+  model: string | null
 }
 
 /** A message to the running turn that the agent has not taken yet. */
@@ -57,4 +63,9 @@ export interface RunningTurn {
   /** How many processes have been tried. */
   attempts: number
   interrupting: boolean
+  /** What it runs with; not there in turns that an older Corral began. */
+  mode?: Mode
+  model?: string | null
+  /** The session's choice when it began. */
+  chosenModel?: string | null
 }

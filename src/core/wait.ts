@@ -1,4 +1,5 @@
 import type { Engine } from './api.ts'
+import type { EventType } from './event.ts'
 import type { ApprovalRow } from './ports.ts'
 
 export interface WaitOptions {
@@ -38,4 +39,24 @@ export function untilDecided(
       subscription.close()
     })
     .then(() => engine.approval(approvalId))
+}
+
+const ENDS: readonly EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 'session.destroyed']
+
+/** Resolves when a turn that runs is over, or when the time is up. */
+export async function untilOver(
+  engine: Pick<Engine, 'turn' | 'subscribe' | 'head'>,
+  { sessionId, turnId, timeoutMs }: { sessionId: string; turnId: string; timeoutMs: number },
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const look = (): void => {
+    if (engine.turn(turnId).state !== 'running') resolve()
+  }
+  const subscription = engine.subscribe({ after: engine.head, sessionId, types: ENDS }, look, reject)
+  const timer = setTimeout(resolve, timeoutMs).unref()
+  look()
+  await promise.finally(() => {
+    clearTimeout(timer)
+    subscription.close()
+  })
 }

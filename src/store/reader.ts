@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Approval, Decision } from '../core/approval.ts'
 import type { Content } from '../core/content.ts'
+import type { Mode } from '../core/mode.ts'
 import type { ApprovalQuery, ApprovalRow, Bookmark, Log, RunRow, SessionQuery } from '../core/ports.ts'
 import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
@@ -163,6 +164,9 @@ function turnOf(row: Row | undefined): Turn | null {
     usage: optional<Usage>(row['usage']),
     error: optional<Failure>(row['error']),
     text: row['text'] as string | null,
+    agent: row['agent'] as string | null,
+    mode: row['mode'] as Mode | null,
+    model: row['model'] as string | null,
   }
 }
 

@@ -17,7 +17,11 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
     `DELETE FROM approvals WHERE id IN (
        SELECT id FROM approvals WHERE requested_at < ? AND decision IS NOT NULL LIMIT ?)`,
   ].map((sql) => db.prepare(sql))
-  const goners = db.prepare("SELECT id FROM sessions WHERE status = 'destroyed' AND active_at < ? LIMIT 20")
+  // A session that another one branched off is part of that one's conversation: it goes after it.
+  const goners = db.prepare(
+    `SELECT id FROM sessions WHERE status = 'destroyed' AND active_at < ?
+       AND NOT EXISTS (SELECT 1 FROM sessions child WHERE child.parent = sessions.id) LIMIT 20`,
+  )
   const eventsOf = db.prepare(
     'DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE session = ? LIMIT ?)',
   )

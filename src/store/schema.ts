@@ -82,6 +82,11 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   },
   `CREATE INDEX sessions_by_origin ON sessions(state ->> 'origin', active_at DESC, id DESC)
    WHERE status <> 'destroyed' AND state ->> 'origin' IS NOT NULL`,
+  `
+  ALTER TABLE turns ADD COLUMN agent TEXT;
+  ALTER TABLE turns ADD COLUMN mode TEXT;
+  ALTER TABLE turns ADD COLUMN model TEXT;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -46,7 +46,8 @@ function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => 
   )
   const turnUpdate = db.prepare(
     `UPDATE turns SET state = coalesce(?, state), started_at = coalesce(?, started_at), ended_at = coalesce(?, ended_at),
-       usage = coalesce(?, usage), error = coalesce(?, error), text = coalesce(?, text) WHERE id = ?`,
+       usage = coalesce(?, usage), error = coalesce(?, error), text = coalesce(?, text),
+       agent = coalesce(?, agent), mode = coalesce(?, mode), model = coalesce(?, model) WHERE id = ?`,
   )
   const approval = db.prepare(
     'INSERT INTO approvals(id, session, turn, requested_at, body, decision) VALUES (?, ?, ?, ?, ?, ?)',
@@ -110,7 +111,9 @@ function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => 
       }
       case 'turn.update': {
         const { state = null, startedAt = null, endedAt = null, usage, error, text = null } = w.patch
-        turnUpdate.run(state, startedAt, endedAt, json(usage), json(error), text, w.id)
+        const { agent = null, mode = null, model = null } = w.patch
+        const ran = [agent, mode, model]
+        turnUpdate.run(state, startedAt, endedAt, json(usage), json(error), text, ...ran, w.id)
         return
       }
       case 'approval': {

@@ -9,6 +9,7 @@ import { refuseUpgrade, type UpgradeHandler } from './upgrade.ts'
 const { createServer } = process.getBuiltinModule('node:http')
 const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 
+export { decodeBody } from './decode.ts'
 export { HttpError, isJsonType, readBody, sendError, sendJson, sendText } from './http-message.ts'
 
 export interface HttpRequest {
@@ -62,6 +63,8 @@ export interface HttpAppOptions {
   onError?(error: unknown): void
   /** Awaited before a request is answered: adds the routes when somebody wants one. */
   prepare?(): Promise<void>
+  /** The path of the route that a request's path means; the path itself unless told. */
+  routePath?(path: string): string
   /** Answers what no handler does: a refusal of the guard, an unknown path. Text unless told. */
   refuse?(req: IncomingMessage, res: ServerResponse, error: HttpError): void
 }
@@ -81,7 +84,8 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     const refusal = guard?.(req)
     await options.prepare?.()
     if (refusal) return refuse(req, res, refusal)
-    const [path, query] = split(req.url ?? '/')
+    const [asked, query] = split(req.url ?? '/')
+    const path = options.routePath?.(asked) ?? asked
     const found = router.find(req.method ?? 'GET', path)
     if (found) return found.target({ req, res, params: found.params, query: new URLSearchParams(query) })
     const allow = router.methods(path)

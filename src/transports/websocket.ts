@@ -55,7 +55,9 @@ export function createWebSockets(options: WebSocketOptions): WebSockets {
   let closing = false
   let empty: () => void = () => {}
   let server: WebSocketServer | null = null
-  const looking = setInterval(() => peers.forEach((peer) => peer.look()), pingMs).unref()
+  const look = (): void => peers.forEach((peer) => peer.look())
+  // Two turns of the loop later: what came while this process was busy is read first, and no answer is taken for silence.
+  const looking = setInterval(() => setImmediate(setImmediate, look), pingMs).unref()
 
   /** Loaded by the first connection: who has none does not pay for it. */
   async function load(): Promise<WebSocketServer> {

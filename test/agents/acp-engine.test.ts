@@ -75,6 +75,22 @@ test('a daemon that comes back while it is being opened takes it up', async (t) 
   )
 })
 
+test('one that answers no mark while it works, and dies at it: its message is not brought to another', async (t) => {
+  const engine = await engineWith(t, ['--one-by-one'])
+  const sessionId = await sessionOf(engine, { mode: 'ask' })
+  assert.equal(await say(engine, sessionId, 'hello'), 'hello')
+  const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
+  const ask = ['session/request_permission', { toolCall: { toolCallId: 'c' }, options }]
+  const text = JSON.stringify({ deeds: ['at work', ask] })
+  const { seq } = await engine.engine.send({ sessionId, input: [{ type: 'text', text }] })
+  await engine.event('approval.requested', { sessionId, after: seq })
+  process.kill(-engine.engine.session(sessionId).run!.pid, 'SIGKILL')
+  const { error } = await engine.event('turn.failed', { sessionId, after: seq })
+  assert.equal(error.code, 'agent_exited')
+  const types = engine.engine.events({ sessionId, after: seq, limit: 100 }).map(({ type }) => type)
+  assert.ok(!types.includes('turn.retried'), types.join())
+})
+
 test('reads and writes files within the directory, and nowhere else', async (t) => {
   const engine = await engineWith(t)
   const sessionId = await sessionOf(engine)
@@ -124,7 +140,7 @@ test('runs commands, and what it forgets ends with it', async (t) => {
   const pid = Number(readFileSync(pidFile, 'utf8'))
   await engine.engine.destroy(sessionId)
   await engine.event('agent.exited', { sessionId })
-  for (let tries = 0; tries < 200 && existsSync(`/proc/${pid}/cmdline`); tries++) {
+  for (let tries = 0; tries < 2000 && existsSync(`/proc/${pid}/cmdline`); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   assert.ok(!isRunning(pid))

@@ -154,6 +154,7 @@ test('what is set while it is being opened is followed by the next thing, a refu
   const told = (...lines: unknown[]) => story(translate('gemini', [...opening, ...lines]).flat()).slice(3)
   assert.deepEqual(told({ id: 'mode:ask:0', result: {} }, { id: 'model:old:m', result: {} }), [
     'wants opened',
+    'agent.model',
     'wants opened',
   ])
   assert.deepEqual(told({ id: 'mode:code:0', error }, { id: 'mode:code:1', error }), [

@@ -89,6 +89,14 @@ describe('plan', () => {
     ])
   })
 
+  test('where nobody can answer it has no tool to ask, beside all that is disallowed anyway', () => {
+    const { args } = plan({ settings: { questions: false, disallowedTools: ['Bash'] } })
+    assert.deepEqual(
+      args.filter((arg) => arg.startsWith('--disallowedTools')),
+      ['--disallowedTools=Bash', '--disallowedTools=AskUserQuestion'],
+    )
+  })
+
   test('prompts are told over stdin', () => {
     const { args, greeting } = plan({ settings: { systemPrompt: 'secret one', appendSystemPrompt: 'two' } })
     assert.ok(!args.join(' ').includes('secret'))
@@ -257,19 +265,23 @@ describe('encode', () => {
   })
 
   test('how long to think is a setting of the process, told before the first message', () => {
-    const told = (effort: Effort | null) =>
-      one(claudeDriver.encode({ kind: 'effort', effort })).request as { settings: object }
-    assert.deepEqual(told('xhigh'), {
+    const told = (effort: Effort | null): unknown[] =>
+      claudeDriver
+        .encode({ kind: 'effort', effort })
+        .map((line) => (JSON.parse(line) as { request: unknown }).request)
+    const level = (effortLevel: string | null) => ({
       subtype: 'apply_flag_settings',
-      settings: { effortLevel: 'xhigh', alwaysThinkingEnabled: null },
+      settings: { effortLevel },
     })
-    assert.deepEqual(told('off').settings, { effortLevel: 'low', alwaysThinkingEnabled: false })
-    assert.deepEqual(told('minimal').settings, { effortLevel: 'low', alwaysThinkingEnabled: null })
-    assert.deepEqual(told(null).settings, { effortLevel: null, alwaysThinkingEnabled: null })
+    const tokens = (most: 0 | null) => ({ subtype: 'set_max_thinking_tokens', max_thinking_tokens: most })
+    assert.deepEqual(told('xhigh'), [level('xhigh'), tokens(null)])
+    assert.deepEqual(told('off'), [level('low'), tokens(0)])
+    assert.deepEqual(told('minimal'), [level('low'), tokens(null)])
+    assert.deepEqual(told(null), [level(null), tokens(null)])
     assert.match(plan({ effort: 'high' }).greeting[1]!, /"effortLevel":"high"/)
     for (const cwd of [null, '/project']) {
       const lines = claudeDriver.spare.claim(session({ effort: 'low' }), { cwd, ownTools: true })
-      assert.match(lines.at(-1)!, /"effortLevel":"low"/)
+      assert.match(lines.at(-2)!, /"effortLevel":"low"/)
     }
   })
 

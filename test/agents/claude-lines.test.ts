@@ -37,6 +37,62 @@ test('a turn that Claude started itself does not end ours', () => {
   assert.deepEqual(story(translate([{ ...own, user_message_uuids: ['u'] }])), ['completed'])
 })
 
+/** What an older version would have written: nothing that says which message it has. */
+function asOlder(lines: unknown[]): unknown[] {
+  return (lines as Record<string, unknown>[])
+    .filter(({ type }) => type !== 'command_lifecycle')
+    .map(({ capabilities: _c, user_message_uuid: _u, user_message_uuids: _us, ...line }) => line)
+}
+
+test('an older version proves with its first line of a turn that it has the message, once a turn', () => {
+  for (const name of NAMES) {
+    const told = translate(recorded(name)).map(({ type }) => type)
+    const older = translate(asOlder(recorded(name))).map(({ type }) => type)
+    const count = (types: string[], wanted: string) => types.filter((type) => type === wanted).length
+    assert.equal(count(older, 'turn.begun'), count(told, 'turn.accepted'), name)
+    assert.equal(count(told, 'turn.begun'), 0, `${name}: who says it need not prove it`)
+    const words = older.filter((type) => /^(turn\.|message\.|tool\.|approval\.)/.test(type))
+    const first = words.filter((_, index) => index === 0 || words[index - 1] === 'turn.ended')
+    assert.deepEqual([...new Set(first)], ['turn.begun'], name)
+  }
+})
+
+test('what is left of the turn before proves nothing, nor does a turn that Claude began by itself', () => {
+  const begun = (...lines: unknown[]) => only(translate(lines), 'turn.begun').length
+  const end = { type: 'result', is_error: false, result: 'fine' }
+  const content = [{ type: 'text', text: 'x' }]
+  const late = [
+    { type: 'assistant', parent_tool_use_id: 'task', message: { id: 'm', content } },
+    {
+      type: 'user',
+      message: { role: 'user', content: '<local-command-stdout>Set model</local-command-stdout>' },
+    },
+    { type: 'system', subtype: 'status', status: null, permissionMode: 'plan' },
+    { type: 'control_response', response: { subtype: 'error', request_id: 'barrier:1', error: 'no' } },
+  ]
+  assert.equal(begun(end, ...late), 0)
+  const init = { type: 'system', subtype: 'init', model: 'm' }
+  assert.equal(begun(end, ...late, init, ...late, end, init), 2)
+  assert.equal(begun({ type: 'assistant', message: { id: 'm', content } }), 1)
+  assert.equal(begun({ ...init, capabilities: ['msg_lifecycle_v1'] }), 0)
+  assert.equal(begun({ type: 'command_lifecycle', command_uuid: 'u', state: 'completed' }, init), 0)
+})
+
+test('a model that Claude falls back on is told, and the line with it', () => {
+  const line = { type: 'system', subtype: 'model_fallback', original_model: 'big', fallback_model: 'small' }
+  assert.deepEqual(translate([line]), [
+    { type: 'agent.model', model: 'small' },
+    { type: 'agent.other', kind: 'system/model_fallback', raw: line },
+  ])
+  const types = (more: object) => translate([{ ...line, ...more }]).map(({ type }) => type)
+  assert.deepEqual(types({ subtype: 'model_refusal_fallback', scope: 'session' }), [
+    'agent.model',
+    'agent.other',
+  ])
+  assert.deepEqual(types({ subtype: 'model_refusal_fallback', scope: 'local' }), ['agent.other'])
+  assert.deepEqual(types({ fallback_model: 7 }), ['agent.other'])
+})
+
 test('what a sub-agent does names the tool call it belongs to', () => {
   const from = { parent_tool_use_id: 'toolu_task', agent_id: 'agent1' }
   const block = { type: 'tool_use', id: 'toolu_sub', name: 'Bash', input: {} }
@@ -253,4 +309,35 @@ test('a turn of its own accord does not end the message that waits for it', () =
     'steer.taken 2',
     'completed',
   ])
+})
+
+test('calls of the client’s tools are told together, when the model has made all of them', () => {
+  const call = (id: string) => ({
+    type: 'control_request',
+    request_id: `r-${id}`,
+    request: {
+      subtype: 'mcp_message',
+      server_name: 'client',
+      message: {
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'look', arguments: {}, _meta: { 'claudecode/toolUseId': id } },
+      },
+    },
+  })
+  const event = (type: string) => ({ type: 'stream_event', event: { type, message: { id: 'm' } } })
+  const told = (...lines: object[]) => only(translate(lines), 'call.asked').map(({ callId }) => callId)
+  const begun = [event('message_start'), call('a'), call('b')]
+  assert.deepEqual(told(...begun), [], 'there may be more')
+  assert.deepEqual(told(...begun, event('message_stop')), ['a', 'b'])
+  assert.deepEqual(
+    told(...begun, event('message_stop'), call('c')),
+    ['a', 'b', 'c'],
+    'none can come after it',
+  )
+  assert.deepEqual(told(...begun, event('message_start')), ['a', 'b'], 'it has begun another message')
+  const withdrawn = { type: 'control_cancel_request', request_id: 'r-a' }
+  assert.deepEqual(told(...begun, withdrawn, event('message_stop')), ['b'])
+  const end = { type: 'result', is_error: false, result: '' }
+  assert.deepEqual(told(...begun, end, event('message_start')), [], 'the turn is over')
 })

@@ -45,6 +45,20 @@ describe('spare', () => {
     ])
   })
 
+  test('where nobody can answer questions, a spare is one that was started without the tool for them', () => {
+    const [unasked, mute] = [session({}), session({ settings: { questions: false } })]
+    const kinds = [ANYWHERE, { cwd: '/project', ownTools: true }]
+    for (const kind of kinds) {
+      const quiet = { ...kind, questions: false }
+      assert.ok(!sparePlan(DETECTION, kind, '/parking', ids()).args.some((arg) => /AskUser/.test(arg)))
+      assert.ok(
+        sparePlan(DETECTION, quiet, '/parking', ids()).args.includes('--disallowedTools=AskUserQuestion'),
+      )
+      assert.deepEqual([claimable(unasked, kind), claimable(mute, quiet)], [true, true])
+      assert.deepEqual([claimable(mute, kind), claimable(unasked, quiet)], [false, false])
+    }
+  })
+
   test('only a new conversation without settings of argv can have a spare', () => {
     assert.ok(
       claimable(session({ settings: { appendSystemPrompt: 'p', additionalDirectories: ['/a'] } }), ANYWHERE),

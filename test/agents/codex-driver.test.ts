@@ -68,6 +68,14 @@ describe('opening', () => {
     assert.equal((await open({}, true)).method, 'thread/start')
   })
 
+  test('where nobody can answer it has no tool to ask', async () => {
+    const { params } = await open({ nativeId: null, settings: { questions: false } })
+    assert.deepEqual(params['config'], {
+      ...config,
+      'tools.experimental_request_user_input.enabled': false,
+    })
+  })
+
   test('prompts and MCP servers go with it', async () => {
     const servers = {
       local: { command: 'x', args: ['y'], env: { A: 'b' } },
@@ -222,7 +230,9 @@ describe('encode', () => {
     const answer = { answers: { q1: { answers: ['Blue'] } } }
     assert.deepEqual(told(asked, { ...YES, answers: { 'Which?': 'Blue' } }), answer)
     assert.deepEqual(told(asked, { behavior: 'respond', text: 'Blue' }), answer)
-    assert.deepEqual(told(asked, NO), { answers: {} })
+    assert.deepEqual(told(asked, { ...NO, comment: '' }), { answers: {} })
+    const two = { ...asked, input: { questions: [...questions, { id: 'q2', question: 'Why?' }] } }
+    assert.deepEqual(told(two, NO), { answers: { q1: { answers: ['no'] }, q2: { answers: ['no'] } } })
     const fields = { ...asked, tool: 'mcp__files' }
     assert.deepEqual(told(fields, { ...YES, answers: { 'Which?': 'Blue' } }), {
       action: 'accept',

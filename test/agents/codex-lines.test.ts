@@ -283,6 +283,15 @@ describe('requests of Codex', () => {
   })
 })
 
+test('a model that Codex is sent to is told, of a sub-agent’s nothing', () => {
+  const rerouted = (params: object) =>
+    only(translate([OPENED, ACCEPTED, note('model/rerouted', params)]), 'agent.model')
+  const to = { turnId: 'C1', fromModel: 'm', toModel: 'n', reason: 'highRiskCyberActivity' }
+  assert.deepEqual(rerouted(to), [{ type: 'agent.model', model: 'n' }])
+  assert.deepEqual(rerouted({ ...to, threadId: 'X' }), [])
+  assert.deepEqual(rerouted({ turnId: 'C1' }), [])
+})
+
 test('before it calls an MCP tool Codex asks about that very call', () => {
   const call = (id: string, word: string) =>
     item('started', { type: 'mcpToolCall', id, server: 'files', tool: 'read', arguments: { word } })

@@ -41,6 +41,14 @@ describe('every directive', () => {
       `[[saycall ${base64('here goes')} Bash ${LS}]]`,
       [...say('here goes'), { do: 'call', call: { tool: 'named', name: 'Bash', input: { command: 'ls' } } }],
     ],
+    [
+      `[[slowcall 50 A ${LS} B ${base64('{}')}]]`,
+      [
+        { do: 'call', call: { tool: 'named', name: 'A', input: { command: 'ls' } } },
+        { do: 'wait', ms: 50 },
+        { do: 'call', call: { tool: 'named', name: 'B', input: {} } },
+      ],
+    ],
     ['[[shell ls -l | wc]]', [{ do: 'call', call: { tool: 'shell', command: 'ls -l | wc' } }]],
     [
       '[[write src/a.txt two words]]',
@@ -148,7 +156,14 @@ describe('what is refused', () => {
     '[[burst 999999999 9]]',
     '[[burst 1000000 1000]]',
   ]
-  malformed.push('[[call Bash]]', '[[call Bash !!!]]', '[[saycall eA== B]]', '[[fail 200]]', '[[say64 /w==]]')
+  malformed.push(
+    '[[call Bash]]',
+    '[[call Bash !!!]]',
+    '[[saycall eA== B]]',
+    '[[slowcall B]]',
+    '[[fail 200]]',
+    '[[say64 /w==]]',
+  )
   for (const text of [...malformed, `[[call Bash ${base64('[1]')}]]`]) {
     test(`the malformed ${text}`, () => assert.match(answer(plan(text)), /^refused: /))
   }

@@ -96,7 +96,7 @@ test(
   options,
   async (t) => {
     const id = await newSession(daemon)
-    const sender = inTerminal(t, daemon.env, ['send', id, '[[drip 80 25]]'])
+    const sender = inTerminal(t, daemon.env, ['send', id, '[[drip 100000 25]]'])
     await sender.expect('w5')
     const terminal = inTerminal(t, daemon.env, ['attach', id])
     await terminal.expect('w1 w2 w3')
@@ -104,10 +104,10 @@ test(
     await terminal.expect('-- the daemon is away; waiting')
     await daemon.restart()
     await terminal.expect('-- back')
-    await terminal.expect('w80')
-    await terminal.expect('-- done')
-    await sender.expect('w80')
-    assert.equal(await sender.exited, 0)
+    await terminal.expect(' w')
+    assert.equal((await corral(daemon.env, ['interrupt', id])).code, 0)
+    for (const one of [terminal, sender]) await one.expect('-- interrupted')
+    assert.notEqual(await sender.exited, 0)
   },
 )
 
@@ -122,7 +122,7 @@ test('an answer at the end of a turn is waited for', options, async (t) => {
 })
 
 test('who leaves send before the turn is over gets 130', options, async (t) => {
-  const terminal = inTerminal(t, daemon.env, ['send', await newSession(daemon), '[[drip 400 25]]'])
+  const terminal = inTerminal(t, daemon.env, ['send', await newSession(daemon), '[[drip 100000 25]]'])
   await terminal.expect('w1 w2')
   terminal.type('\u0003')
   await terminal.expect('detached')

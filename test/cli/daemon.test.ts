@@ -84,7 +84,7 @@ test('help and version end with 0', async (t) => {
 })
 
 test('start tells where it listens, which agents it found and where the dashboard will be', async () => {
-  for (let tries = 0; tries < 500 && !daemon.output().includes('agents:'); tries++) {
+  for (let tries = 0; tries < 3000 && !daemon.output().includes('agents:'); tries++) {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   assert.match(daemon.output(), new RegExp(`is ready \\(pid ${daemon.pid}, data in ${daemon.corralHome}\\)`))
@@ -207,7 +207,7 @@ test('bash completes commands, options and their values', async (t) => {
 
 test('the command in bin runs', async () => {
   await newSession(daemon)
-  const bin = new URL('../../bin/corral.js', import.meta.url).pathname
+  const bin = join(import.meta.dirname, '../../bin/corral.js')
   const { status, stdout } = spawnSync(process.execPath, [bin, 'ls', '-q'], { env: daemon.env })
   assert.equal(status, 0)
   assert.match(stdout.toString(), /^[0-9a-f-]{36}\n$/)

@@ -80,8 +80,13 @@ export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[
     unseen += data.toString()
     wake()
   })
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  void exited.then(() => wake())
+  // Not at its exit: its last words may still be on their way then.
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  let isOver = false
+  void exited.then(() => {
+    isOver = true
+    wake()
+  })
   return {
     exited,
     rest: () => unseen,
@@ -89,7 +94,7 @@ export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[
     async expect(text) {
       const deadline = Date.now() + WAIT_MS
       while (!unseen.includes(text)) {
-        if (Date.now() > deadline || child.exitCode !== null) throw new Error(`no ${text} in:\n${unseen}`)
+        if (Date.now() > deadline || isOver) throw new Error(`no ${text} in:\n${unseen}`)
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, 1000)
           wake = () => {

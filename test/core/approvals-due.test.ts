@@ -8,16 +8,33 @@ import { allow, answerTo, ask, eventsOf, newSession, resolved, statusesOf } from
 import { startEngine, type TestEngine } from '../support/engine.ts'
 
 let t: TestEngine
-afterEach(() => t.stop())
+afterEach(async () => {
+  letTimeRun()
+  await t.stop()
+})
 
 const SOON_MS = 100
 const HOUR_MS = 3_600_000
 
+/** The engine's clock. Tests stop it while they prepare what falls due: on a slow machine it would be due before it is to. */
+let stoppedAt: number | null = null
+let aheadMs = 0
+const clock = { now: () => stoppedAt ?? Date.now() + aheadMs }
+
+function stopTime(at = clock.now()): number {
+  stoppedAt = at
+  return at
+}
+
+function letTimeRun(): void {
+  if (stoppedAt !== null) aheadMs = Math.max(0, stoppedAt - Date.now())
+  stoppedAt = null
+}
+
 /** The daemon goes down without a word and the next one takes over. */
-async function restart(meanwhile?: () => Promise<unknown>): Promise<void> {
+async function restart(): Promise<void> {
   await t.abandon()
-  await meanwhile?.()
-  t = await startEngine({ home: t.home })
+  t = await startEngine({ home: t.home, clock })
 }
 
 async function until(condition: () => boolean, withinMs = 10_000): Promise<boolean> {
@@ -63,11 +80,13 @@ test('what nobody answers is refused when its time is up, not before, and only o
 })
 
 test('what is answered in time stays answered', async () => {
-  t = await startEngine()
+  t = await startEngine({ clock })
+  stopTime()
   const id = await newSession(t)
   const asked = await ask(t, id, { timeoutMs: SOON_MS })
   const next = await ask(t, id, { timeoutMs: 2 * SOON_MS })
   await allow(t, asked.id)
+  letTimeRun()
   assert.equal(await resolved(t, next), 'deny by timeout')
   assert.equal(answerTo(t, asked.id), 'allow by me')
   assert.equal(eventsOf(t, id, 'approval.resolved').length, 2)
@@ -100,14 +119,18 @@ test("an agent's own question falls due too, and the agent hears of it", async (
 })
 
 test('a time goes on over a restart: it ends when it should, or at once if it has ended meanwhile', async () => {
-  t = await startEngine()
+  t = await startEngine({ clock })
+  stopTime()
   const id = await newSession(t)
-  const meanwhile = await ask(t, id, { timeoutMs: 3 * SOON_MS })
-  const later = await ask(t, id, { timeoutMs: 15 * SOON_MS })
-  await restart(() => until(() => Date.now() > meanwhile.timeoutAt! + SOON_MS))
-  assert.equal(answerTo(t, later.id), 'open')
+  const meanwhile = await ask(t, id, { timeoutMs: SOON_MS })
+  const later = await ask(t, id, { timeoutMs: 3 * SOON_MS })
+  await t.abandon()
+  const back = stopTime(meanwhile.timeoutAt! + SOON_MS)
+  t = await startEngine({ home: t.home, clock })
   assert.equal(await resolved(t, meanwhile), 'deny by timeout')
-  assert.ok(t.engine.approval(meanwhile.id).decidedAt! > meanwhile.timeoutAt! + SOON_MS, 'by the next daemon')
+  assert.equal(t.engine.approval(meanwhile.id).decidedAt, back, 'by the next daemon')
+  assert.equal(answerTo(t, later.id), 'open')
+  letTimeRun()
   assert.equal(await resolved(t, later), 'deny by timeout')
   assert.ok(t.engine.approval(later.id).decidedAt! >= later.timeoutAt!)
   assert.deepEqual(statusesOf(t, id), ['waiting', 'idle'])
@@ -115,23 +138,27 @@ test('a time goes on over a restart: it ends when it should, or at once if it ha
 })
 
 test("an agent's question that fell due while the daemon was away is refused and the turn goes on", async () => {
-  t = await startEngine()
-  const id = await newSession(t, { settings: { approvalTimeoutMs: 500 } })
+  t = await startEngine({ clock })
+  stopTime()
+  const id = await newSession(t, { settings: { approvalTimeoutMs: SOON_MS } })
   const { seq } = await t.engine.send({ sessionId: id, input: [{ type: 'text', text: '[[shell ls]]' }] })
   const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
   const { timeoutAt } = t.engine.approval(approval.id)
-  await restart(() => until(() => Date.now() > timeoutAt!))
+  await t.abandon()
+  stopTime(timeoutAt!)
+  t = await startEngine({ home: t.home, clock })
   await t.event('turn.completed', { sessionId: id, after: seq })
   assert.equal(answerTo(t, approval.id), 'deny by timeout')
   assert.equal(eventsOf(t, id, 'tool.completed')[0]?.isError, true)
 })
 
 test('a time of skipping ends with one event that says why, and then people are asked again', async () => {
-  t = await startEngine()
+  t = await startEngine({ clock })
+  const skipUntil = stopTime() + SOON_MS
   const id = await newSession(t)
-  const skipUntil = Date.now() + SOON_MS
   await t.engine.configure({ sessionId: id, rules: { skipUntil, allow: ['Write'] } })
   assert.equal(answerTo(t, (await ask(t, id)).id), 'allow by rule')
+  letTimeRun()
   const expired = await expiryOf(id)
   assert.ok(expired.at >= skipUntil)
   assert.deepEqual(expired.rules, { ...NO_RULES, allow: ['Write'] })
@@ -142,10 +169,10 @@ test('a time of skipping ends with one event that says why, and then people are 
 })
 
 test('a time of skipping that is made longer, shorter, or ended by hand ends when it was last said to', async () => {
-  t = await startEngine()
+  t = await startEngine({ clock })
   const skip = (sessionId: string, skipUntil: number | null) =>
     t.engine.configure({ sessionId, rules: { skipUntil } })
-  const now = Date.now()
+  const now = stopTime()
   const [longer, shorter, ended, lasting] = await Promise.all([1, 2, 3, 4].map(() => newSession(t)))
   await skip(longer!, now + SOON_MS)
   await skip(longer!, now + 5 * SOON_MS)
@@ -154,8 +181,9 @@ test('a time of skipping that is made longer, shorter, or ended by hand ends whe
   await skip(ended!, now + SOON_MS)
   await skip(ended!, null)
   await skip(lasting!, FOR_EVER)
-  const made = await newSession(t, { rules: { ...NO_RULES, skipUntil: Date.now() + SOON_MS } })
+  const made = await newSession(t, { rules: { ...NO_RULES, skipUntil: now + SOON_MS } })
   const { id: fork } = await t.engine.fork({ sessionId: made })
+  letTimeRun()
   await Promise.all([shorter!, made, fork].map(expiryOf))
   assert.ok((await expiryOf(longer!)).at >= now + 5 * SOON_MS)
   assert.deepEqual([longer!, shorter!, made, fork, ended!, lasting!].map(expiries), [1, 1, 1, 1, 0, 0])
@@ -163,29 +191,33 @@ test('a time of skipping that is made longer, shorter, or ended by hand ends whe
 })
 
 test('a time of skipping ends over a restart as well, once, also when it ended while the daemon was away', async () => {
-  t = await startEngine()
-  const skipUntil = Date.now() + 300
+  t = await startEngine({ clock })
+  const skipUntil = stopTime() + SOON_MS
   const created = await newSession(t, { rules: { ...NO_RULES, skipUntil } })
-  const later = await newSession(t, { rules: { ...NO_RULES, skipUntil: skipUntil + 1500 } })
+  const later = await newSession(t, { rules: { ...NO_RULES, skipUntil: skipUntil + SOON_MS } })
   const fork = await t.engine.fork({ sessionId: created })
-  assert.equal(expiries(created), 0)
-  await restart(() => until(() => Date.now() > skipUntil))
+  await t.abandon()
+  stopTime(skipUntil)
+  t = await startEngine({ home: t.home, clock })
   await expiryOf(created)
   await expiryOf(fork.id)
   assert.equal(expiries(later), 0)
-  assert.ok((await expiryOf(later)).at >= skipUntil + 1500)
+  letTimeRun()
+  assert.ok((await expiryOf(later)).at >= skipUntil + SOON_MS)
   await restart()
   assert.deepEqual(t.log.due(), [])
   assert.deepEqual([created, fork.id, later].map(expiries), [1, 1, 1])
 })
 
 test('what falls due while the log cannot be written is tried again, without haste, until it can', async () => {
-  t = await startEngine()
+  t = await startEngine({ clock })
+  stopTime()
   const id = await newSession(t)
   const asked = await ask(t, id, { timeoutMs: SOON_MS })
-  const db = new DatabaseSync(join(t.home, 'corral.db'))
+  const db = new DatabaseSync(join(t.home, 'corral.db'), { timeout: 5000 })
   try {
     db.exec(`CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'the disk is full'); END`)
+    letTimeRun()
     assert.ok(await until(() => t.warnings.length > 0))
     const hasty = await until(() => t.warnings.length > 20, 500)
     assert.equal(answerTo(t, asked.id), 'open')

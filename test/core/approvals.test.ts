@@ -140,7 +140,7 @@ test('an interrupt of a session that waits without a turn cancels what is open',
 test('what was asked during a turn ends with it; what was asked before outlives it and the process', async () => {
   const id = await newSession(t)
   const outside = await ask(t, id, { kind: 'question' })
-  const { turnId } = await say(id, '[[drip 4 20]]')
+  const { turnId } = await say(id, '[[drip 20 100]]')
   const inside = await ask(t, id, { kind: 'question' })
   assert.equal(inside.turnId, turnId)
   assert.equal(await resolved(t, inside), 'cancelled by corral')

@@ -150,6 +150,34 @@ test('a question is for the human, whatever mode and rules say; a plan passes in
   }
 })
 
+test('a plan that the agent has entered by itself passes where all passes, and nowhere else', () => {
+  const plan = aQuestion('a', { kind: 'plan' })
+  const entered = (modeBeforePlan: Session['modeBeforePlan']) => running({ mode: 'plan', modeBeforePlan })
+  assert.equal(asked(entered('auto'), plan).answer, 'allow by mode:auto')
+  assert.equal(asked(entered('auto'), git).answer, 'deny by mode:plan', 'until then it is read-only')
+  for (const mode of ['code', 'ask', null] as const) assert.equal(asked(entered(mode), plan).answer, 'open')
+})
+
+test('where nobody can answer, a question is answered at once, and nothing else is', () => {
+  const state = running({ mode: 'ask', settings: { questions: false } })
+  const question = aQuestion('a', { kind: 'question' })
+  assert.equal(asked(state, question).answer, 'deny by corral')
+  assert.equal(asked({ ...state, mode: 'auto' }, question).answer, 'deny by corral')
+  const [, resolved] = approving.ask(state, question, AROUND)
+  assert.ok(resolved?.type === 'approval.resolved' && resolved.decision.behavior === 'deny')
+  assert.match(
+    resolved.decision.comment,
+    /Nobody can answer .* Decide by yourself, or ask in your final message/,
+  )
+  assert.equal(
+    asked(state, question, AROUND, FROM_OUTSIDE).answer,
+    'open',
+    'who asks from outside is not the agent',
+  )
+  for (const kind of ['tool', 'plan'] as const)
+    assert.equal(asked(state, aQuestion('a', { kind })).answer, 'open')
+})
+
 test('in code mode an edit passes where the agent asks about it all the same', () => {
   const state = running({ mode: 'code' })
   assert.equal(asked(state, aQuestion('a', { tool: 'edit', edits: true })).answer, 'allow by mode:code')

@@ -34,7 +34,9 @@ test('a message behind a waiting one never overtakes it, also when nothing runs'
   const waiting = after(paused, decide.send(paused, 't1', message, 10))
   const resumed = after(waiting, decide.setPaused(waiting, false))
   assert.deepEqual(types(decide.send(resumed, 't2', message, 10)), ['turn.queued'])
-  assert.deepEqual(decide.advance(resumed), [{ type: 'turn.started', turnId: 't1' }])
+  assert.deepEqual(decide.advance(resumed), [
+    { type: 'turn.started', turnId: 't1', agent: 'demo', mode: 'ask', model: null },
+  ])
 })
 
 test('a process that dies before it has the message is replaced once, after that the turn fails with its last words', () => {

@@ -4,6 +4,7 @@ import { startTime } from '../../src/agents/host/process.ts'
 import { CorralError } from '../../src/core/error.ts'
 import type { Event, EventOf, EventType } from '../../src/core/event.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
+import { goOn, HELD } from '../support/held.ts'
 
 let t: TestEngine
 before(async () => {
@@ -47,13 +48,14 @@ test('a message becomes a turn with streamed text, a complete message and usage'
 
 test('messages sent while a turn runs wait in order and run one at a time', async () => {
   const id = await newSession()
-  const first = await say(id, '[[drip 3 20]]')
+  const first = await say(id, HELD)
   const second = await say(id, '[[say two]]')
   const third = await say(id, '[[say three]]')
   assert.deepEqual(
     [first, second, third].map((sent) => sent.position),
     [0, 1, 2],
   )
+  await goOn(t, id)
   await t.event('turn.completed', { sessionId: id, after: (await untilTurn(id, third.turnId)) - 1 })
   const order = t.engine
     .events({ sessionId: id, after: 0, limit: 1000, types: ['turn.started', 'turn.completed'] })
@@ -99,7 +101,7 @@ test('a full queue refuses with its limit', async () => {
 
 test('an interrupt ends the running turn and the session goes on', async () => {
   const id = await newSession()
-  const { seq } = await say(id, '[[drip 100 30]]')
+  const { seq } = await say(id, '[[drip 100000 30]]')
   await t.event('message.delta', { sessionId: id, after: seq })
   assert.deepEqual(await t.engine.interrupt({ sessionId: id }), { interrupted: true, cancelled: [] })
   await t.event('turn.interrupted', { sessionId: id, after: seq })
@@ -174,10 +176,11 @@ test('a question to the human waits even in auto and its answer reaches the agen
 
 test('a paused session holds its queue and its process, and goes on when resumed', async () => {
   const id = await newSession()
-  const { seq } = await say(id, '[[drip 6 20]]')
-  await t.event('message.delta', { sessionId: id, after: seq })
+  const { seq } = await say(id, HELD)
+  await t.event('approval.requested', { sessionId: id, after: seq })
   await t.engine.pause(id)
   await say(id, '[[say after]]')
+  await goOn(t, id, '[[drip 6 20]]')
   assert.equal(t.engine.session(id).paused, true)
   assert.equal((await t.engine.resume(id)).paused, false)
   const first = await t.event('turn.completed', { sessionId: id, after: seq })

@@ -161,7 +161,7 @@ test('Markdown is what was said, thought and done, asked and decided, and what i
 
 test('nothing that was said breaks out of where it stands', () => {
   const told = (body: EventBody, memory = NO_MEMORY): string =>
-    markdownOf({ seq: 1, at: 0, sessionId: 's', ...body } as Event, memory, () => []).text
+    markdownOf({ seq: 1, at: 0, sessionId: 's', ...body } as Event, memory, () => null).text
   const output = 'a\n```\nb\n`````\nc'
   const result = told({ type: 'tool.completed', callId: 'c', output, isError: true, parent: null, cut: 7 })
   assert.match(result, /<summary>Error<\/summary>\n\n``````\na\n```\nb\n`````\nc\n``````\n\n\*\(7 more bytes/)
@@ -196,5 +196,5 @@ test('a text with very many backticks can be exported', () => {
   const input = { content: '` '.repeat(500_000), path: '/x' }
   const started: EventBody = { type: 'tool.started', callId: 'c', tool: 'Write', input, parent: null }
   const event = { seq: 1, at: 1, sessionId: 's', turnId: null, ...started } as Event
-  assert.ok(markdownOf(event, NO_MEMORY, () => []).text.endsWith('\n```'))
+  assert.ok(markdownOf(event, NO_MEMORY, () => null).text.endsWith('\n```'))
 })

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { CorralError } from '../../src/core/error.ts'
 import type { SearchHit } from '../../src/core/search/search.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
+import { goOn, HELD } from '../support/held.ts'
 import { randomly } from '../support/random.ts'
 
 let t: TestEngine
@@ -127,12 +128,21 @@ test('a removed session is not found any more, nor what retention has removed', 
 })
 
 test('a steer is found once, whether it was taken or came too late', async () => {
+  const say = (text: string) => ({ sessionId: id, input: [{ type: 'text' as const, text }] })
   const { id } = await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'auto' })
-  const { seq } = await t.engine.send({ sessionId: id, input: [{ type: 'text', text: '[[drip 20 20]]' }] })
-  await t.event('message.delta', { sessionId: id, after: seq })
-  await t.engine.steer({ sessionId: id, input: [{ type: 'text', text: 'steerword please' }] })
-  await t.event('session.status', { sessionId: id, after: t.engine.head })
-  assert.equal(find('steerword ').filter(({ role }) => role === 'user').length, 1)
+  const { seq } = await t.engine.send(say(HELD))
+  await t.engine.steer(say('intime please'))
+  await goOn(t, id)
+  const end = await t.event('turn.completed', { sessionId: id, after: seq })
+  await t.engine.send(say('[[drip 30 100]]'))
+  await t.event('message.delta', { sessionId: id, after: end.seq })
+  const { steerId } = await t.engine.steer(say('toolate please'))
+  for (let turnId: string | null = null, after: number = end.seq; turnId !== steerId;) {
+    ;({ turnId, seq: after } = await t.event('turn.completed', { sessionId: id, after }))
+  }
+  for (const word of ['intime ', 'toolate ']) {
+    assert.equal(find(word).filter(({ role }) => role === 'user').length, 1, word)
+  }
 })
 
 test('nothing that anybody types is an error', async () => {

@@ -80,7 +80,7 @@ test('a steer is part of the running turn, at its place in it', async (context) 
 test('a steer that comes too late is the next turn, before what waits, and runs once', async (context) => {
   const t = await engineFor(context)
   const id = await newSession(t)
-  const { seq } = await say(t, id, '[[drip 10 20]]')
+  const { seq } = await say(t, id, '[[drip 30 100]]')
   const waiting = await say(t, id, '[[say waited]]')
   await t.event('message.delta', { sessionId: id, after: seq })
   const first = await steer(t, id, '[[say late]]')

@@ -82,8 +82,10 @@ test('a directory that others can look into is a warning', async (t) => {
   const user = newUser(t)
   mkdirSync(user.corralHome)
   chmodSync(user.corralHome, 0o755)
-  for (const name of ['a.yaml', 'b', 'c', 'd'])
-    writeFileSync(join(user.corralHome, name), '', { mode: 0o644 })
+  for (const name of ['a.yaml', 'b', 'c', 'd']) {
+    writeFileSync(join(user.corralHome, name), '')
+    chmodSync(join(user.corralHome, name), 0o644)
+  }
   const { of, checks } = await examined(user)
   assert.equal(of('rights'), 'warn: other users can look inside (0755), and read a.yaml, b, c and 1 more')
   assert.equal(checks.find(({ name }) => name === 'rights')?.fix, `chmod 700 ${user.corralHome}`)

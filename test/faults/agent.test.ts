@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { spawn } from 'node:child_process'
+import { afterInterrupt } from '../../src/agents/host/escalation.ts'
 import { startTime } from '../../src/agents/host/process.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { Event, EventOf, EventType } from '../../src/core/event.ts'
 import { halfWrittenMessage } from '../support/half-line.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
@@ -128,18 +130,30 @@ withEngine('a conversation that its agent has lost begins anew, and says so', {}
 })
 
 withEngine(
-  'an agent that ignores the interrupt is ended by signals',
-  { options: { interruptMs: 200, termMs: 200, killMs: 200 } },
+  'an agent that is deaf to the interrupt and to SIGTERM gets both, then SIGKILL; the next message finds another',
+  { options: { interruptMs: 100, killMs: 3000 }, env: { CORRAL_DEMO_FAULT: 'deaf' } },
   async (t) => {
     const id = await newSession(t)
     const { seq } = await send(t, id, '[[hang]]')
     await t.event('turn.accepted', { sessionId: id, after: seq })
-    process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGSTOP') // deaf to everything but SIGKILL
     await t.engine.interrupt({ sessionId: id })
+    const exited = await t.event('agent.exited', { sessionId: id, after: seq })
+    assert.deepEqual([exited.signal, exited.stderr], ['SIGKILL', 'demo agent: ignored SIGTERM\n'])
     await t.event('turn.interrupted', { sessionId: id, after: seq })
     assert.equal(only(await t.turn(id, '[[say back]]'), 'turn.completed')[0]!.text, 'back')
   },
 )
+
+test('from an interrupt to the end of an agent that ignores it are less than 7 seconds, 5 of them after SIGTERM', async () => {
+  const { agents } = await loadConfig({ env: {}, homedir: '/nowhere' })
+  const steps = afterInterrupt(agents)
+  assert.deepEqual(
+    steps.map(([signal]) => signal),
+    ['SIGTERM', 'SIGKILL'],
+  )
+  assert.equal(steps[1]![1], 5000)
+  assert.ok(steps.reduce((sum, [, ms]) => sum + ms, 0) < 7000)
+})
 
 withEngine(
   'idle processes go cold: the least recently used first, and by time',

@@ -52,9 +52,9 @@ describe('ClawDE with the real claude', { skip: claudeAbsent }, () => {
       const client = await connected(t)
       const { sessionId, cwd } = await create(client, { permissions: ['file_read'] })
       await client.call('session.sendMessage', { sessionId, content: '[[write made.txt hello]]' })
-      await client.until(() => client.pushes.some(({ params }) => isPending(params)))
-      const { pendingToolCalls } = await client.call('session.get', { sessionId })
-      const [toolCallId] = pendingToolCalls as string[]
+      const { toolCall } = (await client.push('session.toolCallCreated')) as { toolCall: Json }
+      assert.equal(toolCall['status'], 'pending')
+      const toolCallId = toolCall['id']
       await client.call(method, { sessionId, toolCallId })
       await client.until(() => client.pushes.at(-1)?.params['status'] === 'idle')
       assert.equal(existsSync(join(cwd, 'made.txt')), is)
@@ -62,6 +62,35 @@ describe('ClawDE with the real claude', { skip: claudeAbsent }, () => {
       assert.equal(last?.params['status'], status)
     })
   }
+
+  test('of two calls at once each begins as pending, and can be answered the moment it is told', async (t) => {
+    const client = await connected(t)
+    const { sessionId, cwd } = await create(client, { permissions: ['file_read'] })
+    const created = (): Json[] =>
+      client.pushes.flatMap(({ method, params }) =>
+        method === 'session.toolCallCreated' ? [params['toolCall'] as Json] : [],
+      )
+    const writes = ['a.txt', 'b.txt'].map((name) => {
+      const input = JSON.stringify({ file_path: join(cwd, name), content: name })
+      return `Write ${Buffer.from(input).toString('base64')}`
+    })
+    await client.call('session.sendMessage', { sessionId, content: `[[call ${writes.join(' ')}]]` })
+    for (let n = 0; n < 2; n++) {
+      await client.until(() => created().length > n)
+      assert.equal(created()[n]!['status'], 'pending')
+      await client.call('tool.approve', { sessionId, toolCallId: created()[n]!['id'] })
+    }
+    await client.until(() => client.pushes.at(-1)?.params['status'] === 'idle')
+    for (const name of ['a.txt', 'b.txt']) assert.ok(existsSync(join(cwd, name)))
+  })
+
+  test('cancelled, it is at rest when that is answered', async (t) => {
+    const client = await connected(t)
+    const { sessionId } = await create(client)
+    await client.call('session.sendMessage', { sessionId, content: '[[drip 400 50]]' })
+    await client.push('session.messageUpdated')
+    assert.equal((await client.call('session.cancel', { sessionId }))['status'], 'idle')
+  })
 
   test('paused in the middle, it goes on with the same message', async (t) => {
     const client = await connected(t)
@@ -76,7 +105,3 @@ describe('ClawDE with the real claude', { skip: claudeAbsent }, () => {
     assert.match(done['content'] as string, /w40$/)
   })
 })
-
-function isPending(params: Json): boolean {
-  return params['status'] === 'pending' || (params['toolCall'] as Json | undefined)?.['status'] === 'pending'
-}

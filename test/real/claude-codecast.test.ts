@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import * as codecast from '../dialects/codecast/client.ts'
 import { type Json, type Stream, type StreamEvent, textOf, types } from '../dialects/codecast/client.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { claudeIn, eventually, nobodyIn, processesIn, type Rig, startRig, words } from './rig.ts'
+import { call, claudeIn, eventually, nobodyIn, processesIn, type Rig, startRig, words } from './rig.ts'
 
 let rig: Rig
 let base = ''
@@ -114,13 +114,31 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
     assert.deepEqual(lastTwo(events), ['result', '[DONE]'])
   })
 
+  test('Claude is not offered its tool for questions, which nobody could answer here', async () => {
+    const { sessionId } = await create()
+    const events = await ask(sessionId, '[[ask Red or blue?]]')
+    assert.deepEqual(lastTwo(events), ['result', '[DONE]'])
+    const { tools } = rig.model.requests.at(-1)!.body as { tools: { name: string }[] }
+    assert.ok(tools.length > 0 && !tools.some(({ name }) => name === 'AskUserQuestion'))
+  })
+
+  test('in `auto` Claude gets into a plan and out of it by itself: nobody is asked', async () => {
+    const { sessionId } = await create()
+    const entered = await ask(sessionId, call('EnterPlanMode', {}))
+    assert.deepEqual(lastTwo(entered), ['result', '[DONE]'])
+    const left = await ask(sessionId, call('ExitPlanMode', { plan: 'do it' }))
+    assert.deepEqual(lastTwo(left), ['result', '[DONE]'])
+    assert.ok(!types([...entered, ...left]).includes('error'), JSON.stringify(left))
+    assert.equal((await rig.view(sessionId)).mode, 'auto')
+  })
+
   test('a message sent meanwhile is queued and then gets its own answer, not that of the first', async () => {
     const { sessionId } = await create()
     const first = await send(sessionId, '[[drip 20 30]]')
     await first.until('partial')
-    const second = await send(sessionId, '[[say mine alone]]')
+    const second = await send(sessionId, '[[say mine alone]]', { follow: true })
     assert.deepEqual(await second.next(), { type: 'queued', position: 1 })
-    const third = await send(sessionId, '[[say and mine]]')
+    const third = await send(sessionId, '[[say and mine]]', { follow: true })
     assert.deepEqual(await third.next(), { type: 'queued', position: 2 })
     const rest = await first.rest()
     assert.deepEqual(rest.at(-2)!.type, 'result')
@@ -156,7 +174,7 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
     const { sessionId } = await create()
     const first = await send(sessionId, '[[drip 2000 20]]')
     await first.until('partial')
-    const second = await send(sessionId, '[[say never]]')
+    const second = await send(sessionId, '[[say never]]', { follow: true })
     await second.until('queued')
     await rpc('session.interrupt', { sessionId })
     assert.deepEqual(types(await second.rest()), ['interrupted', '[DONE]'])

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import type { ModelOption } from '../../src/dialects/loaf/models.ts'
-import { clientFor, turn, type Client } from '../dialects/loaf/support.ts'
+import { clientFor, eventually, turn, type Client } from '../dialects/loaf/support.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
 import { type Rig, startRig } from './rig.ts'
 
@@ -86,4 +86,36 @@ describe('loaf with the real claude', { skip: claudeAbsent }, () => {
     await client.event('session.interrupted')
     assert.deepEqual(client.events('session.error'), [])
   })
+
+  for (const end of ['SIGTERM', 'SIGKILL'] as const) {
+    test(`--standalone, ${end}: neither Claude nor what it has started is left`, async (t) => {
+      if (process.platform !== 'linux') return t.skip('reads /proc')
+      const home = join(rig.daemon.home, `alone-${end}`)
+      const project = rig.directory()
+      const client = clientFor(t, { env: { ...rig.daemon.env, CORRAL_HOME: home }, project }, [
+        '--standalone',
+      ])
+      await client.call('model.select', CLAUDE)
+      const { session_id } = await client.call<{ session_id: string }>('session.create')
+      await client.call('session.send', { session_id, text: '[[shell touch begun; sleep 3600]]' })
+      await eventually('the command', () => existsSync(join(project, 'begun')) || null)
+      const others = (): number[] => running(`CORRAL_HOME=${home}`).filter((pid) => pid !== client.child.pid)
+      assert.ok(others().length > 2)
+      client.child.kill(end)
+      await client.exited
+      await eventually('the end of all', () => (others().length === 0 ? true : null))
+    })
+  }
 })
+
+/** Processes with this in their environment. */
+function running(variable: string): number[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1')
+      return `\0${environment}`.includes(`\0${variable}\0`) ? [Number(pid)] : []
+    } catch {
+      return []
+    }
+  })
+}

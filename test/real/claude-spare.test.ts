@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { ANYWHERE } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { commandLine, startTime } from '../../src/agents/host/process.ts'
 import { readdirSync, statSync } from 'node:fs'
@@ -61,6 +62,26 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
     assert.notEqual(waiting, spare)
     await t.turn(fork.id, 'two')
     assert.notEqual(t.engine.session(fork.id).run?.id, waiting)
+  })
+
+  test('one that can ask is not for a session without questions; the next such session finds one of its kind', async () => {
+    const kind = { ...ANYWHERE, questions: false }
+    const asksIn = async (): Promise<{ runId: string; asks: boolean }> => {
+      const { id } = await t.engine.create({ agent: 'claude', cwd: t.cwd, settings: { questions: false } })
+      const init = (await t.turn(id, 'hello')).find((event) => event.type === 'agent.init')
+      const { tools } = init!.raw as { tools: string[] }
+      return { runId: t.engine.session(id).run!.id, asks: tools.includes('AskUserQuestion') }
+    }
+    const spare = await spareRun()
+    const cold = await asksIn()
+    assert.deepEqual([cold.asks, cold.runId === spare], [false, false])
+    for (const until = Date.now() + 10_000; t.host.spares.count('claude', kind).idle < 1;) {
+      assert.ok(Date.now() < until, 'no spare of that kind was started')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const waiting = new Set(readdirSync(join(t.home, 'runs')))
+    const warm = await asksIn()
+    assert.deepEqual([warm.asks, waiting.has(warm.runId)], [false, true])
   })
 
   test('ends with the daemon', async () => {

@@ -53,6 +53,15 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
     assert.equal(await thinks(), `effort: ${model.defaultEffort}`)
   })
 
+  test('is not offered its tool for questions where nobody can answer them', async () => {
+    const offered = async (settings: { questions?: boolean }) => {
+      await rig.turn(await rig.session({ settings }), '[[say hello]]')
+      const { tools } = at.model.requests.at(-1)!.body as { tools: { name?: string }[] }
+      return tools.some(({ name }) => name === 'request_user_input')
+    }
+    assert.deepEqual([await offered({}), await offered({ questions: false })], [true, false])
+  })
+
   const ESCALATED: Record<Mode, string> = { plan: 'not done', ask: 'asked', code: 'asked', auto: 'done' }
   for (const mode of MODES) {
     test(`in \`${mode}\` a command that wants out of the sandbox is ${ESCALATED[mode]}`, async () => {

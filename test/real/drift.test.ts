@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Report } from '../../scripts/drift/report.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
 import { codexAbsent } from '../support/codex-env.ts'
 
-const SCRIPT = new URL('../../scripts/agents-drift.ts', import.meta.url).pathname
+const SCRIPT = join(import.meta.dirname, '../../scripts/agents-drift.ts')
 
 for (const [agent, skip] of [
   ['claude', claudeAbsent],

@@ -8,7 +8,7 @@ import { claudeAbsent } from '../support/claude-env.ts'
 import { eventually, processesIn, type Rig, startRig } from './rig.ts'
 
 /** HumanLayer's own command line, as published. */
-const HUMANLAYER = new URL('./cli/node_modules/humanlayer/dist/index.js', import.meta.url).pathname
+const HUMANLAYER = join(import.meta.dirname, './cli/node_modules/humanlayer/dist/index.js')
 const absent = existsSync(HUMANLAYER) ? claudeAbsent : 'humanlayer is not installed: npm run agents:install'
 
 let rig: Rig

@@ -8,9 +8,10 @@ import { call, type Rig, startRig } from './conformance/rig.ts'
 
 describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }, () => {
   let rig: Rig
+  let at: AgentHome
   let id: string
   before(async () => {
-    rig = await startRig({ ...opencode, home: withDenial })
+    rig = await startRig({ ...opencode, home: async () => (at = await withDenial()) })
     id = await rig.session({ mode: 'auto' })
   })
   after(() => rig?.close())
@@ -39,6 +40,18 @@ describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }
     assert.match((await rig.turn(id, call(['task', task]))).texts[0]!, /unavailable tool 'task'/)
   })
 
+  test('is not offered its tool for questions where nobody can answer them, whatever the user has set', async () => {
+    const offered = async (settings: { questions?: boolean }) => {
+      await rig.turn(await rig.session({ settings }), '[[say hello]]')
+      const asked = at.model.requests.map(
+        ({ body }) => (body as { tools?: { function: { name: string } }[] }).tools,
+      )
+      const tools = asked.findLast((one) => one !== undefined)!
+      return tools.some((tool) => tool.function.name === 'question')
+    }
+    assert.deepEqual([await offered({}), await offered({ questions: false })], [true, false])
+  })
+
   test('a model that it does not know is refused before the first message', async () => {
     const { end } = await rig.turn(await rig.session({ model: 'no/such' }), 'hello')
     assert.ok(end.type === 'turn.failed')
@@ -55,5 +68,5 @@ async function withDenial(): Promise<AgentHome> {
   const config = JSON.parse(readFileSync(path, 'utf8')) as object
   const permission = { bash: { '*': 'allow', 'touch *': 'deny' } }
   writeFileSync(path, JSON.stringify({ ...config, permission }))
-  return at
+  return { ...at, env: { ...at.env, OPENCODE_ENABLE_QUESTION_TOOL: 'true' } }
 }

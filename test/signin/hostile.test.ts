@@ -178,11 +178,12 @@ test('a keychain that hangs, with what it has started, is not waited for', async
   mkdirSync(bin)
   const program = `#!/bin/sh\n/bin/sleep 30 &\necho $! > ${pid}\nwait\n`
   writeFileSync(join(bin, 'secret-tool'), program, { mode: 0o755 })
-  const keychain = keychainOf({ platform: 'linux', env: { PATH: bin }, home: at.home, patienceMs: 200 })
+  const keychain = keychainOf({ platform: 'linux', env: { PATH: bin }, home: at.home, patienceMs: 1000 })
   const path = join(at.home, 'other.json')
   const secrets = openSecrets({ path, keychain, useKeychain: true, notice: () => {} })
   const kept = await secrets.set('exa', 'key')
-  process.kill(Number(readFileSync(pid, 'utf8')))
+  // On a busy machine it may not even have got to that.
+  if (existsSync(pid)) process.kill(Number(readFileSync(pid, 'utf8')))
   assert.equal(kept.place, 'file')
   assert.match(kept.why!, /took too long/)
 })

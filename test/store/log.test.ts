@@ -206,6 +206,29 @@ test('retention removes old events and destroyed sessions, and keeps what still 
   await again.close(true)
 })
 
+test('what a session branched off stays as long as that one does, and goes after it', async () => {
+  const log = open(freshDir())
+  const gone = (id: string, parentId: string | null) => newSession(id, 5, { destroyed: true, parentId })
+  const tidy = () => log.retain({ eventsBefore: null, destroyedBefore: 10, limit: 100 })
+  await log.append({
+    events: [notice(1, 'old'), notice(2, 'middle'), notice(3, 'living'), notice(4, 'alone')],
+    writes: [
+      { op: 'session', session: gone('old', null) },
+      { op: 'session', session: gone('middle', 'old') },
+      { op: 'session', session: newSession('living', 5, { parentId: 'middle' }) },
+      { op: 'session', session: gone('alone', null) },
+    ],
+  })
+  const left = () => ['old', 'middle', 'living', 'alone'].filter((id) => log.session(id) !== null)
+  assert.equal(await tidy(), 1)
+  assert.deepEqual(left(), ['old', 'middle', 'living'])
+  assert.equal(log.events({ sessionId: 'old', after: 0, limit: 10 }).length, 1)
+  await log.append({ events: [], writes: [{ op: 'session', session: gone('living', 'middle') }] })
+  for (let round = 0; (await tidy()) > 0; round++) assert.ok(round < 3)
+  assert.deepEqual(left(), [])
+  await log.close(true)
+})
+
 test('sessions are found by what they are: archived, a leaf, a conversation, a directory', async () => {
   const log = open(freshDir())
   const sessions = [

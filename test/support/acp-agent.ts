@@ -7,7 +7,7 @@
  * `--deaf` answers nothing · `--slow=MS` thinks before it answers the first request · `--stranger` wants a sign-in ·
  * `--plain` has no modes · `--history=N` tells N messages after a conversation was loaded · `--forgetful` loads nothing ·
  * `--models` has models, `--model-options` has them in the newer shape · `--late-marks` answers what it does not know
- * when it has nothing else to do
+ * when it has nothing else to do · `--one-by-one` answers nothing else while it works on a prompt
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createLineSplitter } from '../../src/transports/ndjson.ts'
@@ -129,6 +129,7 @@ async function answer(id: unknown, method: string, params: Json): Promise<void> 
   try {
     const run = METHODS[method]
     if (!run && has('late-marks')) await setTimeout(100)
+    while (prompting && has('one-by-one')) await setTimeout(5)
     if (!run) throw new Failed(-32601, `Method not found: ${method}`)
     send({ id, result: await run(params, id) })
   } catch (error) {

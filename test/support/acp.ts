@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { custom, type CustomAgent } from '../../src/agents/acp/custom.ts'
 import { acpDriver } from '../../src/agents/acp/driver.ts'
@@ -7,7 +8,7 @@ import type { CreateSession } from '../../src/core/command.ts'
 import type { Event } from '../../src/core/event.ts'
 import { startEngine, type TestEngine } from './engine.ts'
 
-const AGENT = new URL('acp-agent.ts', import.meta.url).pathname
+const AGENT = join(import.meta.dirname, 'acp-agent.ts')
 
 /** The agent of `acp-agent.ts`, as a user would configure it. */
 export function scripted(args: string[] = [], more: Partial<CustomAgent> = {}): AgentDriver {

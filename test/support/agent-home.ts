@@ -38,7 +38,7 @@ export async function agentHome(name: string, shared?: ScriptedModel): Promise<A
 
 /** A path among the pinned real agents. */
 export function pinned(path: string): string {
-  return new URL(`../real/cli/node_modules/${path}`, import.meta.url).pathname
+  return join(import.meta.dirname, `../real/cli/node_modules/${path}`)
 }
 
 /** Why tests with this program cannot run here, or false. Where everything has to be there, they run and fail instead. */

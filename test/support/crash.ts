@@ -102,13 +102,11 @@ export function crashSuite({
       content: '[[drip 40 25]]',
       key: 'one',
     })
-    let deltas = 0
     let pid: number | null = null
     const events = await readTurn(sessionId, seq - 1, turnId, async (event) => {
-      if (event.type === 'message.delta' && ++deltas === 5) {
-        pid = await pidOf(sessionId)
-        await crash()
-      }
+      if (event.type !== 'message.delta' || pid !== null) return
+      pid = await pidOf(sessionId)
+      await crash()
     })
     assert.ok(pid)
     assert.equal(await pidOf(sessionId), pid, 'the same process')
@@ -218,7 +216,7 @@ export function crashSuite({
     { skip: unheard || inTime },
     async () => {
       const sessionId = await newSession()
-      const { seq } = await client.call('session.send', { sessionId, content: '[[drip 20 25]]' })
+      const { seq } = await client.call('session.send', { sessionId, content: '[[drip 30 100]]' })
       const stream = client.events({ after: seq - 1, sessionId })
       for await (const event of stream as AsyncIterable<Event>) if (event.type === 'message.delta') break
       stream.close()
@@ -228,7 +226,7 @@ export function crashSuite({
       await daemon.restart()
       await readTurn(sessionId, seq - 1, steerId, async () => undefined)
       assert.deepEqual(await fateOf(sessionId, steerId), [0, 1])
-      assert.deepEqual(await textsOf(sessionId), [words(20), 'late'])
+      assert.deepEqual(await textsOf(sessionId), [words(30), 'late'])
     },
   )
 

@@ -64,6 +64,8 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',
     CORRAL_DEMO_STATE: join(home, 'demo'),
+    // On a busy machine an agent may need longer to stop than people would wait.
+    CORRAL_AGENTS_INTERRUPT_MS: '10000',
     ...options.env,
   }
   const runFile = join(corralHome, 'run.json')

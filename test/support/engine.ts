@@ -44,6 +44,7 @@ export interface TestEngineOptions {
   options?: Partial<HostOptions>
   maxQueue?: number
   approvalTimeoutMs?: number | null
+  clock?: { now(): number }
   /** How long an event is waited for. */
   waitMs?: number
 }
@@ -75,7 +76,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   const parts = createEngine({
     log,
     catalog,
-    clock: { now: Date.now },
+    clock: given.clock ?? { now: Date.now },
     newId: uuid,
     isDirectory: (path) =>
       stat(path).then(

@@ -40,8 +40,8 @@ export async function openRaw(t: TestContext, port: number, options: RawOptions 
     ...options.headers,
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.write(`GET ${options.path ?? '/'} HTTP/1.1\r\n${lines.join('')}\r\n`)
-  if (options.also) socket.write(options.also)
+  const request = Buffer.from(`GET ${options.path ?? '/'} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  socket.write(Buffer.concat([request, options.also ?? Buffer.alloc(0)]))
 
   let bytes: Buffer = Buffer.alloc(0)
   let ended = false

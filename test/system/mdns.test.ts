@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { daemonIdOf, readDaemonId } from '../../src/system/daemon-id.ts'
 import { servicesOf, wantsAdvertising } from '../../src/system/mdns.ts'
 
-const SIDE = new URL('mdns-side.ts', import.meta.url).pathname
+const SIDE = join(import.meta.dirname, 'mdns-side.ts')
 const WAIT_MS = 20_000
 
 test('advertised when others reach it, unless somebody says otherwise', () => {

@@ -39,7 +39,7 @@ test('labels and help texts are escaped', () => {
   assert.equal(text, '# HELP a one\\\\two\\nthree "four"\n# TYPE a gauge\na{l="a\\"b\\\\c\\nd"} 1.5\n')
 })
 
-test('what happens in the engine is counted, once, from the start on', { timeout: 60_000 }, async (t) => {
+test('what happens in the engine is counted, once, from the start on', async (t) => {
   const rig = await startEngine()
   t.after(() => rig.stop())
   await newSession(rig) // before the count begins

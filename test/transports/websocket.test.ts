@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { textFrame } from '../../src/transports/frames.ts'
@@ -152,6 +153,40 @@ test('who does not answer a ping is given up; who does, or is not read from, sta
   assert.deepEqual(await alive.got(1), ['here'])
 })
 
+test('a peer that answered while this process was busy is not given up', async (t) => {
+  const answered = new Int32Array(new SharedArrayBuffer(4))
+  let asked = 0
+  // From its answer to well after the next look at it is due.
+  const stall = (before: number): void => {
+    Atomics.wait(answered, 0, before)
+    for (const end = performance.now() + 50; performance.now() < end;);
+  }
+  const { url, sockets, connections } = await listen(t, {
+    pingMs: 20,
+    accept(connection, { socket }) {
+      const write = socket.write.bind(socket) as (frame: Buffer) => boolean
+      socket.write = (frame: Buffer) => {
+        if (frame[0] === PING) setImmediate(stall, asked++)
+        return write(frame)
+      }
+      return echo(connection)
+    },
+  })
+  const peer = new Worker(PEER, { eval: true, workerData: { url, answered } })
+  t.after(() => peer.terminate())
+  await eventually(() => asked > 2 || sockets.connections < connections.length, 'it is asked again')
+  assert.equal(sockets.connections, 1)
+})
+
+/** Counts the pings that it has answered. */
+const PEER = `
+  const { workerData: { url, answered } } = require('node:worker_threads')
+  const ws = new (require('ws').WebSocket)(url)
+  ws.on('ping', () => {
+    Atomics.add(answered, 0, 1)
+    Atomics.notify(answered, 0)
+  })`
+
 test('a peer that takes nothing of what waits for it is given up', async (t) => {
   const { port, sockets, connections } = await listen(t, { pingMs: 100, sendLimit: 64 * KIB })
   const raw = await openRaw(t, port)
@@ -162,13 +197,24 @@ test('a peer that takes nothing of what waits for it is given up', async (t) => 
 })
 
 test('who stays a stranger for too long is sent away, who is admitted is not', async (t) => {
-  const { port, url, connections } = await listen(t, { authorize: () => 'stranger', admitMs: 80 })
-  const admitted = await open(t, url)
-  connections[0]!.admit()
+  const { port } = await listen(t, {
+    authorize: () => 'stranger',
+    admitMs: 80,
+    accept: (connection) => ({
+      line(line) {
+        connection.admit()
+        connection.send(`${line.length}`)
+      },
+    }),
+  })
+  const admitted = await openRaw(t, port, { also: masked(TEXT, 'me') })
   const raw = await openRaw(t, port)
   assert.equal(await closeCode(raw), 4408)
-  admitted.ws.send('x'.repeat(500 * KIB))
-  assert.equal((await admitted.got(1))[0]!.length, 500 * KIB)
+  admitted.socket.write(masked(TEXT, 'x'.repeat(500 * KIB)))
+  assert.deepEqual(
+    [await admitted.next(), await admitted.next()].map((frame) => frame?.payload.toString()),
+    ['2', `${500 * KIB}`],
+  )
 })
 
 test('a stranger cannot send much', async (t) => {

@@ -152,16 +152,12 @@ test('a nested repository and a submodule are one entry, whatever happens inside
   assert.deepEqual(short(await statusOf(checkout)), ['modified .M sub', 'untracked ?? nested/'])
 })
 
-test('ten thousand files', async (t) => {
-  const files = Array.from({ length: 10_000 }, (_, n) => [`d${n % 100}/f${n}.txt`, `${n}\n`])
+test('a few among a thousand files', async () => {
+  const files = Array.from({ length: 1000 }, (_, n) => [`d${n % 100}/f${n}.txt`, 'same\n'])
   const checkout = place.repo('many', Object.fromEntries(files))
   const repo = await openRepository(place.git, checkout.path)
   for (let n = 0; n < 200; n++) checkout.write(`d${n % 100}/f${n}.txt`, 'changed')
-  await repo.status()
-  const start = performance.now()
-  const status = await repo.status()
-  t.diagnostic(`status of 10,000 files: ${(performance.now() - start).toFixed(1)} ms`)
-  assert.equal(status.files.length, 200)
+  assert.equal((await repo.status()).files.length, 200)
 })
 
 test('a long list is cut, and says so', () => {

@@ -38,7 +38,7 @@ export function answered(profile: AcpProfile, state: AcpState, line: JsonObject)
     case 'mode':
       return error ? modeRefused(profile, state, detail, error) : modeSet(profile, state, detail)
     case 'model':
-      return error ? modelRefused(profile, state, detail, error) : modelSet(state, result)
+      return error ? modelRefused(profile, state, detail, error) : modelSet(state, detail, result)
     case 'effort':
       // One that is refused is not worth a word: the agent thinks all the same.
       return settled(error ? state : withEffort(state, result), 'effort')
@@ -171,11 +171,13 @@ function modelRefused(profile: AcpProfile, state: AcpState, detail: string, erro
   )
 }
 
-/** The answer tells what can be chosen with this one. */
-function modelSet(before: AcpState, result: JsonObject): Step {
+/** The answer tells what can be chosen with this one. A turn that runs has begun with another. */
+function modelSet(before: AcpState, detail: string, result: JsonObject): Step {
   const state = withEffort(before, result)
-  if (state.opening) return settled(state, 'model')
-  return state.effort ? said(state, wish({ step: 'effort', option: state.effort })) : nothing(state)
+  const model = choicesOf(result).model ?? halves(detail)[1]
+  const told = state.turnId === null && model !== '' ? [{ type: 'agent.model' as const, model }] : []
+  if (state.opening) return andThen(said(state, ...told), (now) => settled(now, 'model'))
+  return said(state, ...told, ...(state.effort ? [wish({ step: 'effort', option: state.effort })] : []))
 }
 
 function withEffort(state: AcpState, { configOptions }: JsonObject): AcpState {

@@ -63,11 +63,14 @@ export const opencode: AcpProfile = {
       },
       env,
     ),
-  launch: (_, ids) => ({
+  launch: ({ settings }, ids) => ({
     args: ['acp'],
     ownTmp: true,
     env: {
-      OPENCODE_PERMISSION: JSON.stringify(PERMISSION),
+      OPENCODE_PERMISSION: JSON.stringify({
+        ...PERMISSION,
+        ...(settings.questions === false && { question: 'deny' }),
+      }),
       // It listens on a port, too, for anybody on this machine who knows the word.
       OPENCODE_SERVER_PASSWORD: ids(),
       OPENCODE_DISABLE_AUTOUPDATE: '1',

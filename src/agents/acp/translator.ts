@@ -6,7 +6,8 @@ import { held, isHeld } from './held.ts'
 import { type AcpProfile, modeOf } from './profile.ts'
 import { purposeOf } from './rpc.ts'
 import { type AcpState, initialState, nothing, other, said, type Step, andThen, wish } from './state.ts'
-import { updated } from './update.ts'
+import { accepted } from './turn.ts'
+import { isAnswer, updated } from './update.ts'
 
 /** The agent's side of the protocol as facts and signals. Never throws, whatever the line is. */
 export function acpTranslator(profile: AcpProfile): Translator<AcpState> {
@@ -14,7 +15,10 @@ export function acpTranslator(profile: AcpProfile): Translator<AcpState> {
     initial: initialState,
     step: (state, line) =>
       isObject(line)
-        ? andThen(modeNoticed(profile, state, line), (now) => step(profile, now, line))
+        ? [acceptance, step].reduce(
+            (before, next) => andThen(before, (now) => next(profile, now, line)),
+            modeNoticed(profile, state, line),
+          )
         : other(state, 'unknown', line),
   }
 }
@@ -27,6 +31,14 @@ function modeNoticed(profile: AcpProfile, state: AcpState, line: JsonObject): St
   if (purposeOf(line.id)?.[0] === 'mode') return nothing(next)
   const mode = modeOf(profile, modeId)
   return said(next, { type: 'mode.observed', mode }, wish({ step: 'moved', modeId, modes: state.modes }))
+}
+
+/** An agent that reads nothing while it works answers the mark behind the message late; its first words prove as much. */
+function acceptance(profile: AcpProfile, state: AcpState, line: JsonObject): Step {
+  const { turnId } = state
+  const asks = typeof line.method === 'string' && line.id !== undefined && line.id !== null
+  const speaks = line.method === 'session/update' && isAnswer(profile, state, line)
+  return turnId !== null && (asks || speaks) ? accepted(state, turnId) : nothing(state)
 }
 
 function step(profile: AcpProfile, state: AcpState, line: JsonObject): Step {

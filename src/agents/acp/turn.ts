@@ -24,7 +24,8 @@ export function begun(profile: AcpProfile, state: AcpState, turnId: string): Ste
   const costBefore = state.cost ?? (state.fresh ? 0 : null)
   const next = { ...state, ...clean, turnId, accepted: false, costBefore }
   const ready = said(next, { type: 'agent.ready', problem: null })
-  const stopped = unplanned ? andThen(ready, (now) => said(now, wish({ step: 'stop' }))) : ready
+  const heard = early.length > 0 ? andThen(ready, (now) => accepted(now, turnId)) : ready
+  const stopped = unplanned ? andThen(heard, (now) => said(now, wish({ step: 'stop' }))) : heard
   return early.reduce((step, params) => andThen(step, (now) => updated(profile, now, { params })), stopped)
 }
 

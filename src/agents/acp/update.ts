@@ -25,6 +25,18 @@ const MAX_EARLY_CHARS = 64 * 1024
 /** An agent that does not stay where it is put is not told so for ever. */
 const MAX_MOVES = 8
 
+/** It is part of an answer in this conversation. */
+export function isAnswer(profile: AcpProfile, state: AcpState, line: JsonObject): boolean {
+  const { sessionId, update } = asObject(line.params)
+  const { sessionUpdate: kind, content } = asObject(update)
+  return ANSWERS.has(kind) && !isOfAnother(state, sessionId) && modeTold(profile, asObject(content)) === null
+}
+
+/** There are agents that tell their mode as if they answered it. */
+function modeTold(profile: AcpProfile, { text }: JsonObject): string | null {
+  return profile.modeIn?.(asString(text) ?? '') ?? null
+}
+
 /** `session/update`. What comes before the first message is the history of the conversation, which the log has. */
 export function updated(profile: AcpProfile, before: AcpState, line: JsonObject): Step {
   const state = before.opening ? { ...before, replayed: true } : before
@@ -37,7 +49,7 @@ export function updated(profile: AcpProfile, before: AcpState, line: JsonObject)
   }
   switch (update.sessionUpdate) {
     case 'agent_message_chunk': {
-      const mode = profile.modeIn?.(asString(asObject(update.content).text) ?? '') ?? null
+      const mode = modeTold(profile, asObject(update.content))
       return mode === null ? chunk(profile, state, 'text', update) : noticed(state, mode)
     }
     case 'agent_thought_chunk':

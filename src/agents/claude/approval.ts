@@ -31,7 +31,8 @@ export function asked(state: ClaudeState, line: JsonObject): Step {
 
 export function withdrawn(state: ClaudeState, line: JsonObject): Step {
   if (typeof line.request_id !== 'string') return nothing(state)
-  return { state, outputs: [{ type: 'approval.withdrawn', requestId: line.request_id }] }
+  const calls = state.calls.filter(({ requestId }) => requestId !== line.request_id)
+  return { state: { ...state, calls }, outputs: [{ type: 'approval.withdrawn', requestId: line.request_id }] }
 }
 
 /** Claude's form of a decision; null when there is nothing to tell, since it withdrew the question itself. */

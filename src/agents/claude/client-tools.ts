@@ -2,7 +2,7 @@ import type { CallResult, ClientTool, HeldCall } from '../../core/call.ts'
 import type { Session } from '../../core/session.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
 import { response } from './control.ts'
-import { type ClaudeState, other, type Step } from './state.ts'
+import { type ClaudeState, nothing, other, type Step } from './state.ts'
 
 /*
  * The tools of a session's client are an MCP server for Claude, spoken on the same pipes as everything else: a call that is
@@ -11,6 +11,8 @@ import { type ClaudeState, other, type Step } from './state.ts'
 
 /** What Claude calls the server; its tools are `mcp__client__NAME` there. */
 export const CLIENT_SERVER = 'client'
+/** More than a model calls at once. */
+const MAX_CALLS = 1000
 const PREFIX = `mcp__${CLIENT_SERVER}__`
 
 /** The name that the client has given it. */
@@ -37,6 +39,7 @@ export function mcpMessage(state: ClaudeState, requestId: string, line: JsonObje
   const tool = asString(params.name) ?? 'unknown'
   const callId = asString(asObject(params._meta)['claudecode/toolUseId']) ?? requestId
   const call = { callId, requestId, ref: message.id, tool, input: params.arguments ?? {} }
+  if (state.streams) return nothing({ ...state, calls: [...state.calls, call].slice(-MAX_CALLS) })
   return { state, outputs: [{ type: 'call.asked', ...call }] }
 }
 

@@ -16,10 +16,16 @@ export type Purpose =
   | 'model'
   | 'models'
   | 'retract'
+  | 'thinking'
 
 /** A control request as a stdin line. */
 export function request(purpose: Purpose, id: string, body: JsonObject): string {
   return JSON.stringify({ type: 'control_request', request_id: `${purpose}:${id}`, request: body })
+}
+
+/** What the oldest versions answer, too; newer requests they pass over in silence. */
+export function barrier(id: string): string {
+  return request('barrier', id, { subtype: 'mcp_status' })
 }
 
 /** The answer to a request of Claude's as a stdin line. */

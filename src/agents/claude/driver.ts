@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { type Content, textOf } from '../../core/content.ts'
 import type { Intent } from '../../core/ports.ts'
+import type { Session } from '../../core/session.ts'
+import type { Steer } from '../../core/turn.ts'
 import type { AgentDriver, Translator } from '../agent.ts'
 import { permission } from './approval.ts'
 import { answerMcp, callResult, type McpRequest } from './client-tools.ts'
-import { request, response } from './control.ts'
+import { barrier, request, response } from './control.ts'
 import { detect } from './detect.ts'
 import { setEffort } from './effort.ts'
 import { plan } from './launch.ts'
 import { PERMISSION_MODES } from './mode.ts'
 import { signedIn } from './signed-in.ts'
+import type { ClaudeState } from './state.ts'
 import { claim, claimable, sparePlan } from './spare.ts'
 import { claudeTranslator } from './translator.ts'
 
@@ -55,17 +58,17 @@ export const claudeDriver = {
   encode,
   answer: (request, session) => answerMcp(request as McpRequest, session),
   interrupt: () => [request('interrupt', randomUUID(), { subtype: 'interrupt' })],
-  barrier: (id) => [request('barrier', id, { subtype: 'get_session_cost' })],
+  barrier: (id) => [barrier(id)],
   farewell: () => [request('end', randomUUID(), { subtype: 'end_session' })],
   spare: { plan: sparePlan, claimable, claim },
 } satisfies AgentDriver
 
-function encode(intent: Intent): string[] {
+function encode(intent: Intent, _session?: Session, heard?: unknown): string[] {
   switch (intent.kind) {
     case 'prompt':
       return [prompt(intent.turnId, intent.input)]
     case 'steer':
-      return [prompt(intent.steer.id, intent.steer.input)]
+      return steer(intent.steer, heard)
     case 'retract': {
       const body = { subtype: 'cancel_async_message', message_uuid: intent.steerId }
       return [request('retract', intent.steerId, body)]
@@ -83,8 +86,13 @@ function encode(intent: Intent): string[] {
     case 'model':
       return [request('model', randomUUID(), { subtype: 'set_model', model: intent.model ?? 'default' })]
     case 'effort':
-      return [setEffort(randomUUID(), intent.effort)]
+      return setEffort(randomUUID(), intent.effort)
   }
+}
+
+/** A version that does not say which messages it has would not say what became of a steer: that waits for the end of the turn. */
+function steer({ id, input }: Steer, heard: unknown): string[] {
+  return (heard as ClaudeState | undefined)?.tells === false ? [] : [prompt(id, input)]
 }
 
 /** The same message twice (after a crash) is run once: Claude knows it by its uuid. */

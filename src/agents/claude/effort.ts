@@ -5,8 +5,12 @@ import { request } from './control.ts'
 const LEVELS: Readonly<Partial<Record<Effort, string>>> = { off: 'low', minimal: 'low' }
 
 /** Holds from the next turn on, for every model. What a model does not have Claude replaces itself, or leaves out. */
-export function setEffort(id: string, effort: Effort | null): string {
+export function setEffort(id: string, effort: Effort | null): string[] {
   const effortLevel = effort === null ? null : (LEVELS[effort] ?? effort)
-  const settings = { effortLevel, alwaysThinkingEnabled: effort === 'off' ? false : null }
-  return request('effort', id, { subtype: 'apply_flag_settings', settings })
+  // The setting that always lets it think decides only what a process begins with; no tokens for it hold at once.
+  const tokens = effort === 'off' ? 0 : null
+  return [
+    request('effort', id, { subtype: 'apply_flag_settings', settings: { effortLevel } }),
+    request('thinking', id, { subtype: 'set_max_thinking_tokens', max_thinking_tokens: tokens }),
+  ]
 }

@@ -1,7 +1,7 @@
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { CLIENT_SERVER } from './client-tools.ts'
-import { request } from './control.ts'
+import { barrier, request } from './control.ts'
 import { setEffort } from './effort.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { PERMISSION_MODES } from './mode.ts'
@@ -30,8 +30,8 @@ const PATIENT_ENV = {
   CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT: '0',
 }
 
-/** The client's tools are there from the start; none has to be searched for first. */
-const OFFERING_ENV = { ENABLE_TOOL_SEARCH: 'false' }
+/** The client's tools are there from the start, none has to be searched for first, and all that are called are called at once. */
+const OFFERING_ENV = { ENABLE_TOOL_SEARCH: 'false', CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY: '100' }
 
 /**
  * Values go as `--option=value`, so that one which starts with a dash is never an option itself. Prompts and MCP
@@ -63,17 +63,28 @@ export function plan(session: Session, detection: Detection, ids: () => string):
     },
     greeting: [
       ...initialize(session, ids),
-      ...(session.effort ? [setEffort(ids(), session.effort)] : []),
+      ...(session.effort ? setEffort(ids(), session.effort) : []),
       ...(servers ? [request('mcp', ids(), { subtype: 'mcp_set_servers', servers })] : []),
     ],
   }
 }
 
 /** A process that waits for its session: it is started in any directory and told by `claim` where it belongs. */
-export function parked(detection: Detection, cwd: string, ids: () => string): LaunchPlan {
+export function parked(
+  detection: Detection,
+  { questions = true }: SpareKind,
+  cwd: string,
+  ids: () => string,
+): LaunchPlan {
   return {
     command: detection.path ?? 'claude',
-    args: [...BASE_ARGS, `--permission-prompt-tool=${OURSELVES}`, '--await-claim', `--session-id=${ids()}`],
+    args: [
+      ...BASE_ARGS,
+      `--permission-prompt-tool=${OURSELVES}`,
+      '--await-claim',
+      `--session-id=${ids()}`,
+      ...toolArgs({ questions }),
+    ],
     cwd,
     env: { ...BASE_ENV },
     greeting: [initialization(ids(), {})],
@@ -83,10 +94,10 @@ export function parked(detection: Detection, cwd: string, ids: () => string): La
 /** A process that knows its directory and its tools, and waits to be told the rest. */
 export function waiting(
   detection: Detection,
-  { cwd, ownTools, told }: SpareKind & { cwd: string },
+  { cwd, ownTools, questions = true, told }: SpareKind & { cwd: string },
   ids: () => string,
 ): LaunchPlan {
-  const settings: SessionSettings = { clientTools: [], ownTools }
+  const settings: SessionSettings = { clientTools: [], ownTools, questions }
   return {
     command: detection.path ?? 'claude',
     args: [
@@ -102,7 +113,7 @@ export function waiting(
     // Answered when it is up: until then it is not warm.
     greeting: [
       ...(told ? [initialization(ids(), { systemPrompt: [told.systemPrompt] })] : []),
-      request('barrier', ids(), { subtype: 'get_session_cost' }),
+      barrier(ids()),
     ],
   }
 }
@@ -124,9 +135,10 @@ function usesOwnServers(settings: SessionSettings): boolean {
 }
 
 /** Whether a call of the client's tools may happen is the client's business: nobody else is asked. */
-function toolArgs({ clientTools, ownTools }: SessionSettings): string[] {
+function toolArgs({ clientTools, ownTools, questions }: SessionSettings): string[] {
   return [
     ...(ownTools === false ? ['--tools='] : []),
+    ...(questions === false ? ['--disallowedTools=AskUserQuestion'] : []),
     ...(clientTools === undefined ? [] : [`--allowedTools=mcp__${CLIENT_SERVER}`]),
   ]
 }

@@ -10,7 +10,16 @@ export function result(given: ClaudeState, line: JsonObject): Step {
   const usage = usageOf(before, line)
   const text = asString(line.result)
   const total = typeof line.total_cost_usd === 'number' ? line.total_cost_usd : before.totalCost
-  const state = { ...before, message: null, block: -1, blocks: [], failure: null, totalCost: total }
+  const over = {
+    message: null,
+    block: -1,
+    blocks: [],
+    streams: false,
+    calls: [],
+    failure: null,
+    begun: false,
+  }
+  const state = { ...before, ...over, totalCost: total }
   const failed = line.is_error === true
   if (isOwnAccord(line)) {
     const level = failed ? 'warning' : 'info'

@@ -19,7 +19,7 @@ export function sparePlan(
   ids: () => string,
 ): LaunchPlan {
   return kind.cwd === null
-    ? parked(detection, parkingDir, ids)
+    ? parked(detection, kind, parkingDir, ids)
     : waiting(detection, { ...kind, cwd: kind.cwd }, ids)
 }
 
@@ -29,7 +29,8 @@ export function claimable(session: Session, kind: SpareKind): boolean {
   if (nativeId !== null || forkFrom !== null || !asksOurselves(settings)) return false
   const { allowedTools, disallowedTools, maxTurns, mcpConfig, ...rest } = settings
   if ([allowedTools, disallowedTools, maxTurns, mcpConfig].some((it) => it !== undefined)) return false
-  const { systemPrompt, clientTools, ownTools = true, additionalDirectories } = rest
+  const { systemPrompt, clientTools, ownTools = true, questions = true, additionalDirectories } = rest
+  if (questions !== (kind.questions ?? true)) return false
   if (kind.cwd !== null) {
     const fits = cwd === kind.cwd && ownTools === kind.ownTools && additionalDirectories === undefined
     return fits && (kind.told === undefined || wasTold(session, kind.told))
@@ -51,7 +52,7 @@ export function claim(session: Session, kind: SpareKind): string[] {
   }
   if (model && model !== kind.told?.model)
     lines.push(request('model', session.id, { subtype: 'set_model', model }))
-  if (effort) lines.push(setEffort(session.id, effort))
+  if (effort) lines.push(...setEffort(session.id, effort))
   return lines
 }
 

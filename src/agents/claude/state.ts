@@ -1,3 +1,4 @@
+import type { CallRequest } from '../../core/call.ts'
 import type { AgentOutput } from '../../core/event.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import { capped, type JsonObject } from '../json.ts'
@@ -6,11 +7,19 @@ import { capped, type JsonObject } from '../json.ts'
 export interface ClaudeState {
   /** The message of ours that it works on. */
   turn: string | null
+  /** It says which messages it has; older versions (2.1.112, say) do not. */
+  tells: boolean
+  /** It works on a message and has not said on which. */
+  begun: boolean
   /** Other messages of ours that it has told us about and not finished. */
   waiting: string[]
   /** The message that streams, and the index of its newest block. */
   message: string | null
   block: number
+  /** The message is still being streamed. */
+  streams: boolean
+  /** Calls of the client's tools that Claude has made already: they are told when the message is complete. */
+  calls: CallRequest[]
   /** The next block index of the newest messages. */
   blocks: { message: string; next: number }[]
   /** Which tool call a sub-agent belongs to. */
@@ -37,9 +46,13 @@ const MAX_RAW = 64 * 1024
 export function initialState(): ClaudeState {
   return {
     turn: null,
+    tells: false,
+    begun: false,
     waiting: [],
     message: null,
     block: -1,
+    streams: false,
+    calls: [],
     blocks: [],
     subAgents: [],
     permissionMode: null,
@@ -57,6 +70,15 @@ export function nothing(state: ClaudeState): Step {
 /** A line nobody here knows, passed on as it came. */
 export function other(state: ClaudeState, kind: string, line: unknown): Step {
   return { state, outputs: [{ type: 'agent.other', kind, raw: capped(line, MAX_RAW) }] }
+}
+
+/**
+ * A line that comes in the middle of a turn only. From a version that does not say which messages it has, the first of them
+ * proves that it has the one that was written.
+ */
+export function inTurn({ state, outputs }: Step): Step {
+  if (state.tells || state.begun || state.turn !== null) return { state, outputs }
+  return { state: { ...state, begun: true }, outputs: [{ type: 'turn.begun' }, ...outputs] }
 }
 
 /** The list with one more at its end, the oldest given up at the bound. */

@@ -8,12 +8,24 @@ export function stream(state: ClaudeState, line: JsonObject): Step {
   if (event.type === 'content_block_delta') return delta(state, line, event)
   if (event.type === 'message_start') {
     const id = isObject(event.message) ? event.message.id : undefined
-    return typeof id === 'string' ? nothing({ ...state, message: id, block: -1 }) : nothing(state)
+    if (typeof id !== 'string') return nothing(state)
+    const begun = { ...state, message: id, block: -1 }
+    return parentOf(line) === null ? callsMade(begun, true) : nothing(begun)
   }
+  if (event.type === 'message_stop' && parentOf(line) === null) return callsMade(state, false)
   if (event.type === 'content_block_start' && typeof event.index === 'number') {
     return nothing({ ...state, message: messageOf(state, line), block: event.index })
   }
   return nothing(state)
+}
+
+/**
+ * Claude makes a call as soon as the model has written it. Whoever carries them out wants all calls of an answer together,
+ * so they are told when the answer is complete. A new answer without an end of the one before is no reason to wait longer.
+ */
+function callsMade(state: ClaudeState, streams: boolean): Step {
+  const outputs = state.calls.map((call) => ({ type: 'call.asked', ...call }) as const)
+  return { state: { ...state, streams, calls: [] }, outputs }
 }
 
 function delta(state: ClaudeState, line: JsonObject, event: JsonObject): Step {

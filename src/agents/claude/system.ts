@@ -1,8 +1,8 @@
 import type { AgentOutput } from '../../core/event.ts'
-import { asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
+import { asArray, asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
 import { compactBoundary, compactError, compacting, compactionFailed } from './compaction.ts'
 import { modeOf } from './mode.ts'
-import { type ClaudeState, nothing, other, type Step, withSubAgent } from './state.ts'
+import { type ClaudeState, inTurn, nothing, other, type Step, withSubAgent } from './state.ts'
 
 const MAX_INIT = 16 * 1024
 const CHATTER = new Set<unknown>(['thinking_tokens', 'session_state_changed', 'ui_invalidate'])
@@ -17,6 +17,10 @@ export function system(state: ClaudeState, line: JsonObject): Step {
       return compactBoundary(state, line)
     case 'api_retry':
       return { state, outputs: [retry(line)] }
+    case 'model_fallback':
+    case 'model_consent_fallback':
+    case 'model_refusal_fallback':
+      return fallback(state, line)
     case 'permission_denied':
       return { state, outputs: [denied(line)] }
     case 'task_started':
@@ -27,10 +31,14 @@ export function system(state: ClaudeState, line: JsonObject): Step {
   }
 }
 
+/** A version that has it names the messages it has, in `command_lifecycle`. */
+const TELLS = 'msg_lifecycle_v1'
+
 /** Comes at the start of every turn, not of the process. */
 function init(state: ClaudeState, line: JsonObject): Step {
-  return {
-    state: { ...state, permissionMode: asString(line.permissionMode) ?? state.permissionMode },
+  const tells = state.tells || asArray(line.capabilities).includes(TELLS)
+  return inTurn({
+    state: { ...state, tells, permissionMode: asString(line.permissionMode) ?? state.permissionMode },
     outputs: [
       {
         type: 'agent.init',
@@ -40,7 +48,7 @@ function init(state: ClaudeState, line: JsonObject): Step {
         raw: withoutLongLists(line, MAX_INIT),
       },
     ],
-  }
+  })
 }
 
 /**
@@ -48,13 +56,22 @@ function init(state: ClaudeState, line: JsonObject): Step {
  * changed by itself is news. `default` is both our `auto` and our `ask`, so repeating a known mode would be wrong.
  */
 function status(state: ClaudeState, line: JsonObject): Step {
-  if (line.status === 'compacting') return compacting(state)
+  if (line.status === 'compacting') return inTurn(compacting(state))
   if (line.compact_result === 'failed') return compactionFailed(state, compactError(line))
   const now = asString(line.permissionMode)
   if (now === null || now === state.permissionMode) return nothing(state)
   const next = { ...state, permissionMode: now }
   const mode = state.permissionMode === null ? null : modeOf(now)
   return mode === null ? nothing(next) : { state: next, outputs: [{ type: 'mode.observed', mode }] }
+}
+
+/** Another model answers than the one that was chosen: it is overloaded, not paid for, or refuses. */
+function fallback(state: ClaudeState, line: JsonObject): Step {
+  const { outputs } = other(state, `system/${asString(line.subtype)}`, line)
+  const model = asString(line.fallback_model)
+  // One that answers a single request is not what the session uses.
+  const lasts = model !== null && line.scope !== 'local'
+  return { state, outputs: [...(lasts ? [{ type: 'agent.model' as const, model }] : []), ...outputs] }
 }
 
 function retry(line: JsonObject): AgentOutput {

@@ -6,7 +6,16 @@ import { isObject, type JsonObject } from '../json.ts'
 import { limits } from './limits.ts'
 import { assistant, user } from './message.ts'
 import { result } from './result.ts'
-import { type ClaudeState, initialState, nothing, other, remember, type Step } from './state.ts'
+import {
+  type ClaudeState,
+  initialState,
+  inTurn,
+  nothing,
+  other,
+  parentOf,
+  remember,
+  type Step,
+} from './state.ts'
 import { stream } from './stream.ts'
 import { system } from './system.ts'
 
@@ -15,6 +24,16 @@ export const claudeTranslator = { initial: initialState, step } satisfies Transl
 
 function step(state: ClaudeState, line: unknown): Step {
   if (!isObject(line)) return other(state, 'unknown', line)
+  const next = translate(state, line)
+  return isAnswer(line) ? inTurn(next) : next
+}
+
+/** What a sub-agent says may come later than its turn, and what comes as the user's may be about a request of ours. */
+function isAnswer(line: JsonObject): boolean {
+  return (line.type === 'assistant' || line.type === 'stream_event') && parentOf(line) === null
+}
+
+function translate(state: ClaudeState, line: JsonObject): Step {
   switch (line.type) {
     case 'stream_event':
       return stream(state, line)
@@ -45,7 +64,8 @@ function step(state: ClaudeState, line: unknown): Step {
  * A message that comes while another one is worked on is `queued`, and `started` when it is taken into that turn. If the
  * turn is over before, Claude starts it by itself, as the next one.
  */
-function lifecycle(state: ClaudeState, line: JsonObject): Step {
+function lifecycle(before: ClaudeState, line: JsonObject): Step {
+  const state = { ...before, tells: true }
   const { command_uuid: id, state: stage } = line
   if (typeof id !== 'string') return nothing(state)
   const waits = state.waiting.includes(id)

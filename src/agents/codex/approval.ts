@@ -223,17 +223,19 @@ function chosen(input: unknown, decision: Decision): JsonObject {
   return Object.fromEntries(answersOf(input, decision).map(([id, answer]) => [id, { answers: [answer] }]))
 }
 
-/** By the id of each question. People answer by its words, or, when there is but one, in words of their own. */
+/** By the id of each question. */
 function answersOf(input: unknown, decision: Decision): [string, string][] {
   const questions = asArray(asObject(input).questions).map(asObject)
-  return questions.flatMap((question): [string, string][] => {
-    const [id, words] = [asString(question.id) ?? '', asString(question.question) ?? '']
-    const answer =
-      decision.behavior === 'allow'
-        ? (decision.answers?.[words] ?? decision.answers?.[id])
-        : decision.behavior === 'respond' && questions.length === 1
-          ? decision.text
-          : undefined
-    return answer === undefined ? [] : [[id, answer]]
+  const words = inWords(decision, questions.length)
+  return questions.flatMap(({ id, question }): [string, string][] => {
+    const given = decision.behavior === 'allow' ? decision.answers : undefined
+    const answer = given?.[asString(question) ?? ''] ?? given?.[asString(id) ?? ''] ?? words
+    return answer === undefined ? [] : [[asString(id) ?? '', answer]]
   })
+}
+
+/** People answer a question by its words, or, when there is but one, in words of their own; why there is no answer is for all. */
+function inWords(decision: Decision, questions: number): string | undefined {
+  if (decision.behavior === 'deny') return decision.comment || undefined
+  return decision.behavior === 'respond' && questions === 1 ? decision.text : undefined
 }

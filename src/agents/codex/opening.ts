@@ -56,6 +56,7 @@ export function open(session: Session, fresh: boolean, rules: string[] = []): st
       'shell_environment_policy.set.CORRAL_SESSION_ID': session.id,
       ...mcpServers(session.settings.mcpConfig),
       ...(rules.length > 0 && GUARD),
+      ...(session.settings.questions === false && NO_QUESTIONS),
     },
   }
   const [method, threadId] =
@@ -68,6 +69,8 @@ export function open(session: Session, fresh: boolean, rules: string[] = []): st
   // What was said before is in Corral's log: Codex need not tell it again.
   return request(session, 'open', method!, { threadId, ...params, excludeTurns: true }, about)
 }
+
+const NO_QUESTIONS: JsonObject = { 'tools.experimental_request_user_input.enabled': false }
 
 /** Tools of the client's; a conversation keeps those that it began with. */
 function dynamicTools({ clientTools = [] }: SessionSettings): JsonObject {

@@ -166,11 +166,20 @@ function ofItsOwn(state: CodexState, method: string, params: JsonObject): Step {
       return nothing({ ...state, diff: asString(params.diff) || null })
     case 'thread/tokenUsage/updated':
       return tokensUsed(state, params)
+    case 'model/rerouted':
+      return rerouted(state, params)
     case 'error':
       return failing(state, params)
     default:
       return other(state, method, params)
   }
+}
+
+/** Another model answers than the one that was chosen. */
+function rerouted(state: CodexState, params: JsonObject): Step {
+  const model = asString(params.toModel)
+  const { outputs } = other(state, 'model/rerouted', params)
+  return says(state, ...(model === null ? [] : [{ type: 'agent.model' as const, model }]), ...outputs)
 }
 
 function delta(

@@ -4,8 +4,14 @@ import type { Effort } from '../../core/effort.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
-import { compactScript, limitsIn } from './pretence.ts'
-import type { DemoDecision, DemoInput, DemoOutput, DemoResult } from './protocol.ts'
+import { compactScript, fallbackIn, limitsIn } from './pretence.ts'
+import {
+  DEFAULT_MODEL,
+  type DemoDecision,
+  type DemoInput,
+  type DemoOutput,
+  type DemoResult,
+} from './protocol.ts'
 import type { Attachment, Said } from './script.ts'
 import { type Ending, runTurn } from './turn.ts'
 
@@ -15,6 +21,7 @@ export interface ConversationNeeds {
   memory: Memory | null
   directory: string
   mode: Mode
+  model: string
   clock: () => number
   /** Called once, when `finish` was asked for and nothing is left to do. */
   finished(): void
@@ -44,6 +51,9 @@ export function createConversation(needs: ConversationNeeds): Conversation {
   let tools: string[] = []
   let mode = needs.mode
   let effort: Effort | null = null
+  /** The model that was chosen, and the one that it has said it uses since. */
+  let model = needs.model
+  let told: string | null = needs.model
   let running: AbortController | null = null
   let finishing = false
   /** What has been said in this conversation, as far as this process knows. */
@@ -99,6 +109,7 @@ export function createConversation(needs: ConversationNeeds): Conversation {
     const startedAt = needs.clock()
     const text = textOf(prompt.input)
     memory?.add(text, attachmentsOf(prompt.input))
+    useModel(fallbackIn(text) ?? model)
     const windows = limitsIn(text, Date.now())
     if (windows.length > 0) output.emit({ type: 'limits', windows })
     const script = compactScript(text)
@@ -120,6 +131,11 @@ export function createConversation(needs: ConversationNeeds): Conversation {
         durationMs: Math.round(needs.clock() - startedAt),
       },
     })
+  }
+
+  const useModel = (used: string) => {
+    if (used !== told) output.emit({ type: 'model', model: used })
+    told = used
   }
 
   const compact = async (sum: () => Ending | Promise<Ending>): Promise<Ending> => {
@@ -203,8 +219,8 @@ export function createConversation(needs: ConversationNeeds): Conversation {
       else if (line.type === 'settings') ({ system, tools, effort } = line)
       else if (line.type === 'effort') effort = line.effort
       else if (line.type === 'barrier') output.emit({ type: 'barrier', id: line.id })
+      else if (line.type === 'model') [model, told] = [line.model ?? DEFAULT_MODEL, null]
       else if (line.type === 'end') finish(false)
-      // `model`: every name is as good as another here
     },
   }
 }

@@ -11,9 +11,21 @@ export function withFault(output: Output, fault: string | undefined): Output {
     writeSync(2, 'demo agent: told to fail at once (CORRAL_DEMO_FAULT=exit)\n')
     process.exit(3)
   }
+  if (fault === 'deaf') ignoreSignals()
   if (fault === 'garbage') return garbled(output)
   if (fault === 'longline') return lengthy(output)
   return output
+}
+
+/** Deaf to signals, and to the wish to stop (`isDeafTo`); it says which signals it has passed over. */
+function ignoreSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => writeSync(2, `demo agent: ignored ${signal}\n`))
+  }
+}
+
+export function isDeafTo(fault: string | undefined, line: { type: string }): boolean {
+  return fault === 'deaf' && line.type === 'interrupt'
 }
 
 function garbled(output: Output): Output {

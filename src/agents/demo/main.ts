@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { isMode } from '../../core/mode.ts'
 import { createConversation } from './conversation.ts'
-import { withFault } from './fault.ts'
+import { isDeafTo, withFault } from './fault.ts'
 import { parseInput } from './input.ts'
 import { lineSplitter } from './lines.ts'
 import { type Beginning, openMemory, stateDirectory } from './memory.ts'
@@ -24,7 +24,8 @@ function beginning(): Beginning {
   return values.fork === undefined ? { from: 'new' } : { from: 'fork', id: values.fork }
 }
 
-const output = withFault(createOutput(1), process.env['CORRAL_DEMO_FAULT'])
+const fault = process.env['CORRAL_DEMO_FAULT']
+const output = withFault(createOutput(1), fault)
 const memory = openMemory(stateDirectory(process.env), beginning())
 let exitCode = 0
 const conversation = createConversation({
@@ -32,6 +33,7 @@ const conversation = createConversation({
   memory,
   directory: process.cwd(),
   mode: isMode(values.mode) ? values.mode : 'ask',
+  model: values.model,
   clock: () => performance.now(),
   finished: () => process.exit(exitCode),
 })
@@ -42,8 +44,10 @@ function stop(code: number): void {
   conversation.finish(true)
 }
 
-process.on('SIGTERM', () => process.exit(143))
-process.on('SIGINT', () => stop(130))
+if (fault !== 'deaf') {
+  process.on('SIGTERM', () => process.exit(143))
+  process.on('SIGINT', () => stop(130))
+}
 
 output.emit({
   type: 'ready',
@@ -60,6 +64,7 @@ const split = lineSplitter(
   (bytes) => {
     if (bytes.length === 0) return
     const line = parseInput(bytes)
+    if (line && isDeafTo(fault, line)) return
     if (line) conversation.receive(line)
     else notice('bad_line', 'a line on stdin is not of the protocol and was ignored')
   },

@@ -2,7 +2,8 @@ import type { LimitWindow } from '../../core/limits.ts'
 import { markersIn } from './directive.ts'
 
 /*
- * What an agent with a model would know about itself: how full its conversation is, and what is left of its account.
+ * What an agent with a model would know about itself: which one that is, how full its conversation is, and what is left of its
+ * account.
  */
 
 const HOUR = 3_600_000
@@ -15,6 +16,11 @@ const WINDOWS = [
 export function compactScript(text: string): string | null {
   const [, script] = /^\/compact(?:\s+([^]*))?$/.exec(text.trim()) ?? [null, null]
   return script === null ? null : (script ?? '[[say a summary]]')
+}
+
+/** `[[fallback NAME]]`: the model that was chosen is not to be had, and another one answers. */
+export function fallbackIn(text: string): string | null {
+  return markersIn(text, 'fallback').at(-1) ?? null
 }
 
 /** `[[limits 63 21]]`: so many percent of each window are used, and half of its time is left. */

@@ -47,6 +47,7 @@ export type DemoOutput =
   /** The first line. `conversationId` is null when the conversation to resume is not there. */
   | { type: 'ready'; conversationId: string | null; model: string; version: string; about: string }
   | { type: 'models'; models: AgentModel[] }
+  | { type: 'model'; model: string }
   | { type: 'accepted'; turnId: string }
   | { type: 'steer-read'; steerId: string }
   | { type: 'steer-taken'; steerId: string }

@@ -39,11 +39,13 @@ export type Step =
   | { do: 'drip'; words: number; everyMs: number }
   | { do: 'burst'; count: number; bytes: number }
   | { do: 'call'; call: Call }
+  | { do: 'wait'; ms: number }
   | { do: 'fail'; status: number }
   | { do: 'hang' }
 
 const TOOL_SAID_CHARS = 400
 const MAX_WORDS = 1_000_000
+const MAX_WAIT_MS = 3_600_000
 const MAX_BURST_BYTES = 256 * 1024 * 1024
 
 /** A directive that cannot be obeyed; the answer says so. */
@@ -56,7 +58,7 @@ const RULES: Record<string, Rule> = {
   say64: (argument) => [{ do: 'say', text: decoded(argument) }],
   words: (argument) => [{ do: 'say', text: wordsUpTo(numbers(argument, [MAX_WORDS])[0]!) }],
   drip: (argument) => {
-    const [words, everyMs] = numbers(argument, [MAX_WORDS, 3_600_000])
+    const [words, everyMs] = numbers(argument, [MAX_WORDS, MAX_WAIT_MS])
     return [{ do: 'drip', words: words!, everyMs: everyMs! }]
   },
   burst: (argument) => {
@@ -69,6 +71,11 @@ const RULES: Record<string, Rule> = {
     const [text, ...pair] = tokens(argument)
     if (pair.length !== 2) throw new Refusal('expected B64TEXT NAME B64')
     return [{ do: 'say', text: decoded(text!) }, ...calls(pair)]
+  },
+  slowcall: (argument) => {
+    const [ms, rest] = head(argument)
+    const wait: Step = { do: 'wait', ms: numbers(ms, [MAX_WAIT_MS])[0]! }
+    return calls(tokens(rest)).flatMap((call, at) => (at === 0 ? [call] : [wait, call]))
   },
   shell: (command) => [{ do: 'call', call: { tool: 'shell', command } }],
   write: (argument, facts) => {

@@ -22,6 +22,7 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
     raw: line,
   }),
   models: ({ models }) => ({ type: 'models.told', models: Array.isArray(models) ? models : [] }),
+  model: ({ model }) => ({ type: 'agent.model', model }),
   accepted: (line) => ({ type: 'turn.accepted', turnId: line.turnId }),
   'steer-read': (line) => ({ type: 'steer.arrived', steerId: line.steerId }),
   'steer-taken': (line) => ({ type: 'steer.taken', steerId: line.steerId }),
@@ -65,6 +66,7 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
 const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   ready: ['model', 'version'],
   models: [],
+  model: ['model'],
   accepted: ['turnId'],
   'steer-read': ['steerId'],
   'steer-taken': ['steerId'],

@@ -79,6 +79,7 @@ export async function runTurn(needs: TurnNeeds, prompt: string): Promise<Ending>
 function createPlayer(needs: TurnNeeds) {
   const { output, signal } = needs
   let chars = 0
+  let answered = Promise.withResolvers<void>()
 
   const complete = (messageId: string, kind: MessageKind, text: string, aborted = false) => {
     chars += text.length
@@ -138,7 +139,7 @@ function createPlayer(needs: TurnNeeds) {
 
   const carriedOut = async (tool: ToolCall, callId: string): Promise<ToolResult> => {
     // A model has named all its calls before the first one is made.
-    await Promise.resolve()
+    await answered.promise
     const { text, isError } = await needs.call({ type: 'call', requestId: randomUUID(), callId, ...tool })
     return { output: text, isError }
   }
@@ -153,6 +154,7 @@ function createPlayer(needs: TurnNeeds) {
   /** Tools of the client's are called all at once, others one after the other. */
   const play = async (steps: Step[]): Promise<Said[]> => {
     const results: Promise<Said>[] = []
+    answered = Promise.withResolvers()
     for (const step of steps) {
       if (step.do === 'say') speak('text', step.text)
       else if (step.do === 'think') speak('thinking', step.text)
@@ -162,9 +164,11 @@ function createPlayer(needs: TurnNeeds) {
         const used = use(step.call)
         results.push(used)
         if (!needs.offered(toolCallOf(step.call).tool)) await used
-      } else if (step.do === 'fail') throw new ModelFailure(step.status)
+      } else if (step.do === 'wait') await setTimeout(step.ms, undefined, { signal })
+      else if (step.do === 'fail') throw new ModelFailure(step.status)
       else await needs.forever()
     }
+    answered.resolve()
     return Promise.all(results)
   }
   return { play, chars: () => chars }

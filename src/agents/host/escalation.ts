@@ -1,9 +1,25 @@
 import type { Run } from './run.ts'
 
+/** Signals in order; each waits its milliseconds after the one before. */
+export type Steps = [signal: NodeJS.Signals, ms: number][]
+
+/** From the polite interrupt to SIGTERM, from there to SIGKILL. */
+export interface InterruptTimes {
+  interruptMs: number
+  killMs: number
+}
+
+/** What becomes of an agent that was asked to stop and does not. */
+export function afterInterrupt({ interruptMs, killMs }: InterruptTimes): Steps {
+  return [
+    ['SIGTERM', interruptMs],
+    ['SIGKILL', killMs],
+  ]
+}
+
 /** Signals on timers, until somebody says that it is over. One ladder per session. */
 export interface Escalation {
-  /** Each step waits its milliseconds after the one before. */
-  start(run: Run, steps: [signal: NodeJS.Signals, ms: number][]): void
+  start(run: Run, steps: Steps): void
   stop(sessionId: string): void
   stopAll(): void
 }

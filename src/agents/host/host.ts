@@ -9,7 +9,7 @@ import type { Catalog } from '../catalog.ts'
 import { createAnswering } from './answering.ts'
 import { createConversations } from './conversations.ts'
 import { createDelivery } from './delivery.ts'
-import { createEscalation } from './escalation.ts'
+import { afterInterrupt, createEscalation, type InterruptTimes } from './escalation.ts'
 import { untilCommitted } from './patience.ts'
 import { createRun, type Run } from './run.ts'
 import { createSeats } from './seats.ts'
@@ -17,7 +17,7 @@ import type { Spares } from './spares.ts'
 import { createStarter } from './starter.ts'
 import { sweep } from './sweep.ts'
 
-export interface HostOptions {
+export interface HostOptions extends InterruptTimes {
   /** Keep one process started ahead, for agents that can. */
   spare: boolean
   runsDir: string
@@ -28,10 +28,8 @@ export interface HostOptions {
   orphanMs: number
   /** How long an agent may take to open its conversation. */
   readyMs: number
-  /** From the polite interrupt to SIGINT, from there to SIGTERM, from there to SIGKILL. */
-  interruptMs: number
+  /** How long an idle agent may take to say goodbye before it gets SIGTERM. */
   termMs: number
-  killMs: number
 }
 
 export interface HostDeps {
@@ -224,11 +222,7 @@ export function createHost(deps: HostDeps): Host {
     const session = deps.session(sessionId)
     const lines = session ? run.driver.interrupt(session) : []
     run.write(lines).catch((error) => warn('interrupting an agent', error))
-    ladder.start(run, [
-      ['SIGINT', options.interruptMs],
-      ['SIGTERM', options.termMs],
-      ['SIGKILL', options.killMs],
-    ])
+    ladder.start(run, afterInterrupt(options))
   }
 
   const isIdle = ({ ending, sessionId }: Run): boolean =>

@@ -56,15 +56,19 @@ export function createReading(
     return now && translator.initial(now)
   }
 
+  function accept(turnId: string | null): void {
+    acceptedTurn = turnId
+    inTurn = turnId !== null
+  }
+
   function translate(text: string | null, end: number): AgentOutput[] {
     const parsed = parse(text)
     if (parsed === undefined) return garbage++ < MENTIONED ? [strange(text)] : []
     const outputs = step(parsed)
     for (const output of outputs) {
-      if (output.type === 'turn.accepted') {
-        acceptedTurn = output.turnId
-        inTurn = true
-      } else if (output.type === 'barrier.reached') heard.barrier(output.id)
+      if (output.type === 'turn.accepted') accept(output.turnId)
+      else if (output.type === 'turn.begun') accept(session()?.turn?.id ?? null)
+      else if (output.type === 'barrier.reached') heard.barrier(output.id)
       else if (output.type === 'agent.ready') {
         isOpen = output.problem === null
         heard.ready(output.problem)

@@ -147,8 +147,8 @@ export function createSpares({ catalog, launch, parkingDir, newId, warn }: Spare
   }
 }
 
-function keyOf(agent: string, { cwd, ownTools, told }: SpareKind): string {
-  return JSON.stringify([agent, cwd, ownTools, told?.systemPrompt, told?.model])
+function keyOf(agent: string, { cwd, ownTools, questions = true, told }: SpareKind): string {
+  return JSON.stringify([agent, cwd, ownTools, questions, told?.systemPrompt, told?.model])
 }
 
 function isTold({ told }: SpareKind): boolean {

@@ -116,6 +116,12 @@ export function createStarter(deps: StarterDeps): Starter {
 
   const sharing = createSharing({ ...deps, launch: launchTold, follow })
 
+  /** The next session is probably one like this: from now on a spare of its kind is kept, too. */
+  function keepLike({ agent, settings }: Session): void {
+    if (options.spare && settings.questions === false)
+      spares.keep(agent, { ...ANYWHERE, questions: false }, 1)
+  }
+
   /** The waiting spare as this session's process; null when there is none, or it will not do. */
   async function claimSpare(session: Session, driver: AgentDriver): Promise<Run | null> {
     const spare = spares.take(session, driver)
@@ -151,6 +157,7 @@ export function createStarter(deps: StarterDeps): Starter {
       }
       if (driver.shared) return sharing.join(session, driver, detection)
       const claimed = await claimSpare(session, driver)
+      keepLike(session)
       if (claimed) return claimed
       const plan = {
         ...driver.plan(session, detection, newId),

@@ -65,7 +65,8 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
         calls.call('agents.models', { agent }),
         calls.call('agents.list'),
       ])
-      const used = [...new Set(sessions.flatMap(({ model }) => model ?? []))]
+      const names = sessions.flatMap(({ model, modelInUse }) => [model, modelInUse])
+      const used = [...new Set(names)].filter((name) => name !== null)
       return {
         told,
         used,

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { uuid } from '../../core/ids.ts'
 import type { Daemon } from '../../daemon.ts'
 import type { Memory } from '../../dialects/loaf/ports.ts'
+import { within } from '../../dialects/loaf/within.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
 import { isHeadless } from '../../signin/headless.ts'
 import type { Cli, Command } from '../cli.ts'
@@ -21,6 +22,10 @@ const POLL_MS = 50
 const SLOWEST_POLL_MS = 500
 /** Whatever still holds the process when its client has gone has had its chance. */
 const EXIT_MS = 500
+/** An engine that does not stop is left behind after this long. */
+const STOP_MS = 20_000
+/** How long agents outlive an engine that nobody comes after, and that could not end them. */
+const ORPHAN_MS = 10_000
 
 export const rpc: Command = async (cli) => {
   const leaving = Promise.withResolvers<string>()
@@ -33,7 +38,7 @@ export const rpc: Command = async (cli) => {
   }
   const starting = engineFor(cli, quit)
   const engine = await Promise.race([starting, leaving.promise.then(() => null)])
-  if (!engine) return leaveEarly(starting)
+  if (!engine) return leaveEarly(cli, starting)
   try {
     await cli.withDaemon(
       (calls) =>
@@ -44,17 +49,27 @@ export const rpc: Command = async (cli) => {
       { reconnect: true, giveUpMs: CALL_MS },
     )
   } finally {
-    await engine.stop()
-    setTimeout(() => process.exit(), EXIT_MS).unref()
+    await within(STOP_MS, engine.stop())
+    exitSoon()
   }
   return EXIT.ok
 }
 
-/** Whoever has the engine, or starts one here, may take longer than anybody waits. */
-function leaveEarly(starting: Promise<Engine>): number {
-  starting.then(({ stop }) => stop()).catch(() => {})
-  setTimeout(() => process.exit(), EXIT_MS).unref()
+/** Whoever has the engine, or starts one here, may take longer than anybody waits; but nobody else ends its agents. */
+async function leaveEarly(cli: Cli, starting: Promise<Engine>): Promise<number> {
+  const left = starting.then(({ stop }) => stop()).catch(() => {})
+  if (isAlone(cli)) await within(STOP_MS, left)
+  exitSoon()
   return EXIT.ok
+}
+
+function exitSoon(): void {
+  setTimeout(() => process.exit(), EXIT_MS).unref()
+}
+
+/** Its engine is for this client only. */
+function isAlone({ options }: Cli): boolean {
+  return options['standalone'] === true
 }
 
 interface Around {
@@ -86,7 +101,7 @@ async function attend(cli: Cli, { calls, feed, engine, leaving }: Around): Promi
 interface Engine {
   /** Rejects when ours was stopped from outside. */
   stopped: Promise<never>
-  /** What runs goes on for the next one. */
+  /** What runs goes on for the next one, unless there will be none. */
   stop(): Promise<void>
 }
 
@@ -115,7 +130,7 @@ async function engineFor(cli: Cli, quit: AbortController): Promise<Engine> {
     async stop() {
       quit.abort()
       await served
-      await found.own?.stop({ agents: 'keep', now: true })
+      await found.own?.stop({ agents: isAlone(cli) ? 'end' : 'keep', now: true })
     },
   }
 }
@@ -145,7 +160,7 @@ interface Found {
 
 async function findOrHost(cli: Cli, signal: AbortSignal): Promise<Found> {
   const { statusOf } = await import('../detach.ts')
-  const alone = cli.options['standalone'] === true
+  const alone = isAlone(cli)
   const deadline = Date.now() + START_MS
   for (let wait = POLL_MS; ; wait = Math.min(wait * 2, SLOWEST_POLL_MS)) {
     signal.throwIfAborted()
@@ -179,7 +194,9 @@ async function host(cli: Cli): Promise<Daemon> {
     import('../../daemon.ts'),
   ])
   const config = await loadConfig({ env: cli.env, flags })
-  return runDaemon({ config, version, env: cli.env, homedir: homedir(), print: cli.note })
+  const orphanMs = Math.min(config.agents.orphanMs, isAlone(cli) ? ORPHAN_MS : Infinity)
+  const own = { ...config, agents: { ...config.agents, orphanMs } }
+  return runDaemon({ config: own, version, env: cli.env, homedir: homedir(), print: cli.note })
 }
 
 function memoryIn(home: string): Memory {

@@ -2,7 +2,7 @@ import { CorralError } from '../error.ts'
 import type { LoggedEvent } from '../event.ts'
 import type { Log } from '../ports.ts'
 import type { Session } from '../session.ts'
-import { markdownHead, markdownOf, NO_MEMORY, type InputOf, type Memory } from './markdown.ts'
+import { markdownHead, markdownOf, NO_MEMORY, type TurnOf, type Memory } from './markdown.ts'
 
 /** JSON has all there is, for programs; Markdown is for people. */
 export const EXPORT_FORMATS = ['json', 'markdown'] as const
@@ -55,7 +55,7 @@ export function exportPage(
   const made =
     format === 'json'
       ? { text: jsonLines(events, begun), memory }
-      : markdown(events, memory, (turnId) => log.turn(turnId)?.input ?? [])
+      : markdown(events, memory, (turnId) => log.turn(turnId))
   const head = place ? '' : format === 'json' ? jsonHead(session, log.id, until) : markdownHead(session)
   const last = events.at(-1)
   if (!last) return { text: `${head}${made.text}${format === 'json' ? '\n]}\n' : ''}`, next: null }
@@ -77,11 +77,11 @@ function jsonLines(events: LoggedEvent[], begun: boolean): string {
   return events.map(({ json }, at) => `${begun || at > 0 ? ',' : ''}\n${json}`).join('')
 }
 
-function markdown(events: LoggedEvent[], before: Memory, inputOf: InputOf): { text: string; memory: Memory } {
+function markdown(events: LoggedEvent[], before: Memory, turnOf: TurnOf): { text: string; memory: Memory } {
   let memory = before
   let text = ''
   for (const { event } of events) {
-    const told = markdownOf(event, memory, inputOf)
+    const told = markdownOf(event, memory, turnOf)
     memory = told.memory
     if (told.text !== '') text += `\n${told.text}\n`
   }

@@ -1,8 +1,9 @@
 import type { Decision } from '../approval.ts'
 import { type Content } from '../content.ts'
 import type { Event, EventOf } from '../event.ts'
+import { modelInUse } from '../model.ts'
 import type { Session } from '../session.ts'
-import type { Failure } from '../turn.ts'
+import type { Failure, Turn } from '../turn.ts'
 import type { Usage } from '../usage.ts'
 
 /** What later events are read together with. Small: it goes from page to page. */
@@ -15,11 +16,12 @@ export interface Memory {
 
 export const NO_MEMORY: Memory = { tools: {}, asked: {} }
 
-/** What was said in a turn; nothing when that is not kept any more. */
-export type InputOf = (turnId: string) => Content[]
+/** A turn, if it is kept any more. */
+export type TurnOf = (turnId: string) => Turn | null
 
 export function markdownHead(session: Session): string {
-  const { title, agent, model, cwd, createdAt, turnCount, usage } = session
+  const { title, agent, cwd, createdAt, turnCount, usage } = session
+  const model = modelInUse(session)
   const facts = [
     ['Session', code(session.id)],
     ['Agent', model === null ? agent : `${agent} (${model})`],
@@ -32,12 +34,14 @@ export function markdownHead(session: Session): string {
 }
 
 /** A conversation for people, event by event. */
-export function markdownOf(event: Event, memory: Memory, inputOf: InputOf): { text: string; memory: Memory } {
+export function markdownOf(event: Event, memory: Memory, turnOf: TurnOf): { text: string; memory: Memory } {
   switch (event.type) {
     case 'turn.started':
-      return { text: user('You', event.at, inputOf(event.turnId)), memory }
+      return { text: began(event, turnOf(event.turnId)), memory }
     case 'turn.steer_accepted':
-      return { text: user('You, meanwhile', event.at, event.input), memory }
+      return { text: user('You, meanwhile', [event.at], event.input), memory }
+    case 'session.changed':
+      return { text: changed(event), memory }
     case 'message.completed':
       return { text: message(event), memory }
     case 'tool.started': {
@@ -75,10 +79,22 @@ export function markdownOf(event: Event, memory: Memory, inputOf: InputOf): { te
   }
 }
 
-function user(who: string, at: number, input: Content[]): string {
+/** With the mode that it began in, since a change of it is told in its place, and the model that it ran with. */
+function began({ at, mode, model }: Event & { type: 'turn.started' }, turn: Turn | null): string {
+  const known = [mode ?? turn?.mode, turn?.model ?? model]
+  return user('You', [at, ...known.filter((it) => it !== undefined && it !== null)], turn?.input ?? [])
+}
+
+function changed({ mode, model }: EventOf<'session.changed'>): string {
+  const now = [mode, model === null ? 'the agent’s own model' : model].filter((it) => it !== undefined)
+  return now.length === 0 ? '' : `*From now on: ${now.map(flat).join(', ')}*`
+}
+
+function user(who: string, [at, ...about]: [number, ...string[]], input: Content[]): string {
   const parts = input.map((part) => (part.type === 'text' ? part.text : `*(an image, ${part.mediaType})*`))
   const said = parts.length > 0 ? parts.join('\n\n') : '*(not kept any more)*'
-  return `## ${who}\n\n<sub>${new Date(at).toISOString()}</sub>\n\n${said}`
+  const facts = [new Date(at).toISOString(), ...about.map(escaped)].join(' · ')
+  return `## ${who}\n\n<sub>${facts}</sub>\n\n${said}`
 }
 
 function message({ kind, text, aborted, parent }: EventOf<'message.completed'>): string {
@@ -139,8 +155,11 @@ function ofSubAgent(parent: string | null): string {
 }
 
 function folded(summary: string, body: string): string {
-  const safe = flat(summary).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
-  return `<details>\n<summary>${safe}</summary>\n\n${body}\n\n</details>`
+  return `<details>\n<summary>${escaped(summary)}</summary>\n\n${body}\n\n</details>`
+}
+
+function escaped(text: string): string {
+  return flat(text).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
 /** With a fence that is longer than any in the text. */

@@ -6,6 +6,8 @@ import type { NamedModel } from './port.ts'
 export interface Chosen {
   mode: Mode
   model: string | null
+  /** The model that the agent says it uses: not the chosen one if that was left to it, or was not to be had. */
+  modelInUse: string | null
 }
 
 const DESCRIPTIONS: Record<Mode, { name: string; description: string }> = {
@@ -26,7 +28,8 @@ export function modesOf(mode: Mode): SessionModeState {
   return { currentModeId: mode, availableModes: MODES.map((id) => ({ id, ...DESCRIPTIONS[id] })) }
 }
 
-export function configOptions({ mode, model }: Chosen, models: readonly NamedModel[]): SessionConfigOption[] {
+export function configOptions(chosen: Chosen, models: readonly NamedModel[]): SessionConfigOption[] {
+  const { mode, model } = chosen
   const modes: SessionConfigOption = {
     type: 'select',
     id: 'mode',
@@ -41,9 +44,15 @@ export function configOptions({ mode, model }: Chosen, models: readonly NamedMod
   const options = [
     { value: DEFAULT_MODEL, name: 'Default' },
     ...known.map(({ id, name }) => ({ value: id, name })),
-  ]
+  ].map((option) => ({ ...option, ...inUse(option.value, chosen) }))
   const currentValue = model ?? DEFAULT_MODEL
   return [modes, { type: 'select', id: 'model', name: 'Model', category: 'model', currentValue, options }]
+}
+
+/** Beside what is chosen: which model that comes to. */
+function inUse(id: string, { model, modelInUse }: Chosen): { description?: string } {
+  const isChosen = id === (model ?? DEFAULT_MODEL)
+  return isChosen && modelInUse !== null && modelInUse !== id ? { description: `in use: ${modelInUse}` } : {}
 }
 
 function knownModels(model: string | null, models: readonly NamedModel[]): NamedModel[] {
@@ -59,7 +68,7 @@ function knownModels(model: string | null, models: readonly NamedModel[]): Named
 export function openingOf(chosen: Chosen, models: readonly NamedModel[]) {
   const known = knownModels(chosen.model, models)
   const own = { id: DEFAULT_MODEL, name: DEFAULT_MODEL }
-  const availableModels = [own, ...known].map(({ id, name }) => ({ modelId: id, name }))
+  const availableModels = [own, ...known].map(({ id, name }) => ({ modelId: id, name, ...inUse(id, chosen) }))
   return {
     modes: modesOf(chosen.mode),
     configOptions: configOptions(chosen, models),

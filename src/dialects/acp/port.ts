@@ -13,6 +13,7 @@ export interface SessionView {
   title: string | null
   mode: Mode
   model: string | null
+  modelInUse: string | null
   activeAt: number
 }
 

@@ -46,7 +46,8 @@ export interface Room {
 export function openRoom(parts: RoomParts): Room {
   const { corral, editor, session, until, prompts } = parts
   const sessionId = session.id
-  const chosen: Chosen = { mode: session.mode, model: session.model }
+  const { mode, model, modelInUse } = session
+  const chosen: Chosen = { mode, model, modelInUse }
   const teller = createTeller(session.cwd)
   const asking = createAsking({
     cwd: session.cwd,
@@ -79,7 +80,7 @@ export function openRoom(parts: RoomParts): Room {
 
   async function take(event: Event): Promise<void> {
     if (event.type === 'turn.queued') prompts.queued(event.key, event.turnId)
-    const updates = [...(await said(event)), ...teller.step(event), ...beside(event)]
+    const updates = [...(await said(event)), ...teller.step(event), ...beside(event), ...(await used(event))]
     if (live || parts.tellPast) for (const update of updates) await editor.update(update)
     if (event.type === 'approval.requested' && event.open) asking.requested(event.approval)
     if (event.type === 'approval.resolved') asking.resolved(event.approvalId)
@@ -118,6 +119,7 @@ export function openRoom(parts: RoomParts): Room {
   function changed({ mode, model, title }: Extract<Event, { type: 'session.changed' }>): SessionUpdate[] {
     if (mode !== undefined) chosen.mode = mode
     if (model !== undefined) chosen.model = model
+    if (model !== undefined && live) chosen.modelInUse = model
     // Of the past only the end counts, and that is in the answer to the request.
     if (!live) return []
     const updates: SessionUpdate[] = []
@@ -130,6 +132,15 @@ export function openRoom(parts: RoomParts): Room {
     }
     if (title !== undefined) updates.push({ sessionUpdate: 'session_info_update', title })
     return updates
+  }
+
+  /** The agent has said which model it uses; of the past that is known already. */
+  async function used(event: Event): Promise<SessionUpdate[]> {
+    if (!live || (event.type !== 'agent.init' && event.type !== 'agent.model')) return []
+    const now = await corral.session(sessionId).catch(() => null)
+    if (!now || now.modelInUse === chosen.modelInUse) return []
+    chosen.modelInUse = now.modelInUse
+    return [{ sessionUpdate: 'config_option_update', configOptions: configOptions(chosen, parts.models) }]
   }
 
   function close(): void {

@@ -27,6 +27,8 @@ export const TYPES: EventType[] = [
   'tool.completed',
   'approval.requested',
   'approval.resolved',
+  'agent.init',
+  'agent.model',
   'agent.notice',
   'session.changed',
   'session.destroyed',

@@ -4,7 +4,7 @@ import { textFrame } from '../../transports/frames.ts'
 import { notification } from '../../transports/jsonrpc.ts'
 import type { Push } from './pushes.ts'
 import { bothWays, unixTimes } from './spelling.ts'
-import { createTeller, type Teller } from './teller.ts'
+import { createTeller, type Later, type Teller } from './teller.ts'
 
 /** What makes the pushes of one client differ from those of another. */
 export interface Taste {
@@ -79,16 +79,29 @@ function framesOf(push: Push, { unix, aliases }: Taste): Framed[] {
 export interface Broadcast {
   /** The pushes of a batch that has just happened; undefined when it comes from the log. */
   bundleOf(events: LoggedEvent[]): Bundle | undefined
-  /** One that has told what everybody who is up to date has been told. */
-  teller(): Teller
-  /** Somebody listens; returns how to leave. Nothing is done while nobody does. */
-  join(): () => void
+  /** A teller of one client's own, which begins with what everybody who is up to date has been told, or with nothing. */
+  teller(begins: 'up to date' | 'with nothing', tell: Later['tell']): Teller
+  /** Somebody listens, also to what is told between two batches; returns how to leave. Nothing is done while nobody does. */
+  join(between: (bundle: Bundle) => void): () => void
 }
 
-export function createBroadcast(engine: Engine, onFault: (error: unknown) => void): Broadcast {
-  let live = createTeller(engine)
+export interface BroadcastParts {
+  engine: Engine
+  silentMs: number
+  onFault(error: unknown): void
+}
+
+export function createBroadcast({ engine, silentMs, onFault }: BroadcastParts): Broadcast {
+  const listeners = new Set<(bundle: Bundle) => void>()
+  const later: Later = {
+    silentMs,
+    tell(pushes) {
+      const bundle = bundleOf(pushes)
+      for (const between of listeners) between(bundle)
+    },
+  }
+  let live = createTeller(engine, later)
   let subscription: Subscription | null = null
-  let listeners = 0
   let bundles = new WeakMap<LoggedEvent[], Bundle>()
 
   function deliver(events: LoggedEvent[]): void {
@@ -102,16 +115,23 @@ export function createBroadcast(engine: Engine, onFault: (error: unknown) => voi
 
   return {
     bundleOf: (events) => bundles.get(events),
-    teller: () => live.copy(),
+    teller(begins, tell) {
+      const its = { silentMs, tell }
+      return begins === 'up to date' ? live.copy(its) : createTeller(engine, its)
+    },
     // This reader is the first of all of this dialect: a batch has been put into words before any client is handed it.
-    join() {
-      if (listeners++ === 0) {
-        live = createTeller(engine)
+    join(between) {
+      listeners.add(between)
+      if (listeners.size === 1) {
+        live = createTeller(engine, later)
         bundles = new WeakMap()
         subscription = engine.subscribe({ after: engine.head }, deliver, onFault)
       }
       return () => {
-        if (--listeners === 0) subscription?.close()
+        listeners.delete(between)
+        if (listeners.size > 0) return
+        subscription?.close()
+        live.close()
       }
     },
   }

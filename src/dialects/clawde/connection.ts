@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Device } from '../../core/devices.ts'
 import { asCorralError } from '../../core/error.ts'
 import type { LineHandler } from '../../transports/connection.ts'
@@ -8,7 +7,7 @@ import { ClawdeError, CODES, rpcError } from './errors.ts'
 import { createLane } from './lane.ts'
 import { createBucket, SEND_LIMIT } from './limits.ts'
 import type { ClawdeMethod, Context, Services } from './method.ts'
-import { camelCased, unixTimes, withAliases } from './spelling.ts'
+import { anySpelling, unixTimes } from './spelling.ts'
 import { createStream } from './stream.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
@@ -40,13 +39,12 @@ export function dispatcherOf(
 
 /** A method under one of its names, with parameters in any spelling. */
 function callable(method: ClawdeMethod, name: string): Method<Call> {
-  const { aliases = {}, handler, changes, heavy, ownerOnly } = method
-  const known = (params: unknown): unknown => withAliases(camelCased(params), aliases)
+  const { handler, changes, heavy, ownerOnly } = method
   return {
     name,
     summary: method.summary,
     result: method.result,
-    params: z.preprocess(known, method.params),
+    params: anySpelling(method.params, method.aliases),
     handler(params, call) {
       if (ownerOnly && call.device && !call.device.scopes.includes('manage')) {
         throw new ClawdeError('unauthorized', `${name} is not for this device`, {
@@ -69,7 +67,7 @@ function callable(method: ClawdeMethod, name: string): Method<Call> {
 export interface Client {
   /** Null: the owner. */
   device: Device | null
-  /** As `daemon.auth` asked for it. */
+  /** Moments as numbers. */
   unix: boolean
 }
 
@@ -102,7 +100,7 @@ export function serveConnection(
     heldLimit: SEND_LIMIT,
     failed: () => connection.close(1011, 'the log could not be read'),
   })
-  if (unix) stream.taste = { ...stream.taste, unix }
+  stream.taste = { ...stream.taste, unix }
 
   function done(call: Call, json: string | null): void {
     if (json !== null) send(json)

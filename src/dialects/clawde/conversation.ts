@@ -113,11 +113,15 @@ function said(event: Event & { type: 'turn.queued' | 'turn.steer_accepted' }, id
 function streamed(state: Conversation, event: Event & { type: 'message.delta' }): Change[] {
   const { messageId: id, sessionId, at, text } = event
   const known = state.open.get(id)
-  const message: Message = known
-    ? { ...known, content: known.content + text }
-    : { id, sessionId, role: 'assistant', content: text, status: 'streaming', at }
+  const first = known ?? begun(id, sessionId, at)
+  const message: Message = { ...first, content: first.content + text }
   state.open.set(id, message)
-  return [{ kind: known ? 'content' : 'message', message }]
+  return [...(known ? [] : [{ kind: 'message' as const, message: first }]), { kind: 'content', message }]
+}
+
+/** Every message of an assistant begins empty: clients are told of it first, and then what is in it. */
+function begun(id: string, sessionId: string, at: number): Message {
+  return { id, sessionId, role: 'assistant', content: '', status: 'streaming', at }
 }
 
 function completed(state: Conversation, event: Event & { type: 'message.completed' }): Change[] {
@@ -125,7 +129,7 @@ function completed(state: Conversation, event: Event & { type: 'message.complete
   const known = state.open.get(id)
   state.open.delete(id)
   if (!known && text === '') return []
-  const first: Message = known ?? { id, sessionId, role: 'assistant', content: text, status: 'streaming', at }
+  const first = known ?? begun(id, sessionId, at)
   const content = text === '' ? first.content : text
   const message: Message = { ...first, content, status: 'done', ...(aborted && { aborted }) }
   return [...(known ? [] : [{ kind: 'message' as const, message: first }]), { kind: 'content', message }]

@@ -9,7 +9,10 @@ import type { Serving, ServingParts, Update } from './serving.ts'
 export { createClawdeListener } from './listener.ts'
 export { clawdeSettings } from './settings.ts'
 
-export interface ClawdeParts extends Omit<ServingParts, 'metrics' | 'lagMs' | 'port' | 'onFault'> {
+export interface ClawdeParts extends Omit<
+  ServingParts,
+  'metrics' | 'lagMs' | 'silentMs' | 'port' | 'onFault'
+> {
   listener: ClawdeListener
   timing?: ClawdeTiming
   onFault?(error: unknown): void
@@ -18,10 +21,14 @@ export interface ClawdeParts extends Omit<ServingParts, 'metrics' | 'lagMs' | 'p
 export interface ClawdeTiming extends Pick<WebSocketOptions, 'admitMs' | 'pingMs'> {
   /** Who is behind for no longer than this was not slow. */
   lagMs?: number
+  /** Where people are asked: a call of a session that is silent for so long is told as running. */
+  silentMs?: number
 }
 
 /** A single large message fills what may be unsent, and is taken within a moment. */
 const LAG_MS = 1000
+/** Longer than an agent takes from naming a call to asking about it. */
+const SILENT_MS = 10_000
 
 export interface ClawdeDialect {
   /** The status of an open repository is another one now. */
@@ -32,13 +39,14 @@ export interface ClawdeDialect {
 /** ClawDE's daemon protocol, on every path of its port that nobody else serves. */
 export function clawdeDialect(given: ClawdeParts): ClawdeDialect {
   const { listener, onFault = () => {}, timing = {}, ...parts } = given
-  const { lagMs = LAG_MS, ...pace } = timing
+  const { lagMs = LAG_MS, silentMs = SILENT_MS, ...pace } = timing
   const { metrics } = listener
   let serving: Serving | null = null
 
   async function served(): Promise<Serving> {
     const { createServing } = await import('./serving.ts')
-    return (serving ??= createServing({ ...parts, metrics, lagMs, port: () => listener.port, onFault }))
+    const rest = { metrics, lagMs, silentMs, port: () => listener.port, onFault }
+    return (serving ??= createServing({ ...parts, ...rest }))
   }
 
   listener.serve(

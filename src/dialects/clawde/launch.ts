@@ -119,7 +119,10 @@ async function agentFor({ provider, initialMessage }: CreateParams, { providers 
 
 async function placeOf(given: string | undefined, { home, cwd, dataDir }: Context): Promise<string> {
   const path = absolutePath(given ?? cwd, home, 'repoPath')
-  const real = await realpath(path).catch(() => path)
+  const real = await realpath(path).catch(() => null)
+  if (real === null) {
+    throw new ClawdeError('repoNotFound', `There is no directory ${path}`, { reason: 'path_not_found', path })
+  }
   const ours = await realpath(dataDir).catch(() => dataDir)
   if (real === ours || real.startsWith(ours + sep)) {
     throw new ClawdeError('invalidParams', 'repoPath: sessions do not work in the data directory', {

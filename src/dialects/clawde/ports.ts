@@ -33,6 +33,8 @@ export interface RepoStatus {
     readonly path: string
     readonly oldPath: string | null
     readonly status: string
+    /** git's two letters, index and working tree, `.` for unchanged, `??` for untracked. */
+    readonly code: string
   }[]
   readonly truncated: boolean
   readonly isClean: boolean

@@ -30,10 +30,12 @@ export const PUSHES: Readonly<Record<string, string>> = {
   'daemon.updateFailed': 'It could not be fetched, or is not what was signed: `version`, `error`.',
   'session.statusChanged':
     'A session is `idle`, `running`, `paused` or in `error`; then `reason` and `error` say why.',
-  'session.messageCreated': 'A message of the user, or the beginning of one of the assistant: `message`.',
+  'session.messageCreated':
+    'A message of the user, or the beginning of one of the assistant, which is empty: `message`.',
   'session.messageUpdated':
     'The whole `content` so far, which replaces what was there; `status` is `streaming`, at the end `done`.',
-  'session.toolCallCreated': 'A tool call begins, or waits for a human (`pending`): `toolCall`.',
+  'session.toolCallCreated':
+    'A tool call begins, or waits for a human (`pending`) and can be answered: `toolCall`.',
   'session.toolCallUpdated': '`toolCallId`, `status`: pending, running, done, error, rejected.',
   'session.modeChanged': 'A session has another mode: `mode`, `previousMode`.',
   'session.deleted': 'A session is gone.',
@@ -68,25 +70,17 @@ export function pushOfChange(change: Change, seq: number): Push {
 }
 
 export function created(message: Message, seq: number): Push {
-  const { sessionId, role } = message
-  const push = {
-    method: 'session.messageCreated',
-    sessionId,
-    seq,
-    params: { sessionId, message: messageView(message) },
-  }
-  return role === 'assistant' ? { ...push, grown: grown(message, 0) } : push
+  const { sessionId } = message
+  const params = { sessionId, message: messageView(message) }
+  return { method: 'session.messageCreated', sessionId, seq, params }
 }
 
 /** `told`: how much of it has been told before. */
 export function updated(message: Message, seq: number, told: number): Push {
   const { sessionId, id: messageId, content, status, aborted } = message
   const params = { sessionId, messageId, content, status, ...(aborted && { aborted }) }
-  return { method: 'session.messageUpdated', sessionId, seq, params, grown: grown(message, told) }
-}
-
-function grown({ id: messageId, content, status }: Message, told: number): NonNullable<Push['grown']> {
-  return { messageId, content, delta: content.slice(told), done: status === 'done' }
+  const grown = { messageId, content, delta: content.slice(told), done: status === 'done' }
+  return { method: 'session.messageUpdated', sessionId, seq, params, grown }
 }
 
 /** The events that say something by themselves. */

@@ -13,6 +13,7 @@ export function repoView(status: RepoStatus) {
     isClean,
     ahead,
     behind,
+    ...changedIn(status),
     files: status.files.map(({ path, oldPath, status: state }) => ({
       path,
       status: state,
@@ -22,4 +23,20 @@ export function repoView(status: RepoStatus) {
     truncated,
     lastUpdated: new Date().toISOString(),
   })
+}
+
+/** A file that was changed again after it was staged is in two of the lists; one with a conflict is yet to be staged. */
+function changedIn({ files }: RepoStatus) {
+  const where = (fits: (file: RepoStatus['files'][number]) => boolean): string[] =>
+    files.filter(fits).map(({ path }) => path)
+  const isUntracked = (status: string): boolean => status === 'untracked'
+  return {
+    staged: where(
+      ({ code, status }) => !isUntracked(status) && status !== 'conflict' && !code.startsWith('.'),
+    ),
+    unstaged: where(
+      ({ code, status }) => !isUntracked(status) && (status === 'conflict' || !code.endsWith('.')),
+    ),
+    untracked: where(({ status }) => isUntracked(status)),
+  }
 }

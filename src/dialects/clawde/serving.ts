@@ -14,6 +14,8 @@ import { createCounts } from './views.ts'
 type Made = 'broadcast' | 'counts' | 'sending' | 'tell'
 
 export interface ServingParts extends Omit<Services, Made> {
+  /** How long a session is silent before a call is taken for one that nobody is asked about. */
+  silentMs: number
   onFault(error: unknown): void
 }
 
@@ -32,12 +34,12 @@ export interface Update {
   notes: string
 }
 
-export function createServing({ onFault, ...parts }: ServingParts): Serving {
+export function createServing({ onFault, silentMs, ...parts }: ServingParts): Serving {
   const { engine, home } = parts
   const streams = new Set<Stream>()
   const services: Services = {
     ...parts,
-    broadcast: createBroadcast(engine, onFault),
+    broadcast: createBroadcast({ engine, silentMs, onFault }),
     counts: createCounts(engine),
     sending: new Set(),
     tell,
@@ -51,8 +53,9 @@ export function createServing({ onFault, ...parts }: ServingParts): Serving {
   }
 
   return {
-    accept(connection, { device, params }) {
-      const client = { device, unix: params['timestamps'] === 'unix' }
+    accept(connection, { device, params, program }) {
+      const { timestamps } = params
+      const client = { device, unix: timestamps === 'unix' || (timestamps !== 'iso' && !readsTexts(program)) }
       const { stream, ...handler } = serveConnection(connection, services, client, dispatch)
       streams.add(stream)
       return {
@@ -69,4 +72,9 @@ export function createServing({ onFault, ...parts }: ServingParts): Serving {
     updateAvailable: ({ current, latest, notes }) =>
       tell('daemon.updateAvailable', { current, latest, notes, releaseNotesUrl: '', policy: 'manual' }),
   }
+}
+
+/** ClawDE's own applications are written in Dart, and read moments as texts; the protocol has them as numbers. */
+function readsTexts(program: string): boolean {
+  return program.startsWith('Dart/')
 }

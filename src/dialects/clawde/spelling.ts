@@ -1,4 +1,19 @@
+import { z } from 'zod'
+
 type Fields = Record<string, unknown>
+type Aliases = Readonly<Record<string, readonly string[]>>
+
+/** A schema that takes parameters in any spelling; an empty array is none, and null is not given where it means nothing. */
+export function anySpelling<P extends z.ZodType>(schema: P, aliases: Aliases = {}) {
+  const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {}
+  const nullable = Object.keys(shape).filter((name) => shape[name]!.safeParse(null).success)
+  const meaning = new Set(nullable.flatMap((name) => [name, ...(aliases[name] ?? [])]))
+  const known = (params: unknown): unknown => {
+    const given = Array.isArray(params) && params.length === 0 ? {} : params
+    return withAliases(withoutNulls(camelCased(given), meaning), aliases)
+  }
+  return z.preprocess(known, schema)
+}
 
 /** Parameters as the methods know them: `repo_path` is `repoPath`; what came in both spellings is as in ours. */
 export function camelCased(params: unknown): unknown {
@@ -10,8 +25,15 @@ export function camelCased(params: unknown): unknown {
   return { ...Object.fromEntries(others), ...Object.fromEntries(rest) }
 }
 
+/** Many clients write null for what they leave out. */
+function withoutNulls(params: unknown, meaning: ReadonlySet<string>): unknown {
+  if (!isFields(params)) return params
+  const isGiven = ([key, value]: [string, unknown]): boolean => value !== null || meaning.has(key)
+  return Object.fromEntries(Object.entries(params).filter(isGiven))
+}
+
 /** Other names of a parameter, for when it is not given under its own. */
-export function withAliases(params: unknown, aliases: Readonly<Record<string, readonly string[]>>): unknown {
+export function withAliases(params: unknown, aliases: Aliases): unknown {
   if (!isFields(params)) return params
   let known = params
   for (const [name, others] of Object.entries(aliases)) {
@@ -45,7 +67,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Moments are texts; who asked for numbers gets them as seconds. What is in the input of a tool is not ours to change. */
+/** Moments are texts within, and seconds on the wire unless somebody wants texts. What is in the input of a tool is not ours to change. */
 export function unixTimes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(unixTimes)
   if (!isFields(value)) return value

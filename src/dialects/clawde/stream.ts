@@ -2,7 +2,7 @@ import type { Engine, Subscription } from '../../core/api.ts'
 import type { LoggedEvent } from '../../core/event.ts'
 import { bundleOf, EVERYTHING, type Broadcast, type Bundle, type Taste, type Wanted } from './broadcast.ts'
 import type { Push } from './pushes.ts'
-import { createTeller, type Teller } from './teller.ts'
+import type { Teller } from './teller.ts'
 
 export interface StreamOptions {
   engine: Engine
@@ -32,7 +32,9 @@ export interface Stream {
 
 export function createStream(options: StreamOptions): Stream {
   const { engine, broadcast, send, heldLimit, lagMs, failed } = options
-  const leave = broadcast.join()
+  const leave = broadcast.join((bundle) => {
+    if (!own) say(bundle.frames(stream.taste, wanted))
+  })
   let wanted = EVERYTHING
   /** What this client alone has been told, while it reads from the log. */
   let own: Teller | null = null
@@ -51,14 +53,24 @@ export function createStream(options: StreamOptions): Stream {
 
   function deliver(events: LoggedEvent[]): boolean {
     const live = broadcast.bundleOf(events)
-    if (live) own = null
-    else own ??= createTeller(engine)
-    const bundle = live ?? bundleOf(own!.tell(events))
+    // Who tells this client something later has to be who did not tell it before.
+    if (live && !own?.holdsBack) dismiss()
+    else own ??= broadcast.teller('with nothing', tellAlone)
+    const bundle = own ? bundleOf(own.tell(events)) : live!
     if (say(bundle.frames(stream.taste, wanted))) return true
     if (!behind) behindSince = performance.now()
     behind = true
-    own ??= broadcast.teller()
+    own ??= broadcast.teller('up to date', tellAlone)
     return false
+  }
+
+  function tellAlone(pushes: readonly Push[]): void {
+    say(bundleOf(pushes).frames(stream.taste, wanted))
+  }
+
+  function dismiss(): void {
+    own?.close()
+    own = null
   }
 
   function say(frames: readonly Buffer[]): boolean {
@@ -101,7 +113,8 @@ export function createStream(options: StreamOptions): Stream {
     subscribe(after, chosen) {
       subscription.close()
       wanted = chosen
-      own = after < engine.head ? createTeller(engine) : null
+      dismiss()
+      if (after < engine.head) own = broadcast.teller('with nothing', tellAlone)
       behind = false
       subscription = follow(after)
     },
@@ -114,6 +127,7 @@ export function createStream(options: StreamOptions): Stream {
     },
     close() {
       subscription.close()
+      dismiss()
       leave()
     },
   }

@@ -11,6 +11,7 @@ import {
   type Message,
   type ToolCall,
 } from './conversation.ts'
+import { createHeldCalls, type HeldCalls } from './held.ts'
 import { HOUSE_TYPES, houseNews } from './house.ts'
 import { created, PLAIN_TYPES, pushesOf, pushOfChange, updated, type Push } from './pushes.ts'
 import { riskOf } from './risk.ts'
@@ -50,56 +51,75 @@ interface Room {
 /** Turns events into pushes. It remembers what its listeners have been told of the turns that run, and nothing else. */
 export interface Teller {
   tell(events: readonly LoggedEvent[]): Push[]
+  /** Something has happened that nobody has been told of yet. */
+  readonly holdsBack: boolean
   /** Another one that has told the same. */
-  copy(): Teller
+  copy(later: Later): Teller
+  close(): void
 }
 
-export function createTeller(engine: Engine, rooms: Map<string, Room> = new Map()): Teller {
-  /** Pieces that came after each other are told as one. */
+/** What is told because nothing has happened for a while. */
+export interface Later {
+  /** How long a session is silent before a call is taken for one that nobody is asked about. */
+  readonly silentMs: number
+  tell(pushes: Push[]): void
+}
+
+interface Past {
+  readonly rooms: Map<string, Room>
+  readonly held: HeldCalls
+  /** The last event that was looked at. */
+  readonly last: number
+}
+
+export function createTeller(engine: Engine, later: Later, past?: Past): Teller {
+  const { rooms, held } = past ?? { rooms: new Map<string, Room>(), held: createHeldCalls(engine) }
+  let last = past?.last ?? 0
+  let timer: NodeJS.Timeout | null = null
+
+  function watch(): void {
+    if (timer !== null || held.size === 0) return
+    timer = setTimeout(() => {
+      timer = null
+      const changes = held.silentSince(performance.now() - later.silentMs)
+      if (changes.length > 0) later.tell(changes.map((change) => pushOfChange(change, held.limit(last))))
+      watch()
+    }, later.silentMs).unref()
+  }
+
+  /** What comes of one event, after what came before it. */
+  function take(batch: Batch, event: Event, now: number): void {
+    const room = roomOf(event)
+    const made = add(room.conversation, event, (id) => askedBefore(engine, id))
+    const changes = held.sift(event, made, now)
+    if (event.type === 'message.delta') {
+      for (const change of changes) {
+        if ('message' in change) batch.streamed(room, change, event)
+        else batch.say(pushOfChange(change, event.seq - 1))
+      }
+      return
+    }
+    const news = pushesOf(engine, event)
+    if (changes.length + news.length > 0) batch.flush()
+    const told = [...changes.map((change) => pushOf(room, change, event.seq)), ...news]
+    // Only the last one carries the number: who has the others only may ask for this event again.
+    batch.say(...told.map((push, n) => (n < told.length - 1 ? { ...push, seq: event.seq - 1 } : push)))
+    if (isOver(room, event)) rooms.delete(event.sessionId)
+  }
+
   function tell(events: readonly LoggedEvent[]): Push[] {
-    const pushes: Push[] = []
-    const pending = new Map<string, { message: Message; seq: number; isNew: boolean; at: number }>()
-
-    function flush(): void {
-      for (const { message, seq, isNew, at } of pending.values()) {
-        const { marks } = rooms.get(message.sessionId)!
-        const mark = marks.get(message.id)
-        if (isNew) pushes.push(created(message, seq))
-        else if (isDue(message, mark, at)) pushes.push(updated(message, seq, mark?.length ?? 0))
-        else continue
-        marks.set(message.id, { length: message.content.length, at })
-      }
-      pending.clear()
-    }
-
-    function streamed({ kind, message }: Change & { message: Message }, { seq, at }: Event): void {
-      const isNew = kind === 'message' || pending.get(message.id)?.isNew === true
-      pending.set(message.id, { message, seq, isNew, at })
-    }
-
+    const batch = createBatch(held)
+    const now = performance.now()
     for (const logged of events) {
-      if (HOUSE.has(logged.type)) {
-        const { seq } = logged
-        flush()
-        pushes.push(...houseNews(engine, logged.event).map((told) => ({ ...told, sessionId: null, seq })))
+      const { type, seq } = logged
+      if (HOUSE.has(type)) {
+        batch.say(...houseNews(engine, logged.event).map((told) => ({ ...told, sessionId: null, seq })))
       }
-      if (!TOLD.has(logged.type)) continue
-      const { event } = logged
-      const room = roomOf(event)
-      const changes = add(room.conversation, event, (id) => askedBefore(engine, id))
-      if (event.type === 'message.delta') {
-        for (const change of changes) if ('message' in change) streamed(change, event)
-        continue
-      }
-      const news = pushesOf(engine, event)
-      if (changes.length + news.length > 0) flush()
-      const told = [...changes.map((change) => pushOf(room, change, event.seq)), ...news]
-      // Only the last one carries the number: who has the others only may ask for this event again.
-      pushes.push(...told.map((push, n) => (n < told.length - 1 ? { ...push, seq: event.seq - 1 } : push)))
-      if (isOver(room, event)) rooms.delete(event.sessionId)
+      if (TOLD.has(type)) take(batch, logged.event, now)
     }
-    flush()
-    return pushes
+    last = events.at(-1)?.seq ?? last
+    watch()
+    return batch.pushes()
   }
 
   /** What a session was in the middle of when this one began to listen is in the log. */
@@ -112,14 +132,66 @@ export function createTeller(engine: Engine, rooms: Map<string, Room> = new Map(
     return room
   }
 
+  watch()
   return {
     tell,
-    copy() {
+    get holdsBack() {
+      return held.size > 0
+    },
+    copy(its) {
       const copies = [...rooms].map(([id, { conversation, marks }]): [string, Room] => [
         id,
         { conversation: copyOf(conversation), marks: new Map(marks) },
       ])
-      return createTeller(engine, new Map(copies))
+      return createTeller(engine, its, { rooms: new Map(copies), held: held.copy(), last })
+    },
+    close() {
+      if (timer !== null) clearTimeout(timer)
+    },
+  }
+}
+
+interface Batch {
+  streamed(room: Room, change: Change & { message: Message }, event: Event): void
+  /** Tells the pieces first. */
+  say(...pushes: Push[]): void
+  flush(): void
+  pushes(): Push[]
+}
+
+/** What is told of events that came together. Pieces that came after each other are told as one. */
+function createBatch(held: HeldCalls): Batch {
+  const pushes: Push[] = []
+  const pending = new Map<string, { room: Room; message: Message; seq: number; isNew: boolean; at: number }>()
+
+  function add(push: Push): void {
+    pushes.push(held.size === 0 ? push : { ...push, seq: held.limit(push.seq) })
+  }
+
+  function flush(): void {
+    for (const { room, message, seq, isNew, at } of pending.values()) {
+      const mark = room.marks.get(message.id)
+      if (!isNew && !isDue(message, mark, at)) continue
+      if (isNew) add(created({ ...message, content: '' }, seq - 1))
+      add(updated(message, seq, mark?.length ?? 0))
+      room.marks.set(message.id, { length: message.content.length, at })
+    }
+    pending.clear()
+  }
+
+  return {
+    streamed(room, { kind, message }, { seq, at }) {
+      const isNew = kind === 'message' || pending.get(message.id)?.isNew === true
+      pending.set(message.id, { room, message, seq, isNew, at })
+    },
+    flush,
+    say(...told) {
+      if (told.length > 0) flush()
+      for (const push of told) add(push)
+    },
+    pushes() {
+      flush()
+      return pushes
     },
   }
 }

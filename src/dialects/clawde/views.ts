@@ -1,5 +1,6 @@
 import type { Engine } from '../../core/api.ts'
 import type { EventType } from '../../core/event.ts'
+import { modelInUse } from '../../core/model.ts'
 import { tierOf, type Session } from '../../core/session.ts'
 import { callIdOf, isShown, type Message, type ToolCall } from './conversation.ts'
 import { scopesOf } from './permissions.ts'
@@ -17,7 +18,8 @@ function moments(at: number): { createdAt: string; createdAtUnix: number } {
 }
 
 export function sessionView(session: Session, messageCount: number) {
-  const { id, agent, cwd, title, model, createdAt, activeAt, parentId, usage } = session
+  const { id, agent, cwd, title, model: modelOverride, createdAt, activeAt, parentId, usage } = session
+  const model = modelInUse(session)
   const permissions = scopesOf(session)
   return bothWays({
     id,
@@ -33,7 +35,8 @@ export function sessionView(session: Session, messageCount: number) {
     queued: session.queue.length,
     pendingToolCalls: session.approvals.flatMap((one) => (one.decision === null ? [callIdOf(one)] : [])),
     ...(permissions && { permissions }),
-    ...(model !== null && { model, modelOverride: model }),
+    ...(model !== null && { model }),
+    ...(modelOverride !== null && { modelOverride }),
     ...(parentId !== null && { parentId }),
     ...(session.lastError && { error: session.lastError.message }),
     usage: bothWays({

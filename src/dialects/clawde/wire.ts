@@ -11,7 +11,7 @@ export const nothing = z.looseObject({})
 export const sessionId = z.string().min(1).describe('of the session')
 export const SESSION_ID = { sessionId: ['id', 'session'] } as const
 
-const moment = z.string().describe('ISO 8601')
+export const moment = z.union([z.number(), z.string()]).describe('seconds, or ISO 8601')
 
 export const daemonStatus = z.object({
   version: z.string(),
@@ -134,8 +134,11 @@ export const repoStatus = z.object({
   isClean: z.boolean(),
   ahead: z.number(),
   behind: z.number(),
+  staged: z.array(z.string()),
+  unstaged: z.array(z.string()),
+  untracked: z.array(z.string()),
   files: z.array(z.object({ path: z.string(), status: z.string(), oldPath: z.string().exactOptional() })),
   hasConflicts: z.boolean(),
   truncated: z.boolean(),
-  lastUpdated: moment,
+  lastUpdated: z.string(),
 })

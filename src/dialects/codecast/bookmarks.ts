@@ -11,6 +11,8 @@ export const OWNER = 'codecast'
 export interface Bookmarks {
   opened(turnId: string): void
   closed(turnId: string, complete: boolean): void
+  /** Whether the client knows that it has to come back for this turn. */
+  told(turnId: string, knows: boolean): void
   /** Bookmarks of turns that no open stream is telling, oldest first. */
   waiting(sessionId: string): Bookmark[]
   moved(bookmark: Bookmark, seq: number): void
@@ -25,7 +27,7 @@ export function createBookmarks(engine: Engine, log: DialectLog): Bookmarks {
   const open = new Map<string, number>()
   /** What is on its way to the log: a turn's new place, `Infinity` for done. */
   const uncommitted = new Map<string, number>()
-  /** Turns whose loss the client knows of. */
+  /** Turns that the client knows it has to come back for. */
   const known = new Set<string>()
 
   function store(turnId: string, place: number, commit: () => Promise<void>): void {
@@ -61,6 +63,10 @@ export function createBookmarks(engine: Engine, log: DialectLog): Bookmarks {
       if (left > 0) open.set(turnId, left)
       else open.delete(turnId)
       if (complete) done(turnId)
+      else known.delete(turnId)
+    },
+    told(turnId, knows) {
+      if (knows) known.add(turnId)
       else known.delete(turnId)
     },
     waiting,

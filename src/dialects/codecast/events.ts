@@ -2,6 +2,7 @@ import { textOf } from '../../core/content.ts'
 import type { Event, LoggedEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
+import { waitingEvent } from './waiting.ts'
 import type { WireEvent } from './wire.ts'
 
 export interface TurnMapperOptions {
@@ -10,6 +11,8 @@ export interface TurnMapperOptions {
   nativeId(): string | null
   /** The tool of a call that started before the first event that is mapped. */
   toolOf(callId: string, before: number): string | null
+  /** Whether an approval still waits for somebody. */
+  isOpen(approvalId: string): boolean
 }
 
 /** What one logged event is on the wire; nothing, often. */
@@ -43,6 +46,12 @@ export function createTurnMapper(options: TurnMapperOptions): TurnMapper {
     }
   }
 
+  /** For programs; and in words, as long as there is something to do about it. */
+  function requested(event: Event & { type: 'approval.requested' }): WireEvent[] {
+    const { approval } = event
+    return [approvalRequested(event), ...(options.isOpen(approval.id) ? [waitingEvent(approval)] : [])]
+  }
+
   function one(event: Event): WireEvent[] {
     switch (event.type) {
       case 'agent.init':
@@ -69,7 +78,7 @@ export function createTurnMapper(options: TurnMapperOptions): TurnMapper {
       case 'tool.completed':
         return [toolResult(event)]
       case 'approval.requested':
-        return quiet.has(event.approval.id) ? [] : [approvalRequested(event)]
+        return quiet.has(event.approval.id) ? [] : requested(event)
       case 'approval.resolved':
         return quiet.delete(event.approvalId) ? [] : [approvalResolved(event)]
       default:

@@ -110,6 +110,8 @@ async function create(deps: MethodDeps, params: wire.CreateParams): Promise<{ se
     mode,
     model,
     title,
+    // Nothing in this protocol can answer one.
+    settings: { questions: false },
     origin: 'codecast',
     ...(key === undefined ? {} : { key }),
   })

@@ -40,6 +40,14 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
     writer.end(DONE)
   }
 
+  /** The message waits and its sender does not: the bookmark stays, so `session.reconnect` has the answer. */
+  function queue({ turnId, position }: Sent, res: ServerResponse): void {
+    bookmarks.told(turnId, true)
+    const writer = createSseWriter(res, { onSettled: (received) => bookmarks.told(turnId, received) })
+    tell(writer, { type: 'queued', position })
+    writer.end(DONE)
+  }
+
   function commit(params: SendParams): Promise<Sent> {
     const { sessionId, key } = params
     const input = contentOf(params)
@@ -94,6 +102,7 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
       if (sent.repeated && sent.seq < engine.oldest && isOver(engine, sent.turnId)) {
         return refuse(res, 'This message was answered so long ago that its events are no longer kept')
       }
+      if (sent.position > 0 && !params.follow) return queue(sent, res)
       follow(params, sent, res)
     },
     stop() {

@@ -27,6 +27,13 @@ export function turnMapper(engine: Engine, sessionId: string, turnId: string): T
       }
       return null
     },
+    isOpen(approvalId) {
+      try {
+        return engine.approval(approvalId).decision === null
+      } catch {
+        return false
+      }
+    },
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Engine } from '../../core/api.ts'
 import type { EventType } from '../../core/event.ts'
+import { modelInUse } from '../../core/model.ts'
 import { type Session, statusOf } from '../../core/session.ts'
 import type { Bookmarks } from './bookmarks.ts'
 import type { QueueView, SessionView } from './wire.ts'
@@ -34,7 +35,7 @@ export function sessionView(session: Session): SessionView {
     mode: session.mode,
     cliType: session.agent,
     sdkSessionId: session.nativeId,
-    model: session.model,
+    model: modelInUse(session),
     createdAt: new Date(session.createdAt).toISOString(),
     lastActivityAt: new Date(session.activeAt).toISOString(),
   }
@@ -81,7 +82,8 @@ export function healthView(engine: Engine, uptime: number, versions: Versions): 
   return {
     ok: true,
     sessions: idle + busy,
-    sessionsByStatus: { idle, busy },
+    // A session whose turn has failed takes the next message, and one that was destroyed is no more: see `session.list`.
+    sessionsByStatus: { idle, busy, error: 0, destroyed: 0 },
     uptime,
     memory: { rss: megabytes(rss), heapUsed: megabytes(heapUsed), heapTotal: megabytes(heapTotal) },
     rustVersion: `n/a (corral, node ${process.versions.node})`,

@@ -52,11 +52,19 @@ export const sendParams = session.extend({
   images: z.array(image).max(32).optional(),
   key: key.optional(),
   ids: z.boolean().optional(),
+  /** Stay on the stream when the message has to wait, and be told its turn. */
+  follow: z.boolean().optional(),
 })
 
 export const resumeParams = session.extend({ sdkSessionId: optionalText })
 export const setModeParams = session.extend({ mode })
-export const setModelParams = session.extend({ model: optionalText })
+/** Null, which the original's client sends, gives the choice back to the agent; not to name a model at all is a mistake. */
+export const setModelParams = session.extend({
+  model: z
+    .string()
+    .nullable()
+    .transform((model) => model || null),
+})
 export const reconnectParams = session.extend({ after: z.int().min(0).optional() })
 
 export type CreateParams = z.output<typeof createParams>

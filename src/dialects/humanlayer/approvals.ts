@@ -77,7 +77,7 @@ export function approvalView(row: ApprovalRow): Record<string, unknown> {
     function_args: args,
     requested_at,
     created_at: requested_at,
-    ...(timeoutAt !== null && { timeout_at: isoTime(timeoutAt) }),
+    timeout_at: timeoutAt === null ? null : isoTime(timeoutAt),
     ...responded,
     ...(row.decidedBy !== null && { decided_by: row.decidedBy }),
     ...nested(row, { ids, args, status: { requested_at, ...responded } }),

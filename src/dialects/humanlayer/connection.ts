@@ -1,19 +1,9 @@
 import { z } from 'zod'
 import type { LineConnection, LineHandler } from '../../transports/unix.ts'
+import { errorOf, INTERNAL_ERROR, INVALID_REQUEST, wrongParams } from './errors.ts'
 import { createLane, type Gate } from './lane.ts'
 import { HumanLayerError } from './method.ts'
-import {
-  errorLine,
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  INVALID_REQUEST,
-  parseErrorLine,
-  readRequest,
-  resultLine,
-  wrongParams,
-  type Dispatch,
-  type Request,
-} from './rpc.ts'
+import { errorLine, readRequest, resultLine, type Dispatch, type Request } from './rpc.ts'
 import { createSubscriptions, subscribeParams, type SubscriptionOptions } from './subscription.ts'
 
 /** Requests of one connection that may be under way, with no more bytes than a line has; then nothing more is read. */
@@ -53,6 +43,15 @@ export function serveConnection(connection: LineConnection, options: ConnectionO
     return hasRoom
   }
 
+  function refuse(error: HumanLayerError, id?: string): void {
+    send(
+      errorLine(
+        errorOf(error, () => undefined),
+        id,
+      ),
+    )
+  }
+
   /** Nothing more is read; what is under way is still answered. */
   function finish(): void {
     finishing = true
@@ -82,21 +81,21 @@ export function serveConnection(connection: LineConnection, options: ConnectionO
   function subscribe({ params }: Request): void {
     const parsed = subscribeParams.safeParse(params)
     if (!parsed.success) {
-      send(errorLine(wrongParams(INVALID_PARAMS, parsed.error)))
+      send(errorLine(wrongParams(parsed.error)))
       return finish()
     }
     try {
       subscriptions.open(parsed.data)
     } catch (error) {
       if (!(error instanceof HumanLayerError)) throw error
-      send(errorLine({ code: INTERNAL_ERROR, message: error.message, data: error.data }))
+      refuse(error)
     }
   }
 
   function unsubscribe({ id, params }: Request): void {
     const parsed = unsubscribeParams.safeParse(params)
     if (!parsed.success) {
-      send(errorLine(wrongParams(INTERNAL_ERROR, parsed.error), id))
+      send(errorLine(wrongParams(parsed.error), id))
       return
     }
     const { subscription_id: given } = parsed.data
@@ -105,21 +104,21 @@ export function serveConnection(connection: LineConnection, options: ConnectionO
       return
     }
     const message = given ? `subscription not found: ${given.slice(0, 100)}` : 'subscription_id is required'
-    const data = { code: given ? 'subscription_not_found' : 'invalid_params', field: 'subscription_id' }
-    send(errorLine({ code: INTERNAL_ERROR, message, data }, id))
+    const code = given ? 'subscription_not_found' : 'invalid_params'
+    refuse(new HumanLayerError(message, { code, field: 'subscription_id' }), id)
   }
 
   return {
     line(line) {
       if (finishing) return
       const request = readRequest(line)
-      if (!request) return void send(parseErrorLine)
+      if (typeof request === 'string') return void send(request)
       if (request.method === 'Subscribe') return subscribe(request)
       if (request.method === 'Unsubscribe' && request.versioned) return unsubscribe(request)
       const bytes = line.length
       begun(bytes)
       const reply = (text: string): void => done(text, bytes)
-      if (!heavy.has(request.method)) return dispatch(request, reply)
+      if (!heavy.has(request.method ?? '')) return dispatch(request, reply)
       lane.add((next) =>
         dispatch(request, (text) => {
           reply(text)

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Engine } from '../../core/api.ts'
+import type { ErrorCode } from '../../core/error.ts'
 
 /** What HumanLayer clients get when they do not say. */
 export interface HumanLayerOptions {
@@ -36,12 +37,25 @@ export function method<P extends z.ZodType>(descriptor: HumanLayerMethod<P>): Hu
   return descriptor
 }
 
+/** Stable names of what is refused here, for programs; beside those of the core. */
+export type RefusalCode =
+  | 'invalid_params'
+  | 'wrong_status'
+  | 'timeout'
+  | 'too_many_subscriptions'
+  | 'subscription_not_found'
+
+interface RefusalData {
+  code: RefusalCode | ErrorCode
+  /** What is wrong. */
+  field?: string
+}
+
 /** A refusal in this protocol's own words. */
 export class HumanLayerError extends Error {
-  /** A stable name and the field that is wrong, for programs. */
-  readonly data: { code: string; field?: string }
+  readonly data: RefusalData
 
-  constructor(message: string, data: { code: string; field?: string }) {
+  constructor(message: string, data: RefusalData) {
     super(message)
     this.name = 'HumanLayerError'
     this.data = data

@@ -1,48 +1,44 @@
 import { isUtf8 } from 'node:buffer'
-import type { z } from 'zod'
-import { asCorralError, CorralError } from '../../core/error.ts'
-import { HumanLayerError, type Context, type HumanLayerMethod } from './method.ts'
+import {
+  errorOf,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  PARSE_ERROR,
+  type RpcError,
+  wrongParams,
+} from './errors.ts'
+import type { Context, HumanLayerMethod } from './method.ts'
 
-export const INVALID_PARAMS = -32602
-export const INTERNAL_ERROR = -32603
-export const INVALID_REQUEST = -32600
-const PARSE_ERROR = -32700
-const METHOD_NOT_FOUND = -32601
 const NAME_LIMIT = 200
 
 /** One request as it came, but for the case of its keys. */
 export interface Request {
   /** JSON already: whatever it was, the answer carries it back. */
   id: string
-  method: string
+  /** Null: it names none. */
+  method: string | null
   params: unknown
   /** It says that it is JSON-RPC 2.0. */
   versioned: boolean
 }
 
-export interface RpcError {
-  code: number
-  message: string
-  data?: unknown
-}
-
-/** Null: this is not a request at all. */
-export function readRequest(line: Buffer): Request | null {
-  if (!isUtf8(line)) return null
+/** What is no request is the line that says so. */
+export function readRequest(line: Buffer): Request | string {
+  if (!isUtf8(line)) return parseErrorLine
   try {
     return requestOf(JSON.parse(line.toString()))
   } catch {
-    return null
+    return parseErrorLine
   }
 }
 
-function requestOf(value: unknown): Request | null {
-  if (typeof value !== 'object' || Array.isArray(value)) return null
+function requestOf(value: unknown): Request | string {
+  if (typeof value !== 'object' || Array.isArray(value)) return invalidLine('must be an object')
   const { jsonrpc, id = null, method = null, params = null } = value === null ? {} : lowerKeys(value)
-  if (method !== null && typeof method !== 'string') return null
+  if (method !== null && typeof method !== 'string') return invalidLine(METHODLESS, JSON.stringify(id))
   return {
     id: JSON.stringify(id),
-    method: method ?? '',
+    method,
     params: isObject(params) ? lowerKeys(params) : (params ?? {}),
     versioned: jsonrpc === '2.0',
   }
@@ -85,7 +81,7 @@ export function createDispatch(
     let value: unknown
     try {
       const parsed = method.params.safeParse(params)
-      if (!parsed.success) return reply(errorLine(wrongParams(INTERNAL_ERROR, parsed.error), id))
+      if (!parsed.success) return reply(errorLine(wrongParams(parsed.error), id))
       value = method.handler(parsed.data, context)
     } catch (error) {
       return fail(error)
@@ -96,10 +92,8 @@ export function createDispatch(
 
   return (request, reply) => {
     const { id, versioned, method: name } = request
-    if (!versioned) {
-      const message = 'Invalid request: must be JSON-RPC 2.0'
-      return reply(errorLine({ code: INVALID_REQUEST, message }, id))
-    }
+    if (!versioned) return reply(invalidLine('must be JSON-RPC 2.0', id))
+    if (name === null) return reply(invalidLine(METHODLESS, id))
     const method = table.get(name)
     if (method) return call(method, request, reply)
     const message = `Method not found: ${name.slice(0, NAME_LIMIT)}`
@@ -107,31 +101,13 @@ export function createDispatch(
   }
 }
 
-/** The error for parameters that a schema refuses: the first thing that is wrong. */
-export function wrongParams(code: number, { issues }: z.ZodError): RpcError {
-  const { path = [], message: problem = 'wrong' } = issues[0] ?? {}
-  const field = path.join('.')
-  const message = `invalid request: ${field ? `${field}: ` : ''}${problem}`
-  return { code, message, data: { code: 'invalid_params', field } }
-}
+const parseErrorLine = errorLine({ code: PARSE_ERROR, message: 'Parse error' })
 
-/** What a handler threw, in this protocol's words. A fault of ours is for the log, not for the client. */
-function errorOf(thrown: unknown, onFault: (error: unknown) => void): RpcError {
-  const code = INTERNAL_ERROR
-  if (thrown instanceof HumanLayerError) return { code, message: thrown.message, data: thrown.data }
-  const error = asCorralError(thrown)
-  if (error.code === 'internal') onFault(thrown)
-  const data = { code: error.code, ...fieldOf(error) }
-  if (!(thrown instanceof CorralError)) return { code, message: 'internal error', data }
-  if (error.code !== 'session_not_found') return { code, message: error.message, data }
-  return { code, message: `session not found: ${String(error.data['sessionId'])}`, data }
-}
+const METHODLESS = 'must name a method'
 
-function fieldOf({ data }: CorralError): { field?: unknown } {
-  return data['field'] === undefined ? {} : { field: data['field'] }
+function invalidLine(problem: string, id?: string): string {
+  return errorLine({ code: INVALID_REQUEST, message: `Invalid request: ${problem}` }, id)
 }
-
-export const parseErrorLine = errorLine({ code: PARSE_ERROR, message: 'Parse error' })
 
 /** `result` is JSON already, and so is `id`. */
 export function resultLine(result: string, id = 'null'): string {

@@ -89,12 +89,11 @@ function openReader(
   wanted: Wanted,
 ): Reader {
   const filter = wanted.sessionId === undefined ? {} : { sessionId: wanted.sessionId }
-  let spokeAt = performance.now()
   let full = false
   let subscription = follow(wanted.after)
   // Somebody who replays is behind by choice: slow is who falls further behind than it has been before.
   let leastBehind = behind()
-  let timer = setTimeout(beat, heartbeatMs).unref()
+  const timer = setInterval(() => full || say(HEARTBEAT), heartbeatMs).unref()
 
   // The types are not chosen by the engine: every reader gets the same array, and the same text is sent to all.
   function follow(after: number): Subscription {
@@ -106,7 +105,6 @@ function openReader(
   }
 
   function say(text: string | Buffer): void {
-    spokeAt = performance.now()
     full = !send(text)
   }
 
@@ -115,12 +113,6 @@ function openReader(
     if (text.length > 0) say(text)
     if (full) leastBehind = Math.min(leastBehind, behind())
     return !full
-  }
-
-  function beat(): void {
-    const left = heartbeatMs - (performance.now() - spokeAt)
-    if (left <= 0 && !full) say(HEARTBEAT)
-    timer = setTimeout(beat, left > 0 ? left : heartbeatMs).unref()
   }
 
   function skip(): void {
@@ -142,7 +134,7 @@ function openReader(
       subscription.resume()
     },
     close() {
-      clearTimeout(timer)
+      clearInterval(timer)
       subscription.close()
     },
   }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Engine } from '../../core/api.ts'
+import { modelInUse } from '../../core/model.ts'
 import { FOR_EVER, type Rules } from '../../core/rule.ts'
 import { openApprovals, type Session } from '../../core/session.ts'
 import type { Turn } from '../../core/turn.ts'
@@ -29,17 +30,6 @@ export async function sessionList(engine: Engine, sessions: Session[]): Promise<
   return list
 }
 
-/** A session on its own: also with the model that the agent itself has named. */
-export function sessionState(engine: Engine, session: Session): Record<string, unknown> {
-  const modelId = observedModel(engine, session.id)
-  const model = session.model ?? modelId
-  return {
-    ...sessionView(engine, session),
-    ...(model !== null && { model }),
-    ...(modelId !== null && { model_id: modelId }),
-  }
-}
-
 interface SessionView extends Record<string, unknown> {
   query: string
   result?: TurnResult
@@ -51,7 +41,7 @@ interface TurnResult extends Record<string, unknown> {
 }
 
 /** The fields of every age, and nothing that is secret. */
-function sessionView(engine: Engine, session: Session): SessionView {
+export function sessionView(engine: Engine, session: Session): SessionView {
   const { id, usage, lastError } = session
   const turns = engine.turns(id, LAST_TURNS)
   const query = queryOf(engine, id, turns)
@@ -60,6 +50,7 @@ function sessionView(engine: Engine, session: Session): SessionView {
   const over = status === 'completed' || status === 'failed'
   const endedAt = over ? isoTime(last?.endedAt ?? session.activeAt) : null
   const createdAt = isoTime(session.createdAt)
+  const model = modelInUse(session)
   return {
     id,
     run_id: runIdOf(id),
@@ -77,7 +68,8 @@ function sessionView(engine: Engine, session: Session): SessionView {
     query,
     summary: summaryOf(query),
     title: session.title ?? '',
-    ...(session.model !== null && { model: session.model }),
+    ...(model !== null && { model }),
+    ...(session.usedModel && { model_id: session.usedModel }),
     agent: session.agent,
     mode: session.mode,
     working_dir: session.cwd,
@@ -111,12 +103,6 @@ function queryOf(engine: Engine, sessionId: string, turns: readonly Turn[]): str
   if (turns.length < LAST_TURNS) return last ? textOfInput(last.input) : ''
   const [first] = engine.events({ sessionId, after: 0, types: ['turn.queued'], limit: 1 })
   return first?.event.type === 'turn.queued' ? textOfInput(first.event.input) : ''
-}
-
-function observedModel(engine: Engine, sessionId: string): string | null {
-  const before = engine.head + 1
-  const [init] = engine.events({ sessionId, before, types: ['agent.init'], limit: 1 })
-  return init?.event.type === 'agent.init' ? init.event.model : null
 }
 
 function tokens(usage: Usage): Record<string, number> {

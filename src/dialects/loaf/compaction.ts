@@ -10,6 +10,11 @@ const COMPRESSING = 'compressing context...'
 const INTERRUPTED = 'it was interrupted'
 const UNFINISHED = 'the turn was over before it was done'
 
+/** Whether this message is not one, but the wish of `/compress`. */
+export function isWish({ key, input }: Of<'turn.queued'>): boolean {
+  return key?.startsWith(COMPRESS) === true && isCompaction(input)
+}
+
 /** What came of summing up a conversation, in the words of the protocol. */
 export interface Compaction {
   compressed: boolean
@@ -113,9 +118,9 @@ export function createCompaction(record: ConversationRecord, now: Now) {
 
   return {
     /** Whether this message is not one, but the wish to have it done. */
-    isWish({ turnId, key, input }: Of<'turn.queued'>): boolean {
-      const is = key?.startsWith(COMPRESS) === true && isCompaction(input)
-      if (is) compressions.add(turnId)
+    isWish(event: Of<'turn.queued'>): boolean {
+      const is = isWish(event)
+      if (is) compressions.add(event.turnId)
       return is
     },
     cancelled: (id: string) => void compressions.delete(id),

@@ -3,7 +3,7 @@ import { createCompaction } from './compaction.ts'
 import { interruptedText, saidIn, thinkingLabel, type Stopper } from './messages.ts'
 import type { Chosen } from './ports.ts'
 import { createPromptQueue } from './prompt-queue.ts'
-import { createRecord, READY, type Told } from './record.ts'
+import { createRecord, READY, type RecordOptions, type Told } from './record.ts'
 import { createToolRounds, type Executed } from './tool-rounds.ts'
 
 /** The events of the log that this dialect tells anything about. */
@@ -35,17 +35,15 @@ export const TYPES: EventType[] = [
 
 type Of<T extends EventType> = Extract<Event, { type: T }>
 
-export interface ConversationOptions {
-  sessionId: string
-  /** Whose models the session uses. */
-  provider(): string | null
+export interface ConversationOptions extends RecordOptions {
   /** The names of the images of a message that was sent from here. */
   pathsOf?(key: string | null): readonly string[] | undefined
 }
 
 /** A session as this protocol sees it: a fold over its events, which says what to tell about each. */
-export function createConversation({ sessionId, provider, pathsOf }: ConversationOptions) {
-  const record = createRecord(sessionId, provider)
+export function createConversation({ pathsOf, ...options }: ConversationOptions) {
+  const { sessionId } = options
+  const record = createRecord(options)
   const { tell, status, append, remember } = record
   const prompts = createPromptQueue()
   /** The skills that messages mention, until their turns begin. */

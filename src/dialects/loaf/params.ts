@@ -10,9 +10,10 @@ export interface Params {
   optionalNumber(field: string): number | undefined
 }
 
-/** For methods that may be called without parameters. */
+/** For methods that may be called without parameters; an empty list has none. */
 export function optionalParams(method: string, params: unknown): Params {
-  return paramsOf(method, params ?? {})
+  const isEmpty = Array.isArray(params) && params.length === 0
+  return paramsOf(method, isEmpty ? {} : (params ?? {}))
 }
 
 export function paramsOf(method: string, params: unknown): Params {

@@ -9,7 +9,9 @@ export interface SessionView {
   agent: string
   cwd: string
   title: string | null
+  /** The one that was chosen, and the one that is shown. */
   model: string | null
+  modelInUse: string | null
   effort: Effort | null
   createdAt: number
   activeAt: number

@@ -16,8 +16,21 @@ export function seqOf(event: Pick<Event, 'seq'>, index: number): number {
   return event.seq * SEQS_PER_EVENT + Math.min(index, SEQS_PER_EVENT - 1)
 }
 
+/** Less than the number of any event of a log: for messages of sessions that have none yet. */
+export function earlyId(count: number): number {
+  return 1 + (count % (SEQS_PER_EVENT - 1))
+}
+
+export interface RecordOptions {
+  sessionId: string
+  /** Whose models the session uses. */
+  provider(): string | null
+  /** The next number for a message that comes before all events. */
+  earlyId?(): number
+}
+
 /** What has been said in a session, and what there is to tell about it. */
-export function createRecord(sessionId: string, provider: () => string | null) {
+export function createRecord({ sessionId, provider, earlyId: nextEarly }: RecordOptions) {
   const messages: UiMessage[] = []
   const history: HistoryMessage[] = []
   let out: Told[] = []
@@ -74,7 +87,8 @@ export function createRecord(sessionId: string, provider: () => string | null) {
       tell('session.status', { pending: now !== READY, status_label: now, ...turn })
     },
     append(kind: UiMessage['kind'], text: string, images: Attachment[] = []): void {
-      const message = withImages({ id: seqOf(at, since + out.length), kind, text }, images)
+      const id = at.seq === 0 && nextEarly ? nextEarly() : seqOf(at, since + out.length)
+      const message = withImages({ id, kind, text }, images)
       messages.push(message)
       tell('session.message.appended', { message })
     },

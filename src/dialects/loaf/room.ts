@@ -11,6 +11,8 @@ export interface RoomParts {
   id: string
   title: string | null
   createdAt: number
+  /** The next number for a message that comes before all events. */
+  earlyId(): number
   /** Whether everything is wanted that only helps to find faults. */
   wantsDebug(): boolean
 }
@@ -70,6 +72,7 @@ export function createRoom(parts: RoomParts): Room {
   const conversation = createConversation({
     sessionId: id,
     provider: () => (session ? providerOf(session.agent) : null),
+    earlyId: parts.earlyId,
     pathsOf: (key) => (key === null ? undefined : names.get(key)),
   })
 

@@ -3,6 +3,7 @@ import { TYPES } from './conversation.ts'
 import { createRoom, type Room } from './room.ts'
 import type { Output } from './output.ts'
 import type { Corral, NewSession } from './ports.ts'
+import { earlyId } from './record.ts'
 
 export interface RoomsParts {
   corral: Corral
@@ -33,8 +34,11 @@ export function createRooms({ corral, output, newId, now, wantsDebug }: RoomsPar
   /** The last piece of work in each session. */
   const working = new Map<string, Promise<void>>()
 
+  let early = 0
+  const nextEarlyId = (): number => earlyId(early++)
+
   function add(id: string, title: string | null, createdAt: number): Room {
-    const room = createRoom({ corral, output, id, title, createdAt, wantsDebug })
+    const room = createRoom({ corral, output, id, title, createdAt, wantsDebug, earlyId: nextEarlyId })
     rooms.set(id, room)
     void room.over.then(() => rooms.get(id) === room && rooms.delete(id))
     return room

@@ -1,4 +1,5 @@
 import { EXTERNAL_AGENT } from '../../core/external.ts'
+import { isWish } from './compaction.ts'
 import type { Context } from './context.ts'
 import { createConversation, TYPES } from './conversation.ts'
 import { failure } from './errors.ts'
@@ -35,7 +36,7 @@ export async function listSaved(context: Context, wanted: { limit?: number; curs
 }
 
 async function summaryOf({ corral, choices }: Context, session: SessionView, messages?: number) {
-  const { id, agent, model, createdAt, activeAt, turnCount } = session
+  const { id, agent, modelInUse: model, createdAt, activeAt, turnCount } = session
   const provider = providerOf(agent)
   const title = session.title ?? saidIn(await corral.lastMessage(id)).text
   const { thinking, routing } = choices.selected(id)
@@ -49,10 +50,27 @@ async function summaryOf({ corral, choices }: Context, session: SessionView, mes
     ...(provider === 'openrouter' && { openRouterProvider: routing }),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(activeAt).toISOString(),
-    // Without reading it all: a question and an answer for each turn.
-    messageCount: messages ?? turnCount * 2,
+    // Without reading it all: a question and an answer for each turn in which something was said.
+    messageCount: messages ?? (turnCount - (await compressions(corral, id))) * 2,
     rolloutPath: rolloutPath(session),
   }
+}
+
+/** How many turns only had the conversation summed up. Most sessions have none, and are not looked at any further. */
+async function compressions(corral: Corral, sessionId: string): Promise<number> {
+  const { events } = await corral.read(sessionId, ['agent.compacting', 'agent.compacted'], 0)
+  const wishes = new Set<string>()
+  let count = 0
+  for (let after = 0, more = events.length > 0; more;) {
+    const page = await corral.read(sessionId, ['turn.queued', 'turn.started'], after)
+    for (const event of page.events) {
+      if (event.type === 'turn.queued' && isWish(event)) wishes.add(event.turnId)
+      if (event.type === 'turn.started' && wishes.has(event.turnId)) count += 1
+      after = event.seq
+    }
+    more = page.more
+  }
+  return count
 }
 
 /** A name in the shape of a path, as clients know it; there is no such file. */

@@ -15,6 +15,7 @@ export interface Skill {
 }
 
 export interface Skills {
+  /** Where skills are looked for, whether there is such a place or not. */
   directories: string[]
   errors: string[]
   skills: Skill[]
@@ -22,17 +23,13 @@ export interface Skills {
 
 /** Looks for `SKILL.md` in the places of the repository and of the user, anew each time. */
 export async function findSkills(cwd: string, home: string): Promise<Skills> {
-  const roots = [
+  const roots = new Set([
     ...(await repositoryPlaces(cwd)),
     join(home, '.loaf', 'skills'),
     join(home, '.agents', 'skills'),
-  ]
-  const found: Skills = { directories: [], errors: [], skills: [] }
-  for (const root of new Set(roots)) {
-    if (!(await isThere(root))) continue
-    found.directories.push(root)
-    await search(root, found)
-  }
+  ])
+  const found: Skills = { directories: [...roots], errors: [], skills: [] }
+  for (const root of roots) if (await isThere(root)) await search(root, found)
   found.skills.sort((a, b) => a.name.localeCompare(b.name))
   return found
 }

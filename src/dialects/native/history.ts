@@ -1,5 +1,5 @@
-import type { Content } from '../../core/content.ts'
 import type { Event, EventType } from '../../core/event.ts'
+import type { Turn } from '../../core/turn.ts'
 import type { HistoryItem } from './wire.ts'
 
 /** The events that a conversation is made of. A message counts from when its turn starts, not from when it queued. */
@@ -16,14 +16,18 @@ export const HISTORY_TYPES: EventType[] = [
   'turn.interrupted',
 ]
 
-export type InputOf = (turnId: string) => { input: Content[]; origin: string | null }
+export type TurnOf = (
+  turnId: string,
+) => Pick<Turn, 'input' | 'origin'> & Partial<Pick<Turn, 'mode' | 'model'>>
 
-export function historyItem(event: Event, inputOf: InputOf): HistoryItem | null {
+export function historyItem(event: Event, turnOf: TurnOf): HistoryItem | null {
   const place = { seq: event.seq, at: event.at, turnId: event.turnId ?? null }
   switch (event.type) {
     case 'turn.started': {
-      const { input, origin } = inputOf(event.turnId)
-      return { kind: 'user', ...place, content: input, origin }
+      const turn = turnOf(event.turnId)
+      // What the agent has told since is in the turn itself, if that is at hand.
+      const { mode = event.mode ?? null, model = event.model ?? null } = turn
+      return { kind: 'user', ...place, content: turn.input, origin: turn.origin, mode, model }
     }
     case 'turn.steer_accepted':
       return { kind: 'user', ...place, content: event.input, origin: event.origin }

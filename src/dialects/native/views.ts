@@ -1,7 +1,8 @@
 import { aboutOf } from '../../core/about.ts'
+import { modelInUse } from '../../core/model.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { openApprovals, statusOf, tierOf, type Session } from '../../core/session.ts'
-import type { Turn } from '../../core/turn.ts'
+import type { RunningTurn, Turn } from '../../core/turn.ts'
 import type { ApprovalView, SessionView, TurnView } from './wire.ts'
 
 export function viewSession(session: Session): SessionView {
@@ -13,6 +14,7 @@ export function viewSession(session: Session): SessionView {
     title: session.title,
     mode: session.mode,
     model: session.model,
+    modelInUse: modelInUse(session),
     effort: session.effort ?? null,
     status: statusOf(session),
     tier: tierOf(session),
@@ -21,7 +23,7 @@ export function viewSession(session: Session): SessionView {
     origin: session.origin,
     createdAt: session.createdAt,
     activeAt: session.activeAt,
-    turn: session.turn,
+    turn: session.turn && viewRunning(session.turn),
     queued: session.queue.length,
     steering: session.steers.length,
     openApprovals: openApprovals(session).length,
@@ -34,6 +36,11 @@ export function viewSession(session: Session): SessionView {
     rules: session.rules,
     settings,
   }
+}
+
+function viewRunning(running: RunningTurn) {
+  const { chosenModel: _, mode, model, ...turn } = running
+  return { ...turn, mode: mode ?? null, model: model ?? null }
 }
 
 export function viewTurn(turn: Turn): TurnView {

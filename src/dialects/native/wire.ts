@@ -69,6 +69,12 @@ export const settings = z.strictObject({
     .exactOptional()
     .describe('tools that you carry out: each call is an event `call.held`, answered with `call.answer`'),
   ownTools: z.boolean().exactOptional().describe('false: the agent has no tools but yours'),
+  questions: z
+    .boolean()
+    .exactOptional()
+    .describe(
+      'false: nobody can answer questions; the agent is not offered a tool for them, and one that comes is refused',
+    ),
 })
 
 export const createParams = z.strictObject({
@@ -124,13 +130,23 @@ export const failure = z.object({
   detail: z.record(z.string(), z.unknown()).exactOptional(),
 })
 
+/** Of a turn that an older Corral began it is not known. */
+const ranWith = {
+  mode: mode.nullable().describe('that it runs in, or ran in last; null: it has not begun'),
+  model: z.string().nullable().describe('that it runs with, as far as the agent has told'),
+}
+
 export const sessionView = z.object({
   id,
   agent: z.string(),
   cwd: z.string(),
   title: z.string().nullable(),
   mode,
-  model: z.string().nullable(),
+  model: z.string().nullable().describe('the one that was chosen; null: the agent chooses'),
+  modelInUse: z
+    .string()
+    .nullable()
+    .describe('the one that the agent says it uses; until it has said so, the chosen one'),
   effort: wantedEffort,
   status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
   tier: z.enum(['active', 'warm', 'cold']),
@@ -147,6 +163,7 @@ export const sessionView = z.object({
       accepted: z.boolean(),
       attempts: z.number(),
       interrupting: z.boolean(),
+      ...ranWith,
     })
     .nullable(),
   queued: z.number().describe('messages that wait'),
@@ -180,6 +197,8 @@ export const turnView = z.object({
   usage: usage.nullable(),
   error: failure.nullable(),
   text: z.string().nullable().describe("the agent's last words in it"),
+  agent: z.string().nullable(),
+  ...ranWith,
 })
 export type TurnView = z.output<typeof turnView>
 
@@ -187,7 +206,14 @@ const place = { seq, at: time, turnId: z.string().nullable() }
 const parent = z.string().nullable().describe('the tool call of the sub-agent that this belongs to')
 
 export const historyItem = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('user'), ...place, content: z.array(content), origin: z.string().nullable() }),
+  z.object({
+    kind: z.literal('user'),
+    ...place,
+    content: z.array(content),
+    origin: z.string().nullable(),
+    mode: ranWith.mode.exactOptional().describe('of its turn, at the beginning of one'),
+    model: ranWith.model.exactOptional(),
+  }),
   z.object({
     kind: z.enum(['assistant', 'thinking']),
     ...place,
@@ -253,6 +279,7 @@ export const event = z.custom<Event>(
 
 const EVENT_TYPES: Record<EventType, true> = {
   'agent.init': true,
+  'agent.model': true,
   'turn.accepted': true,
   'message.delta': true,
   'message.completed': true,

@@ -1,4 +1,5 @@
-import { PRICES } from './prices.ts'
+import type { AgentModel } from '../../core/event.ts'
+import { findModel, modelsOf, type ModelEntry } from './models.ts'
 import type { RelaySettings } from './settings-schema.ts'
 
 /** What the machine has of an agent. */
@@ -12,6 +13,8 @@ interface AboutDeps {
   /** Null: there is no such agent. */
   agent(name: string): Promise<AgentReport | null>
   settings(): RelaySettings
+  /** The models that an agent has told of last. */
+  told(agent: string): AgentModel[]
   /** Conversations that somebody may come back to. */
   sessions(): number
   port(): number
@@ -25,8 +28,10 @@ export interface About {
   health(): object
   version(): Promise<object>
   availability(): Promise<object>
-  /** Ids of the models that answers may be asked of. */
-  models(): string[]
+  /** The models that answers may be asked of. */
+  models(): ModelEntry[]
+  /** One of them, or another name of one; null: there is none. */
+  model(id: string): ModelEntry | null
   /** Why the agent cannot be asked; null when it can. */
   missing(): Promise<string | null>
 }
@@ -39,6 +44,11 @@ export function createAbout(deps: AboutDeps): About {
     const found = await deps.agent(agent)
     if (!found) return `there is no agent ${agent}`
     return found.installed ? null : (found.problem ?? `${agent} is not installed`)
+  }
+
+  function models(): ModelEntry[] {
+    const { agent, upstreams, prices } = settings()
+    return modelsOf({ agent, told: deps.told(agent), upstreams, priced: Object.keys(prices) })
   }
 
   return {
@@ -54,13 +64,14 @@ export function createAbout(deps: AboutDeps): About {
       const found = await deps.agent(agent)
       const claude = agent === 'claude' ? found : await deps.agent('claude')
       return {
-        ir: deps.version,
+        ir: INTERFACE,
         platform: PLATFORMS[process.platform] ?? process.platform,
         arch: ARCHITECTURES[process.arch] ?? process.arch,
         claudeAvailable: claude?.installed ?? false,
         claudeMissing: claude?.installed ? [] : ['claude'],
         claudeVersion: claude?.version ?? null,
         substrate: 'corral',
+        corral: deps.version,
         builtinToolsEnabled,
         agent,
         agentVersion: found?.version ?? null,
@@ -71,16 +82,13 @@ export function createAbout(deps: AboutDeps): About {
       const lacks = (await missing()) === null ? [] : [agent]
       return { ok: lacks.length === 0 || upstreams.length > 0, missing: lacks }
     },
-    models() {
-      const { upstreams, prices } = settings()
-      const mapped = upstreams.flatMap(({ model, models = {} }) => [
-        ...(model ? [model] : []),
-        ...Object.keys(models),
-      ])
-      return [...new Set([...Object.keys(PRICES), ...Object.keys(prices), ...mapped])]
-    },
+    models,
+    model: (id) => findModel(models(), id),
   }
 }
+
+/** The release of the interface whose routes are served: clients look here for what they may use. */
+const INTERFACE = '1.1.16'
 
 const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', win32: 'windows' }
 const ARCHITECTURES: Readonly<Record<string, string>> = { arm64: 'aarch64', x64: 'x86_64' }

@@ -12,6 +12,12 @@ export interface End {
   usage: TokenUsage
 }
 
+/** An answer that is complete. */
+export interface Outcome {
+  pieces: ContentPiece[]
+  end: End
+}
+
 /** What is said about an answer before it is there. */
 export interface Heading {
   /** The call's id. */

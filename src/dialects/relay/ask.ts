@@ -1,3 +1,5 @@
+import type { Effort } from '../../core/effort.ts'
+
 /*
  * What a program asks for and what it gets, in words that both wire shapes are mapped to and every provider speaks. The
  * words are Anthropic's, since theirs say more.
@@ -20,8 +22,20 @@ export interface Ask {
   stream: boolean
   /** Thinking is wanted in the answer. */
   thinking: boolean
-  /** The body as it came: an upstream of the same shape gets it with all that is not understood here. */
-  body: { shape: 'anthropic' | 'openai'; json: JsonObject }
+  /** JSON is wanted and nothing else. */
+  json: JsonWish | null
+  /** How long whoever answers is to think; not said: as it does by itself. */
+  effort?: Effort
+  /**
+   * The body as it came: an upstream of the same shape gets it with all that is not understood here. `partial`: what its
+   * session remembers is not in it.
+   */
+  body: { shape: 'anthropic' | 'openai'; json: JsonObject; partial?: true }
+}
+
+/** JSON that a program has asked for. Without a schema it is an object. */
+export interface JsonWish {
+  schema: JsonObject | null
 }
 
 export interface Message {

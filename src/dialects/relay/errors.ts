@@ -10,12 +10,21 @@ export interface FailureAnswer {
   body: object
 }
 
-/** The official SDKs name themselves; which of the two it is, the route says where the headers do not. */
+/** Routes that only OpenAI's API has; not all of them are served here, but whoever asks for one speaks its language. */
+const OPENAI_ONLY = /^\/v1\/(chat|completions|responses|embeddings|images|audio|moderations)(\/|$)/
+
+/**
+ * Whose client it is, by its route: one of OpenAI's, whoever has written it, opens OpenAI's envelope. The list of models is
+ * in both APIs; Anthropic's clients send a version or their own kind of key. At `/v1/messages`, who sends neither is not
+ * an SDK, and reads a text. So does who asks the relay about itself, unless it is an SDK by its own word.
+ */
 export function clientKind(headers: IncomingHttpHeaders, path: string): ClientKind {
-  const anthropic = headers['anthropic-version'] !== undefined
-  if (!anthropic && headers['x-stainless-lang'] === undefined) return 'plain'
-  if (path.startsWith('/v1/chat/')) return 'openai'
-  return anthropic || path.startsWith('/v1/messages') ? 'anthropic' : 'openai'
+  if (OPENAI_ONLY.test(path)) return 'openai'
+  const anthropic = headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined
+  if (anthropic) return 'anthropic'
+  const sdk = headers['x-stainless-lang'] !== undefined
+  if (path.startsWith('/v1/messages')) return sdk ? 'anthropic' : 'plain'
+  return sdk || /^\/v1\/models(\/|$)/.test(path) ? 'openai' : 'plain'
 }
 
 /** Whatever was thrown; what nobody foresaw is not told to clients. */
@@ -40,7 +49,11 @@ export function failureBody(failure: RelayFailure, kind: ClientKind, requestId: 
     case 'anthropic':
       return { type: 'error', error: { ...extra, type: failure.kind, message }, request_id: requestId }
     case 'openai':
-      return { error: { code: null, ...extra, message, type: failure.kind, param: failure.field || null } }
+      // Its SDKs look into `error`; whoever knows the relay looks beside it.
+      return {
+        error: { code: null, ...extra, message, type: failure.kind, param: failure.field || null },
+        ...extra,
+      }
   }
 }
 

@@ -4,6 +4,7 @@ import { localGuard } from '../../access/same-user.ts'
 import type { Engine } from '../../core/api.ts'
 import { createHttpApp, type HttpListener, sendError } from '../../transports/http.ts'
 import type { AgentReport } from './about.ts'
+import { routePath } from './paths.ts'
 import type { Spares } from './pool.ts'
 import type { Relay } from './relay.ts'
 import type { Place } from './sessions/launch.ts'
@@ -13,8 +14,8 @@ export interface RelayOptions {
   spares: Spares
   /** What the machine has of an agent. */
   agent(name: string): Promise<AgentReport | null>
-  /** Whether an agent calls tools of its caller's, and can be without its own. */
-  abilities(name: string): Pick<Place, 'takesTools' | 'canBeBare'>
+  /** Whether an agent calls tools of its caller's, can be without its own, and can be told how long to think. */
+  abilities(name: string): Pick<Place, 'takesTools' | 'canBeBare' | 'takesEffort'>
   /** Where the relay keeps what is its own. */
   directory: string
   env: NodeJS.ProcessEnv
@@ -25,7 +26,10 @@ export interface RelayOptions {
   /** Turns that run at the same time; as many as `maxWaiting` wait. */
   maxActive: number
   maxWaiting: number
-  /** Sticky sessions, held calls and waiting processes end when nobody has used them for so long. */
+  /** Agents that wait for results of tools, and for how long. */
+  maxHeld: number
+  heldMs: number
+  /** Sticky sessions and waiting processes end when nobody has used them for so long. */
   idleMs: number
   newId: () => string
   warn: (message: string, error?: unknown) => void
@@ -65,6 +69,7 @@ export function relayDialect(options: RelayOptions): RelayDialect {
     bodyLimit: options.bodyLimit,
     onError: options.onFault,
     prepare: open,
+    routePath,
     refuse(req, res, error) {
       if (relay) relay.refuse(req, res, error)
       else sendError(res, error)

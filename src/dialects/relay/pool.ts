@@ -1,6 +1,5 @@
 import type { SpareCounts } from '../../core/ports.ts'
 import type { Place } from './sessions/launch.ts'
-import type { Talks } from './sessions/talks.ts'
 
 /** All that the agent of a call is told beforehand. */
 export interface Told {
@@ -24,7 +23,8 @@ export interface Spares {
 
 interface PoolDeps {
   spares: Spares
-  talks: Pick<Talks, 'list'>
+  /** Sessions with a name, and calls that stand for themselves and are not over. */
+  active: () => number
   place: () => Place
   /** How many wait for the next calls. */
   size: () => number
@@ -70,7 +70,7 @@ const LOOK_MS = 10
  * Agents that wait, so that a call is answered at once. Empty until somebody calls, unless the settings want it filled.
  * Programs say the same thing first in every call: when it was the same twice, most of those that wait have been told it.
  */
-export function createPool({ spares, talks, place, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
+export function createPool({ spares, active, place, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
   let wantedAt = -Infinity
   let soon: NodeJS.Timeout | undefined
   let last: Told | null = null
@@ -80,7 +80,7 @@ export function createPool({ spares, talks, place, size, prewarm, now, idleMs, c
   const counts = (): PoolCounts => {
     const all = kept.map(({ agent, kind }) => spares.count(agent, kind))
     const sum = (part: keyof SpareCounts): number => all.reduce((total, one) => total + one[part], 0)
-    return { idle: sum('idle'), active: talks.list().length, spawning: sum('starting') }
+    return { idle: sum('idle'), active: active(), spawning: sum('starting') }
   }
 
   function kinds(count: number): Kept[] {

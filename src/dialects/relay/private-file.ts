@@ -7,10 +7,10 @@ export function replaceFile(path: string, content: string): void {
   renameSync(draft, path)
 }
 
-/** True if others could read it until now. */
+/** True if others could read it until now. What is no file is left as it is: nobody could look into a directory any more. */
 export function tighten(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (!stat || process.platform === 'win32' || (stat.mode & 0o077) === 0) return false
+  if (!stat?.isFile() || process.platform === 'win32' || (stat.mode & 0o077) === 0) return false
   chmodSync(path, 0o600)
   return true
 }

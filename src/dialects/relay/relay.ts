@@ -9,6 +9,7 @@ import { type FailureKind, invalid, RelayFailure } from './failure.ts'
 import { licenseBySettings, noLicense } from './license.ts'
 import { remoteLicense } from './license-remote.ts'
 import type { RelayOptions } from './index.ts'
+import { pathIn } from './paths.ts'
 import { createPool } from './pool.ts'
 import { createAgentProvider } from './providers/agent.ts'
 import { createCascade } from './providers/cascade.ts'
@@ -16,6 +17,7 @@ import { createUpstreams } from './providers/upstreams.ts'
 import { addRoutes } from './routes.ts'
 import { createServe, sendFailure } from './serve.ts'
 import type { Place } from './sessions/launch.ts'
+import { createMemory } from './sessions/memory.ts'
 import { createSessionRoutes } from './sessions/routes.ts'
 import { createTalks } from './sessions/talks.ts'
 import { openSettings } from './settings.ts'
@@ -36,7 +38,7 @@ const TEND_MS = 30_000
 
 /** Anthropic- and OpenAI-shaped HTTP on top of sessions and of other APIs: builds the parts and adds their routes. */
 export async function createRelay(app: HttpApp, port: () => number, options: RelayOptions): Promise<Relay> {
-  const { engine, directory, env, warn, newId, onFault, idleMs } = options
+  const { engine, directory, env, warn, newId, onFault, idleMs, heldMs } = options
   const now = Date.now
   const onProblem = (problem: string): void => warn(`relay: ${problem}`)
   const file = (name: string): string => join(directory, name)
@@ -59,7 +61,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   })
   const activity = createActivity(calls.ring)
   const license = licenseBySettings(() => settings.current().licenseUrl !== null, {
-    off: noLicense(options.startedAt),
+    off: noLicense({ hasKey: () => settings.current().licenseKey !== null, now }),
     remote: remoteLicense({
       wishes: settings.current,
       usage: openUsageCount({ path: file('usage.json'), now, onProblem }),
@@ -71,9 +73,18 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   })
 
   const talks = createTalks(engine, { now, warn })
+  const memory = createMemory({
+    directory: file('sessions'),
+    maxWaiting: options.maxWaiting,
+    now,
+    kept: talks.knows,
+    onProblem,
+  })
+  const active = (): number =>
+    memory.count() + talks.list().filter(({ stickyId }) => stickyId === null).length
   const pool = createPool({
     spares: options.spares,
-    talks,
+    active,
     place,
     size: () => settings.current().poolSize,
     prewarm: () => settings.current().prewarm,
@@ -84,13 +95,14 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   const about = createAbout({
     agent: options.agent,
     settings: settings.current,
-    sessions: () => talks.list().length,
+    told: engine.models,
+    sessions: active,
     port,
     version: options.version,
     startedAt: options.startedAt,
     now,
   })
-  const sessions = createSessionRoutes({ talks, pool, events, now })
+  const sessions = createSessionRoutes({ talks, memory, pool, events, now })
   const agent = createAgentProvider({
     engine,
     talks,
@@ -101,6 +113,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
     now,
     maxActive: options.maxActive,
     maxWaiting: options.maxWaiting,
+    maxHeld: options.maxHeld,
   })
   const upstreams = createUpstreams(() => settings.current().upstreams)
   const cascade = createCascade({ providers: () => [agent, ...upstreams.providers()] })
@@ -131,6 +144,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
       license,
       calls,
       events,
+      memory,
       settings: settings.current,
       now,
       newId,
@@ -141,20 +155,21 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
 
   const tending = setInterval(
     () => {
-      sessions.expire(idleMs)
+      sessions.expire({ idleMs, heldMs })
       pool.tend()
     },
-    Math.min(TEND_MS, idleMs),
+    Math.min(TEND_MS, idleMs, heldMs),
   ).unref()
 
+  await memory.restore()
   talks.restore()
   pool.tend()
 
   return {
     refuse(req, res, { status, message }) {
       const kind = REFUSALS[status] ?? 'invalid_request_error'
-      const path = (req.url ?? '/').split('?', 1)[0]
-      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${req.method} ${path}`
+      const asked = `${req.method} ${pathIn(req.url)}`
+      const text = message || `${status === 404 ? 'No such route' : 'Not allowed'}: ${asked}`
       sendFailure(req, res, new RelayFailure(status, kind, text), newId())
     },
     stop() {

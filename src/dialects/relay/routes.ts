@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { HttpError, isJsonType, readBody, type HttpApp, type HttpRequest } from '../../transports/http.ts'
+import {
+  decodeBody,
+  HttpError,
+  isJsonType,
+  readBody,
+  type HttpApp,
+  type HttpRequest,
+} from '../../transports/http.ts'
 import { readForCounting } from './anthropic/request.ts'
 import { debugBundle } from './bundle.ts'
 import { recentCall } from './calls.ts'
@@ -42,9 +49,7 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
   }
 
   async function read(req: IncomingMessage): Promise<unknown> {
-    const bytes = await readBody(req, parts.bodyLimit).catch((error: unknown) => {
-      throw asFailure(error)
-    })
+    const bytes = await bytesOf(req)
     if (bytes.length === 0 && req.headers['content-type'] === undefined) return {}
     if (!isJsonType(req.headers['content-type'])) {
       const message = 'content-type must be application/json'
@@ -57,6 +62,14 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
     }
   }
 
+  async function bytesOf(req: IncomingMessage): Promise<Buffer> {
+    try {
+      return await decodeBody(await readBody(req, parts.bodyLimit), req.headers, parts.bodyLimit)
+    } catch (error) {
+      throw asFailure(error)
+    }
+  }
+
   app.route('POST', '/v1/messages', (request) => serve(request, ANTHROPIC, read))
   app.route('POST', '/v1/chat/completions', (request) => serve(request, OPENAI, read))
   route('POST', '/v1/messages/count_tokens', (_, body) => ({
@@ -65,8 +78,9 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
   route('GET', '/v1/models', () => modelList(about.models()))
   route('GET', '/v1/models/:id', ({ params }) => {
     const id = params['id']!
-    if (about.models().includes(id)) return modelView(id)
-    throw new RelayFailure(404, 'not_found_error', `No model ${id}`)
+    const model = about.model(id)
+    if (model) return modelView(model)
+    throw new RelayFailure(404, 'not_found_error', `No model ${id}`, { extra: { code: 'model_not_found' } })
   })
 
   route('GET', '/v1/health', () => about.health())

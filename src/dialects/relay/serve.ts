@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createSseWriter } from '../../transports/sse.ts'
-import { type ContentPiece, type End, type Heading, transcriptOf } from './answer.ts'
-import type { Ask } from './ask.ts'
+import { type ContentPiece, type End, type Heading, merged, type Outcome, transcriptOf } from './answer.ts'
+import type { Ask, Block } from './ask.ts'
 import type { CallRecord, Calls } from './calls.ts'
 import { clientKind, failureAnswer, failureOf } from './errors.ts'
 import type { RelayEvents } from './events.ts'
 import { RelayFailure } from './failure.ts'
+import { jsonAnswer } from './json-answer.ts'
 import type { LicensePolicy } from './license.ts'
 import { limited } from './limit.ts'
+import { pathIn, routePath } from './paths.ts'
 import { costOf, withOwnPrices } from './prices.ts'
 import type { Answered, Cascade } from './providers/cascade.ts'
+import type { Memory, Recalled } from './sessions/memory.ts'
 import type { RelaySettings } from './settings-schema.ts'
 import type { Shape } from './shapes.ts'
 import { inputTokens } from './tokens.ts'
@@ -19,6 +22,7 @@ interface ServeDeps {
   license: Pick<LicensePolicy, 'admit'>
   calls: Pick<Calls, 'add'>
   events: Pick<RelayEvents, 'add'>
+  memory: Pick<Memory, 'recall'>
   settings: () => RelaySettings
   now: () => number
   newId: () => string
@@ -31,13 +35,12 @@ interface Running {
   heading: Heading
   ask: Ask
   stickyId: string | null
+  /** Null: nobody remembers it. */
+  recalled: Recalled | null
+  /** What of a stream has been sent so far. */
+  heard: ContentPiece[]
   /** Aborts when the client is gone. */
   signal: AbortSignal
-}
-
-interface Outcome {
-  pieces: ContentPiece[]
-  end: End
 }
 
 export const SESSION_HEADER = 'x-ir-session-id'
@@ -77,6 +80,17 @@ export function createServe(deps: ServeDeps) {
     throw new RelayFailure(500, 'api_error', 'The answer broke off')
   }
 
+  /** The answer once it is the JSON that was asked for. Also a stream waits for it: what has been sent cannot be taken back. */
+  async function inJson(running: Running, first: Answered): Promise<Answered> {
+    const { ask, stickyId, signal, heading } = running
+    let answer = first
+    const { pieces, end } = await jsonAnswer(ask, async (asked) => {
+      if (asked !== ask) answer = await cascade.answer({ id: heading.id, ask: asked, stickyId, signal })
+      return gather(limitedBy({ ...running, ask: asked }, answer), () => Promise.resolve())
+    })
+    return { ...answer, countsItself: true, pieces: inTurn([...pieces, end]) }
+  }
+
   async function whole(
     running: Running,
     shape: Shape,
@@ -84,8 +98,9 @@ export function createServe(deps: ServeDeps) {
     res: ServerResponse,
   ): Promise<Outcome> {
     const outcome = await gather(limitedBy(running, answer), () => Promise.resolve())
+    await running.recalled?.keep(saidIn(outcome.pieces))
     const served = servedBy(running, answer)
-    const body = shape.whole(running.heading, outcome.pieces, outcome.end, served)
+    const body = shape.whole(running.heading, running.ask, outcome, served)
     sendJson(res, 200, body, requestIds(running.heading.id))
     return outcome
   }
@@ -108,10 +123,12 @@ export function createServe(deps: ServeDeps) {
     writer.write(beginning)
     try {
       const outcome = await gather(limitedBy(running, answer), async (piece) => {
+        running.heard.push(piece)
         if (writer.write(encoder.piece(piece)) || !writer.open) return
         drained = Promise.withResolvers<void>()
         await drained.promise
       })
+      await running.recalled?.keep(saidIn(outcome.pieces))
       writer.write(encoder.end(outcome.end, servedBy(running, answer)))
       return outcome
     } catch (error) {
@@ -161,19 +178,34 @@ export function createServe(deps: ServeDeps) {
     events.add({ type: 'turn.finished', callId: heading.id, sessionId: stickyId, status })
   }
 
-  async function run(running: Running, shape: Shape, res: ServerResponse): Promise<void> {
+  async function run(given: Running, shape: Shape, res: ServerResponse): Promise<void> {
+    let running = given
     let answer: Answered | null = null
     try {
+      running = await recalled(given)
       answer = await answered(running)
+      if (running.ask.json) answer = await inJson(running, answer)
       const outcome = await (running.ask.stream ? stream : whole)(running, shape, answer, res)
       record(running, answer, outcome, null)
+      await noteArrival(running, res)
     } catch (error) {
       const gone = running.signal.aborted
+      if (gone) await noteBreak(running)
       const failure = gone ? new RelayFailure(499, 'api_error', 'The client is gone') : failureOf(error)
       record(running, answer, null, failure)
       if (!gone && !(error instanceof RelayFailure)) deps.onFault(error)
       throw failure
+    } finally {
+      running.recalled?.leave()
     }
+  }
+
+  /** A session with a name is this call's until its answer has left. */
+  async function recalled(running: Running): Promise<Running> {
+    const { stickyId, ask, signal } = running
+    if (stickyId === null) return running
+    const recalled = await deps.memory.recall(stickyId, ask, signal)
+    return { ...running, ask: recalled.ask, recalled }
   }
 
   return async function serve(
@@ -187,10 +219,10 @@ export function createServe(deps: ServeDeps) {
     res.once('close', () => gone.abort())
     try {
       const stickyId = stickyIdOf(req)
-      const ask = shape.read(await read(req))
+      const ask = shape.read(await read(req), stickyId !== null)
       const heading: Heading = { id, model: ask.model, startedAt, inputTokens: inputTokens(ask) }
       events.add({ type: 'turn.started', callId: id, sessionId: stickyId, model: ask.model })
-      await run({ heading, ask, stickyId, signal: gone.signal }, shape, res)
+      await run({ heading, ask, stickyId, recalled: null, heard: [], signal: gone.signal }, shape, res)
     } catch (error) {
       if (res.headersSent || res.destroyed) return
       sendFailure(req, res, failureOf(error), id)
@@ -198,11 +230,42 @@ export function createServe(deps: ServeDeps) {
   }
 }
 
+async function* inTurn<T>(list: readonly T[]): AsyncGenerator<T> {
+  yield* list
+}
+
 /** Ends an answer that nobody is going to hear: what was not begun cannot be ended, and whoever answers would wait for ever. */
 async function unheard(answer: Answered['pieces']): Promise<void> {
   const pieces = answer[Symbol.asyncIterator]()
   await pieces.next()
   await pieces.return?.()
+}
+
+/** What a caller keeps of an answer. */
+function saidIn(pieces: readonly ContentPiece[]): Block[] {
+  return merged(pieces).filter((piece) => piece.type !== 'thinking')
+}
+
+/** Who has not got the answer does not know of it: in one piece, not at all; in a stream, maybe. */
+async function noteArrival({ recalled, ask }: Running, res: ServerResponse): Promise<void> {
+  if (!recalled) return
+  if (await hasLeft(res)) await recalled.heard()
+  else if (!ask.stream) await recalled.undo()
+}
+
+/** Who went away in the middle of a stream has heard its beginning. */
+async function noteBreak({ recalled, heard }: Running): Promise<void> {
+  const said = saidIn(heard).filter(({ type }) => type === 'text')
+  if (said.length > 0) await recalled?.keep(said).catch(() => undefined)
+}
+
+/** Resolves when all is handed over to the system; false: the client was gone before. */
+function hasLeft(res: ServerResponse): Promise<boolean> {
+  if (res.writableFinished || res.destroyed) return Promise.resolve(res.writableFinished)
+  return new Promise((resolve) => {
+    res.once('finish', () => resolve(true))
+    res.once('close', () => resolve(res.writableFinished))
+  })
 }
 
 /** What a client calls its conversation; null: it wants none. */
@@ -223,8 +286,8 @@ export function sendFailure(
   failure: RelayFailure,
   id: string,
 ): void {
-  const path = (req.url ?? '/').split('?', 1)[0]!
-  const { status, headers, body } = failureAnswer(failure, clientKind(req.headers, path), id)
+  const kind = clientKind(req.headers, routePath(pathIn(req.url)))
+  const { status, headers, body } = failureAnswer(failure, kind, id)
   sendJson(res, status, body, headers)
 }
 

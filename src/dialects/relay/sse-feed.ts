@@ -94,7 +94,8 @@ export function createFeed<T extends Numbered>(options: FeedOptions<T>): Feed {
   }
 }
 
-/** It has no id: whoever comes back begins where it was. Null: nobody has counted what was lost before it came. */
+/** It has no id: whoever comes back begins where it was. Null: nobody has counted what was lost before it came, but something was. */
 function lagged(dropped: number | null): string {
-  return `event: lagged\ndata: ${JSON.stringify({ dropped })}\n\n`
+  const data = dropped === null ? { dropped: 1, atLeast: true } : { dropped }
+  return `event: lagged\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -1,18 +1,80 @@
-import type { JsonObject } from './ask.ts'
+import type { Ask, JsonWish } from './ask.ts'
+import { problemsIn } from './json-schema.ts'
+
+/** What whoever answers is told before the conversation, with the wish for JSON in words; null: nothing. */
+export function systemOf({ system, json }: Pick<Ask, 'system' | 'json'>): string | null {
+  return joined([system ?? '', json ? jsonWords(json) : ''])
+}
 
 /**
- * A wish for JSON, as a sentence for the system prompt. An agent cannot be held to a schema while it writes, but it follows
- * one well, and clients that ask for JSON parse and check what they get: refusing would help nobody. An upstream of the
- * client's own shape gets the wish itself and holds its model to it.
+ * The wish as a sentence for the system prompt. It is none of the caller's own words, which a session keeps. An agent cannot be held to a schema while it writes, but it follows one well.
+ * An upstream of the client's own shape gets the wish itself and holds its model to it.
  */
-export function jsonWish(schema: JsonObject | null): string {
-  const only = 'Answer with a single JSON value and nothing else: no words around it, no code fence.'
+function jsonWords({ schema }: JsonWish): string {
+  const only = 'no words around it, no code fence.'
   return schema === null
-    ? only
-    : `${only} It must be valid against this JSON Schema:\n${JSON.stringify(schema)}`
+    ? `Answer with a single JSON object and nothing else: ${only}`
+    : `Answer with a single JSON value and nothing else: ${only} It must be valid against this JSON Schema:\n${JSON.stringify(schema)}`
 }
 
 /** Parts of a system prompt as one; null when there are none. */
 export function joined(parts: readonly string[]): string | null {
   return parts.filter((part) => part !== '').join('\n\n') || null
+}
+
+/** The JSON in an answer, or what is wrong with it. */
+export function jsonIn(answer: string, { schema }: JsonWish): { json: string } | { problem: string } {
+  for (const json of candidates(answer)) {
+    const value = parsed(json)
+    if (value === undefined) continue
+    const problems = problemsIn(value, schema ?? { type: 'object' })
+    return problems.length === 0 ? { json } : { problem: problems.join('; ') }
+  }
+  return { problem: 'it is not JSON' }
+}
+
+/** The same call once more, with the answer that was no good and why. */
+export function askedAgain(ask: Ask, answer: string, problem: string): Ask {
+  const said = answer.trim() === '' ? '(nothing)' : answer
+  const wrong = `Your answer is not the JSON that was asked for: ${problem}. Answer again, with that JSON and nothing else.`
+  const { body } = ask
+  return {
+    ...ask,
+    messages: [
+      ...ask.messages,
+      { role: 'assistant', content: [{ type: 'text', text: said }] },
+      { role: 'user', content: [{ type: 'text', text: wrong }] },
+    ],
+    // An upstream of the same shape gets the body and not what was made of it.
+    body: {
+      ...body,
+      json: {
+        ...body.json,
+        messages: [
+          ...(body.json['messages'] as unknown[]),
+          { role: 'assistant', content: said },
+          { role: 'user', content: wrong },
+        ],
+      },
+    },
+  }
+}
+
+const FENCE = /```[a-z]*\s*\n([^]*?)\n?\s*```/i
+
+/** Models like to put JSON into a code fence, or to announce it. */
+function candidates(answer: string): string[] {
+  const whole = answer.trim()
+  const fenced = FENCE.exec(whole)?.[1]?.trim()
+  const from = whole.search(/[{[]/)
+  const to = Math.max(whole.lastIndexOf('}'), whole.lastIndexOf(']'))
+  return [whole, ...(fenced ? [fenced] : []), ...(from >= 0 && to > from ? [whole.slice(from, to + 1)] : [])]
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown
+  } catch {
+    return undefined
+  }
 }

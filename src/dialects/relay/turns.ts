@@ -13,8 +13,11 @@ export interface Placed {
   blocks: { block: Block; path: string }[]
 }
 
-/** The conversation, or why it is none. Neighbours of the same role are one turn, as everywhere else. */
-export function turnsOf(messages: readonly Placed[]): Message[] {
+/**
+ * The conversation, or why it is none. Neighbours of the same role are one turn, as everywhere else. `named`: a session may know
+ * what a lone message is about.
+ */
+export function turnsOf(messages: readonly Placed[], named = false): Message[] {
   if (messages.length === 0) throw new Field(messages, 'messages').wrong('must not be empty')
   const last = messages.at(-1)!
   if (last.role === 'assistant') {
@@ -22,16 +25,51 @@ export function turnsOf(messages: readonly Placed[]): Message[] {
       'must be a message of the user: an answer cannot be begun for the model',
     )
   }
-  checkCalls(messages)
+  const turns = inTurns(
+    messages.map(({ role, blocks }) => ({ role, content: blocks.map(({ block }) => block) })),
+  )
+  if (!named || turns.length > 1) checkCalls(messages)
+  return turns
+}
+
+/** Neighbours of the same role are one turn; what says nothing is none. */
+export function inTurns(messages: readonly Message[]): Message[] {
   const turns: Message[] = []
-  for (const { role, blocks } of messages) {
-    if (blocks.length === 0) continue
-    const content = blocks.map(({ block }) => block)
+  for (const { role, content } of messages) {
+    if (content.length === 0) continue
     const before = turns.at(-1)
-    if (before?.role === role) before.content.push(...content)
+    if (before?.role === role) turns[turns.length - 1] = { role, content: [...before.content, ...content] }
     else turns.push({ role, content })
   }
   return turns
+}
+
+/** The calls that a conversation ends with. */
+export function openCalls(messages: readonly Message[]): string[] {
+  const last = messages.at(-1)
+  return last?.role === 'assistant' ? callsIn(last) : []
+}
+
+/** A session remembers calls that nobody has answered; an API refuses them without a result. */
+export function withResults(messages: readonly Message[]): Message[] {
+  return messages.map((message, at) => {
+    const before = messages[at - 1]
+    if (message.role !== 'user' || !before) return message
+    const answered = new Set(
+      message.content.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : [])),
+    )
+    const missing = callsIn(before).filter((id) => !answered.has(id))
+    return { ...message, content: [...missing.map(noResult), ...message.content] }
+  })
+}
+
+function callsIn({ content }: Message): string[] {
+  return content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
+}
+
+function noResult(toolUseId: string): Block {
+  const content = [{ type: 'text' as const, text: 'There is no result of this call.' }]
+  return { type: 'tool_result', toolUseId, content, isError: true }
 }
 
 /** Every call has one result, in the turn that follows it; every result has its call in the turn before. */

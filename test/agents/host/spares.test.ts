@@ -29,7 +29,7 @@ test('processes that were just being started end with all others', async () => {
   const t = await startEngine()
   const runs = join(t.home, 'runs')
   t.host.spares.keep('demo', { cwd: t.cwd, ownTools: true }, SIZE)
-  const until = Date.now() + 10_000
+  const until = Date.now() + 20_000
   while (pidsIn(runs).length < SIZE && Date.now() < until) await new Promise((look) => setTimeout(look, 2))
   const pids = pidsIn(runs)
   assert.equal(pids.length, SIZE)

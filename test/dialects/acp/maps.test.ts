@@ -5,7 +5,7 @@ import type { Event, EventBody } from '../../../src/core/event.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { contentOf, mcpConfigOf } from '../../../src/dialects/acp/content.ts'
 import { asRequestError } from '../../../src/dialects/acp/errors.ts'
-import { configOptions } from '../../../src/dialects/acp/options.ts'
+import { configOptions, openingOf } from '../../../src/dialects/acp/options.ts'
 import { answerOf, elsewhere, requestsFor } from '../../../src/dialects/acp/permission.ts'
 import { createTeller, endingOf, promptResult } from '../../../src/dialects/acp/updates.ts'
 import { aQuestion } from '../../support/session.ts'
@@ -238,12 +238,30 @@ test('how a turn ends is how its prompt is answered', () => {
 test('models can be chosen where some are known', () => {
   const ids = (model: string | null, models: string[]) =>
     configOptions(
-      { mode: 'ask', model },
+      { mode: 'ask', model, modelInUse: null },
       models.map((id) => ({ id, name: `The ${id} one` })),
     ).map(({ id, currentValue }) => [id, currentValue])
   assert.deepEqual(ids(null, []), [['mode', 'ask']])
   assert.deepEqual(ids(null, ['big'])[1], ['model', 'default'])
   assert.deepEqual(ids('small', [])[1], ['model', 'small'])
+})
+
+test('beside the model that is chosen stands the one that this comes to', () => {
+  const told = (model: string | null, modelInUse: string | null) => {
+    const models = ['big', 'small'].map((id) => ({ id, name: id }))
+    const { configOptions: options, models: older } = openingOf({ mode: 'ask', model, modelInUse }, models)
+    const choices = (options[1] as { options: { value: string; description?: string }[] }).options
+    const found = choices.flatMap(({ value, description }) => (description ? [[value, description]] : []))
+    const same = older!.availableModels.flatMap(({ modelId, description }) =>
+      description ? [[modelId, description]] : [],
+    )
+    assert.deepEqual(same, found)
+    return found
+  }
+  assert.deepEqual(told(null, null), [])
+  assert.deepEqual(told(null, 'big-5'), [['default', 'in use: big-5']])
+  assert.deepEqual(told('big', 'big'), [])
+  assert.deepEqual(told('big', 'small'), [['big', 'in use: small']])
 })
 
 test('errors keep their words', () => {

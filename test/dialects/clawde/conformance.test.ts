@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { z } from 'zod'
 import { METHODS } from '../../../src/dialects/clawde/methods.ts'
 import { PUSHES } from '../../../src/dialects/clawde/pushes.ts'
 import type { Updates } from '../../../src/dialects/clawde/ports.ts'
@@ -9,9 +10,19 @@ import { rigFor, type Json } from './support.ts'
 /** Told only under circumstances that other tests bring about. */
 const ELSEWHERE = new Set(['events.lagged', 'session.modeChanged', 'daemon.updateAvailable'])
 
+/** What a method can do without, said in so many words; where null means something it is not said. */
+function leftOut({ params }: (typeof METHODS)[number], given: Json): Json {
+  const shape = params instanceof z.ZodObject ? (params.shape as Record<string, z.ZodType>) : {}
+  const names = Object.keys(shape).filter((name) => {
+    const takes = (value: unknown): boolean => shape[name]!.safeParse(value).success
+    return !(name in given) && takes(undefined) && !takes(null)
+  })
+  return Object.fromEntries(names.map((name) => [name, null]))
+}
+
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-test('every method answers what it says, in either spelling, and every push is told', async (t) => {
+test('every method answers what it says, in either spelling, with nulls for what is left out, and every push is told', async (t) => {
   const place = aPlace()
   t.after(() => place.close())
   const repo = place.repo('project', { 'a.txt': 'one\n' })
@@ -32,9 +43,12 @@ test('every method answers what it says, in either spelling, and every push is t
     called.add(method.name)
     const spelled = called.size % 2 === 0
     const given = Object.fromEntries(
-      Object.entries(params).map(([key, value]) => [spelled ? snake(key) : key, value]),
+      Object.entries({ ...leftOut(method, params), ...params }).map(([key, value]) => [
+        spelled ? snake(key) : key,
+        value,
+      ]),
     )
-    const result = await client.call(name, given)
+    const result = await client.call(name, Object.keys(given).length === 0 ? [] : given)
     const judged = method.result.safeParse(result)
     assert.ok(judged.success, `${name}: ${judged.error?.message}\n${JSON.stringify(result)}`)
     return result

@@ -76,10 +76,7 @@ test('what is under way when a turn ends is over, too', () => {
 
 test('a message without pieces begins and is done; an empty one is none; thoughts are none', () => {
   const message = { type: 'message.completed', messageId: 'm1', parent: null, aborted: false } as const
-  assert.deepEqual(told({ ...message, kind: 'text', text: 'hi' }), [
-    'message streaming hi',
-    'content done hi',
-  ])
+  assert.deepEqual(told({ ...message, kind: 'text', text: 'hi' }), ['message streaming ', 'content done hi'])
   assert.deepEqual(told({ ...message, kind: 'text', text: '' }), [])
   assert.deepEqual(told({ ...message, kind: 'thinking', text: 'hm' }), [])
   assert.deepEqual(told({ ...message, kind: 'text', text: 'sub', parent: 'c1' }), [])

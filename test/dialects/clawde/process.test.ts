@@ -1,29 +1,20 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { freePort } from '../../support/free-port.ts'
 import { dial, type Client, type Json } from './support.ts'
 
 const run = promisify(execFile)
-const CLIENT = new URL('client.py', import.meta.url).pathname
+const CLIENT = join(import.meta.dirname, 'client.py')
 
 async function daemonFor(t: TestContext, env: NodeJS.ProcessEnv = {}): Promise<TestDaemon> {
   const daemon = await startDaemon({ env: { CORRAL_CLAWDE_PORT: String(await freePort()), ...env } })
   t.after(() => daemon.stop())
   return daemon
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 const urlOf = (daemon: TestDaemon): string => daemon.listeners['clawde']!

@@ -25,9 +25,9 @@ test('the answer, then the user’s message, running, the reply as it grows, don
   assert.equal((frames[0]!['result'] as Json)['status'], 'done')
   assert.deepEqual(pushes.slice(0, 2).map(short), ['messageCreated user done', 'statusChanged running'])
   assert.equal(short(pushes[2]!), 'messageCreated assistant streaming')
+  assert.equal((pushes[2]!.params['message'] as Json)['content'], '', 'it begins empty')
   const updates = pushes.slice(3, -1)
-  assert.ok(updates.length >= 3)
-  assert.deepEqual(new Set(updates.slice(0, -1).map(short)), new Set(['messageUpdated streaming']))
+  for (const update of updates.slice(0, -1)) assert.equal(short(update), 'messageUpdated streaming')
   assert.equal(short(updates.at(-1)!), 'messageUpdated done')
   assert.equal(short(pushes.at(-1)!), 'statusChanged idle')
   const texts = updates.map(({ params }) => params['content'] as string)
@@ -66,6 +66,7 @@ test('tools: the message is done, the call runs, the next text is another messag
     ({ params }) => (params['message'] as Json | undefined)?.['role'] === 'assistant',
   )
   assert.equal(said.length, 2)
+  for (const { params } of said) assert.equal((params['message'] as Json)['content'], '')
 
   const messages = await client.call<Json[]>('session.getMessages', { sessionId })
   assert.deepEqual(
@@ -101,7 +102,7 @@ test('getMessages: the last ones, those before one, at most two hundred', async 
   for (const { id, sessionId: of, createdAt } of all) {
     assert.equal(typeof id, 'string')
     assert.equal(of, sessionId)
-    assert.ok(!Number.isNaN(Date.parse(createdAt as string)))
+    assert.ok(Number.isSafeInteger(createdAt))
   }
 })
 
@@ -138,7 +139,7 @@ test('who connects in the middle of a message is told the whole of it', async (t
   const rig = await rigFor(t)
   const client = await rig.client()
   const sessionId = await rig.session(client)
-  await client.call('session.sendMessage', { sessionId, content: '[[drip 30 40]]' })
+  await client.call('session.sendMessage', { sessionId, content: '[[drip 100000 40]]' })
   await client.push('session.messageUpdated', ({ content }) => /w5/.test(content as string))
   const late = await rig.client()
   const open = await late.call<Json[]>('session.getMessages', { sessionId })
@@ -146,10 +147,12 @@ test('who connects in the middle of a message is told the whole of it', async (t
   assert.match(open.at(-1)?.['content'] as string, /^w1 w2/)
   const update = await late.push('session.messageUpdated')
   assert.match(update['content'] as string, /^w1 w2/)
-  await late.push(
-    'session.messageUpdated',
-    ({ status, content }) => status === 'done' && /^w1 .* w30$/.test(content as string),
+  await client.call('session.cancel', { sessionId })
+  const [own, theirs] = await Promise.all(
+    [client, late].map((one) => one.push('session.messageUpdated', ({ status }) => status === 'done')),
   )
+  assert.match(theirs!['content'] as string, /^w1 w2 w3 w4 w5/)
+  assert.equal(theirs!['content'], own!['content'])
 })
 
 test('events.subscribe replays from any place, then follows, only what is wanted', async (t) => {
@@ -207,15 +210,26 @@ test('who puts messages together itself gets pieces, and nobody else', async (t)
   assert.ok(!plain.pushes.some(({ method }) => /delta|complete/i.test(method)))
 })
 
-test('moments are numbers for who asks for it', async (t) => {
+test('moments are seconds; texts for ClawDE’s own applications and for who asks for it', async (t) => {
   const rig = await rigFor(t)
-  const client = await rig.client({ timestamps: 'unix' })
-  const sessionId = await rig.session(client)
-  await client.turn(sessionId, '[[say hi]]')
-  const session = await client.call('session.get', { sessionId })
-  assert.equal(session['createdAt'], session['createdAtUnix'])
-  const { message } = await client.push('session.messageCreated')
-  assert.equal(typeof (message as Json)['createdAt'], 'number')
+  const dart = { 'user-agent': 'Dart/3.9 (dart:io)' }
+  const own = await rig.stranger(dart)
+  await own.call('daemon.auth', { token: rig.token })
+  const bearer = await rig.stranger({ ...dart, authorization: `Bearer ${rig.token}` })
+  const texts = [own, bearer, await rig.client({ timestamps: 'iso' })]
+  const modern = await rig.stranger(dart)
+  await modern.call('daemon.auth', { token: rig.token, timestamps: 'unix' })
+  const numbers = [await rig.client(), modern, await rig.client({ timestamps: 'unix' })]
+  const sessionId = await rig.session(own)
+  await own.turn(sessionId, '[[say hi]]')
+  for (const client of [...texts, ...numbers]) {
+    const session = await client.call('session.get', { sessionId })
+    const { message } = (await client.push('session.messageCreated')) as { message: Json }
+    for (const { createdAt, createdAtUnix } of [session, message]) {
+      if (numbers.includes(client)) assert.equal(createdAt, createdAtUnix)
+      else assert.equal(Math.floor(Date.parse(createdAt as string) / 1000), createdAtUnix)
+    }
+  }
 })
 
 test('a text that grows long is told in proportion, and whole at the end', async (t) => {

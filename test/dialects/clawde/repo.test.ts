@@ -51,6 +51,36 @@ test('open, status, list and close, in both forms of the parameters', async (t) 
   assert.deepEqual([again.code, again.data['reason']], [-32005, 'not_open'])
 })
 
+test('the status has what is staged, what is not, and what is new to git', async (t) => {
+  const { client, repo } = await rigWithRepo(t)
+  const lists = async (): Promise<unknown[]> => {
+    const { staged, unstaged, untracked } = await client.call('repo.status', { path: repo.path })
+    return [staged, unstaged, untracked]
+  }
+  assert.deepEqual(await lists(), [[], [], []])
+  repo.write('a.txt', 'changed\n')
+  repo.write('new.txt', 'new\n')
+  assert.deepEqual(await lists(), [[], ['a.txt'], ['new.txt']])
+  repo.git('add', 'a.txt')
+  repo.git('rm', '-q', 'b.txt')
+  assert.deepEqual(await lists(), [['a.txt', 'b.txt'], [], ['new.txt']])
+  repo.write('a.txt', 'changed again\n')
+  assert.deepEqual(await lists(), [['a.txt', 'b.txt'], ['a.txt'], ['new.txt']])
+})
+
+test('what is in conflict is not staged', async (t) => {
+  const { client, repo } = await rigWithRepo(t)
+  repo.git('checkout', '-q', '-b', 'other')
+  repo.write('a.txt', 'theirs\n')
+  repo.git('commit', '-qam', 'theirs')
+  repo.git('checkout', '-q', 'main')
+  repo.write('a.txt', 'ours\n')
+  repo.git('commit', '-qam', 'ours')
+  assert.throws(() => repo.git('merge', '-q', 'other'))
+  const { staged, unstaged, hasConflicts } = await client.call('repo.status', { path: repo.path })
+  assert.deepEqual([staged, unstaged, hasConflicts], [[], ['a.txt'], true])
+})
+
 test('diffs are texts, or structured for who asks', async (t) => {
   const { client, repo } = await rigWithRepo(t)
   repo.write('a.txt', 'changed\n')

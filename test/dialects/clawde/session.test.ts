@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { join } from 'node:path'
 import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import { routed } from '../../../src/dialects/clawde/route.ts'
+import { goOn, HELD } from '../../support/held.ts'
 import { rigFor, type Json } from './support.ts'
 
 const GONE = '00000000-0000-7000-8000-000000000000'
@@ -19,7 +20,7 @@ test('create, list, get, delete', async (t) => {
   })
   const { id, createdAt, createdAtUnix, ...rest } = made
   assert.equal(typeof id, 'string')
-  assert.equal(Math.floor(Date.parse(createdAt as string) / 1000), createdAtUnix)
+  assert.deepEqual([typeof createdAt, createdAt], ['number', createdAtUnix])
   assert.equal(rest['provider'], 'demo')
   assert.equal(rest['repoPath'], rig.cwd)
   assert.equal(rest['repo_path'], rig.cwd)
@@ -68,6 +69,7 @@ const wrong: [params: Json, code: number, reason?: string][] = [
   [{ provider: 'cursor' }, -32002, 'unsupported_provider'],
   [{ provider: 'claude' }, -32602], // this rig drives the demo agent only
   [{ provider: 'demo', repoPath: '/no/such/place' }, -32005],
+  [{ provider: 'claude', repoPath: '/no/such/place' }, -32005, 'path_not_found'],
   [{ provider: 'demo', repoPath: 'relative' }, -32602],
   [{ provider: 'demo', repoPath: '/tmp/../etc' }, -32602],
   [{ provider: 'demo', permissions: ['fly'] }, -32602],
@@ -144,7 +146,7 @@ test('of two messages at the same time one is refused', async (t) => {
   const [one, two] = [await rig.client(), await rig.client()]
   const sessionId = await rig.session(one)
   const send = (client: typeof one) =>
-    client.call('session.sendMessage', { sessionId, content: '[[drip 3 50]]' }).then(
+    client.call('session.sendMessage', { sessionId, content: '[[hang]]' }).then(
       () => 0,
       (error: { code: number }) => error.code,
     )
@@ -155,9 +157,10 @@ test('with queue: true a message waits instead', async (t) => {
   const rig = await rigFor(t)
   const client = await rig.client()
   const sessionId = await rig.session(client)
-  await client.call('session.sendMessage', { sessionId, content: '[[drip 3 50]]' })
+  await client.call('session.sendMessage', { sessionId, content: HELD })
   const second = await client.call('session.sendMessage', { sessionId, content: '[[say two]]', queue: true })
   assert.equal(second['queued'], true)
+  await goOn(rig, sessionId)
   await client.push('session.messageUpdated', ({ content }) => content === 'two')
   await client.until(() => client.pushes.at(-1)?.params['status'] === 'idle')
 })
@@ -198,6 +201,36 @@ test('nothing is told while a session is paused, and the same message goes on', 
   )
   assert.equal(done['messageId'], (message as Json)['id'])
   assert.match(done['content'] as string, /^w1 .* w40$/)
+})
+
+test('cancel answers how the session is after it: at rest, and free for the next message', async (t) => {
+  const rig = await rigFor(t)
+  const client = await rig.client()
+  const sessionId = await rig.session(client)
+  for (const isPaused of [false, true]) {
+    await client.call('session.sendMessage', { sessionId, content: '[[hang]]' })
+    await client.call('session.sendMessage', { sessionId, content: 'waits', queue: true })
+    if (isPaused) await client.call('session.pause', { sessionId })
+    const { status, queued } = await client.call('session.cancel', { sessionId })
+    assert.deepEqual([status, queued], ['idle', 0])
+  }
+  await client.turn(sessionId, '[[say again]]')
+})
+
+test('a null is not given, unless it says something; an empty array is no parameters', async (t) => {
+  const rig = await rigFor(t)
+  const client = await rig.client()
+  const sessionId = await rig.session(client, { mode: null, key: null, model: 'small' })
+  await client.turn(sessionId, '[[say hi]]')
+  const messages = { session_id: sessionId, limit: null, before: null }
+  assert.equal((await client.call<Json[]>('session.getMessages', messages)).length, 2)
+  assert.equal((await client.call<Json[]>('session.list', [])).length, 1)
+  assert.equal((await client.call('session.get', { sessionId: null, id: sessionId }))['id'], sessionId)
+  assert.ok(!('model' in (await client.call('session.setModel', { sessionId, model: null }))))
+  const missing = await client.refusal('session.get', [])
+  assert.deepEqual([missing.code, missing.data['field']], [-32602, 'sessionId'])
+  const none = await client.refusal('session.get', { sessionId: null })
+  assert.deepEqual([none.code, none.data['field']], [-32602, 'sessionId'])
 })
 
 test('cancel leaves no message streaming, and context survives it', async (t) => {

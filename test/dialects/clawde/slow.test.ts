@@ -44,12 +44,17 @@ const said = (client: Client): number[] =>
 const lagged = (client: Client): Json[] =>
   client.pushes.filter(({ method }) => method === 'events.lagged').map(({ params }) => params)
 
-/** Everybody is told this much, of messages to a session that is paused: no agent has to read them. */
-async function flood(rig: Rig, client: Client, size: number): Promise<void> {
+/**
+ * Everybody is told this much, of messages to a session that is paused: no agent has to read them. It goes on when those who
+ * read have read: nobody but the others is ever behind, on however slow a machine.
+ */
+async function flood(rig: Rig, readers: [Client, ...Client[]], size: number): Promise<void> {
+  const [client] = readers
   const sessionId = await rig.session(client)
   await client.call('session.pause', { sessionId })
   for (let n = 0; n * size < FLOOD; n++) {
     await client.call('session.sendMessage', { sessionId, content: 'x'.repeat(size + n), queue: true })
+    for (const one of readers) await one.until(() => said(one).at(-1) === size + n)
   }
 }
 
@@ -70,17 +75,17 @@ async function heldBytes(): Promise<number> {
 }
 
 // First of all: what other tests have left behind would go meanwhile.
-test('fifty who never read cost no more than their bound, and the others go on', async (t) => {
+test('twenty who never read cost no more than their bound, and the others go on', async (t) => {
   const rig = await rigFor(t)
   const client = await rig.client()
   const headers = { authorization: `Bearer ${rig.token}` }
-  const deaf = await Promise.all(Array.from({ length: 50 }, () => openRaw(t, rig.port, { headers })))
+  const deaf = await Promise.all(Array.from({ length: 20 }, () => openRaw(t, rig.port, { headers })))
   for (const { socket } of deaf) socket.pause()
   const before = await heldBytes()
-  await flood(rig, client, 512 * KiB)
+  await flood(rig, [client], 512 * KiB)
   const grown = (await heldBytes()) - before
   // 256 KiB each, and what they were sent last; nearly all of it is the same bytes for all of them.
-  assert.ok(grown < 20 * KiB ** 2, `${Math.round(grown / KiB ** 2)} MiB`)
+  assert.ok(grown < 10 * KiB ** 2, `${Math.round(grown / KiB ** 2)} MiB`)
   const pushes = await client.turn(await rig.session(client), '[[burst 2000 20]]')
   assert.equal(pushes.at(-1)!.params['status'], 'idle')
   for (const { socket } of deaf) socket.destroy()
@@ -98,7 +103,7 @@ test('who stops reading is told so and catches up completely; who reads notices 
     await one.push('session.messageUpdated')
     one.ws.pause()
   }
-  await flood(rig, client, 2 * KiB ** 2)
+  await flood(rig, [client, fast], 2 * KiB ** 2)
   const floodedAt = performance.now()
   await drip
   await client.turn(sessionId, '[[burst 2000 20]]')
@@ -130,7 +135,7 @@ test('who is behind for a moment only is not told, and misses nothing', async (t
   const rig = await rigFor(t, { parts: { timing: { lagMs: 3_600_000 } } })
   const [client, slow] = [await rig.client(), await rig.client()]
   slow.ws.pause()
-  await flood(rig, client, 4 * KiB ** 2)
+  await flood(rig, [client], 4 * KiB ** 2)
   slow.ws.resume()
   await slow.until(() => isUpToDate(slow, client))
   assert.deepEqual(said(slow), said(client))

@@ -16,11 +16,9 @@ async function waiting(
   return { sessionId, toolCallId: pending(client)! }
 }
 
-/** The call that waits, however it was told. */
+/** The call that waits: it is told when it begins. */
 function pending(client: Client): string | undefined {
-  for (const { method, params } of client.pushes) {
-    if (method === 'session.toolCallUpdated' && params['status'] === 'pending')
-      return params['toolCallId'] as string
+  for (const { params } of client.pushes) {
     const call = params['toolCall'] as Json | undefined
     if (call?.['status'] === 'pending') return call['id'] as string
   }
@@ -54,8 +52,25 @@ test('a call that waits is approved and runs; the session is running meanwhile',
   const told = client.pushes
     .filter(({ method }) => method === 'session.toolCallUpdated')
     .map(({ params }) => params['status'])
-  assert.deepEqual(told.slice(-2), ['running', 'done'])
+  assert.deepEqual(told, ['running', 'done'])
   assert.equal((await client.refusal('tool.approve', call)).data['reason'], 'approval_resolved')
+})
+
+test('a call can be approved the moment it is told, time after time', async (t) => {
+  const rig = await rigFor(t)
+  const client = await rig.client()
+  const sessionId = await rig.session(client, { permissions: [] })
+  const answers: Promise<unknown>[] = []
+  client.ws.on('message', () => {
+    const { method, params } = client.pushes.at(-1) ?? {}
+    const call = params?.['toolCall'] as Json | undefined
+    if (method !== 'session.toolCallCreated' || answers.length === calls().length) return
+    answers.push(client.call('tool.approve', { sessionId, toolCallId: call!['id'] }))
+  })
+  const calls = (): unknown[] => client.pushes.filter(({ method }) => method === 'session.toolCallCreated')
+  for (let n = 1; n <= 10; n++) await client.turn(sessionId, `[[write made-${n}.txt hello]]`)
+  assert.equal(calls().length, 10)
+  assert.equal((await Promise.all(answers)).length, 10)
 })
 
 test('one that is rejected does not run, and stays rejected', async (t) => {

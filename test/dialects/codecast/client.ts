@@ -171,6 +171,11 @@ export function textOf(events: readonly StreamEvent[], type: 'text' | 'partial' 
     .join('')
 }
 
+/** Without what may come or not: pings, and pieces of messages. */
+export function whole(events: readonly StreamEvent[]): StreamEvent[] {
+  return events.filter(({ type }) => type !== 'ping' && type !== 'partial')
+}
+
 export function types(events: readonly StreamEvent[]): string[] {
   return events.map((event) => event.type)
 }

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { call, create, failure, type Json, post, result, send, textOf, types } from './client.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
+import { call, create, failure, type Json, post, result, send, textOf, types, whole } from './client.ts'
 
 let daemon: TestDaemon
 let base = ''
@@ -163,30 +164,48 @@ describe('session.send', () => {
     assert.equal(textOf(await (await send(base, sessionId, '[[say fine]]')).rest()), 'fine')
   })
 
-  test('while busy: queued with its position, then the own turn on the same stream', async () => {
+  test('while busy: queued with its position, then [DONE]', async () => {
     const sessionId = await create(base, daemon.project)
-    const first = await send(base, sessionId, '[[drip 30 20]]')
-    await first.until('partial')
-    const second = await send(base, sessionId, '[[say second]]')
-    const third = await send(base, sessionId, '[[say third]]')
+    const first = await send(base, sessionId, '[[hang]]')
+    await first.until('system')
+    for (const position of [1, 2]) {
+      const stream = await send(base, sessionId, '[[say later]]')
+      assert.deepEqual(await stream.rest(), [{ type: 'queued', position }, { type: '[DONE]' }])
+    }
+    const stats = await result(base, 'session.queue_stats', { sessionId })
+    assert.deepEqual(stats, { userPending: 2, responsePending: 0, clientConnected: true })
+    await result(base, 'session.interrupt', { sessionId })
+    assert.deepEqual(types(await first.rest()).slice(-2), ['interrupted', '[DONE]'])
+  })
+
+  test('who wishes to follow is told the own turn on the same stream', async () => {
+    const sessionId = await create(base, daemon.project, { mode: 'ask' })
+    const first = await send(base, sessionId, '[[shell first]]')
+    await first.until('tool_use')
+    const second = await send(base, sessionId, '[[say second]]', { follow: true })
+    const third = await send(base, sessionId, '[[say third]]', { follow: true })
     assert.deepEqual(await second.next(), { type: 'queued', position: 1 })
     assert.deepEqual(await third.next(), { type: 'queued', position: 2 })
     const stats = await result(base, 'session.queue_stats', { sessionId })
     assert.deepEqual(stats, { userPending: 2, responsePending: 0, clientConnected: true })
+    await result(base, 'session.set_mode', { sessionId, mode: 'auto' })
     const [a, b, c] = [await first.rest(), await second.rest(), await third.rest()]
-    assert.match(textOf(a), /w30$/)
+    assert.match(textOf(a), /first/)
     assert.equal(textOf(b), 'second')
     assert.equal(textOf(c), 'third')
     for (const events of [a, b, c]) assert.deepEqual(types(events).slice(-2), ['result', '[DONE]'])
   })
 
   test('the same key twice is one message, and both streams tell it from its start', async () => {
-    const sessionId = await create(base, daemon.project)
-    const first = await send(base, sessionId, '[[drip 20 20]]', { key: 'k1' })
-    await first.until('partial')
-    const second = await send(base, sessionId, '[[drip 20 20]]', { key: 'k1' })
+    const sessionId = await sessionToHold(daemon)
+    const first = await send(base, sessionId, HELD, { key: 'k1' })
+    const start = await first.until('tool_use')
+    const second = await send(base, sessionId, HELD, { key: 'k1' })
+    assert.deepEqual(whole(await second.until('tool_use')), whole(start))
+    await goOn(daemon, sessionId, '[[drip 20 20]]')
     const [a, b] = [await first.rest(), await second.rest()]
-    assert.equal(textOf(a), textOf(b))
+    assert.match(textOf(a), /^w1 .* w20$/)
+    assert.deepEqual(whole(a), whole(b))
     assert.equal(textOf(b, 'partial'), textOf(b))
     const third = await (await send(base, sessionId, 'whatever', { key: 'k1' })).rest()
     assert.equal(textOf(third), textOf(a))
@@ -206,23 +225,6 @@ describe('session.send', () => {
       [...stream.ids].sort((x, y) => x - y),
     )
   })
-
-  test('a question to the human is told as a system event', async () => {
-    const sessionId = await create(base, daemon.project, { mode: 'ask' })
-    const stream = await send(base, sessionId, '[[shell rm -rf build]]')
-    const events = await stream.until('tool_use')
-    let asked = events.find((event) => event['subtype'] === 'approval_requested')
-    while (!asked) {
-      const event = await stream.next()
-      assert.ok(event, 'the stream ended without a question')
-      if (event['subtype'] === 'approval_requested') asked = event
-    }
-    assert.equal((asked['raw'] as Json)['tool'], 'Shell')
-    const { sessions } = await result<{ sessions: Json[] }>(base, 'session.list')
-    assert.equal(sessions.find((session) => session['sessionId'] === sessionId)?.['status'], 'busy')
-    assert.deepEqual(await result(base, 'session.interrupt', { sessionId }), { ok: true, interrupted: true })
-    assert.deepEqual(types(await stream.rest()).slice(-2), ['interrupted', '[DONE]'])
-  })
 })
 
 describe('interrupt, destroy, modes', () => {
@@ -231,7 +233,7 @@ describe('interrupt, destroy, modes', () => {
     assert.deepEqual(await result(base, 'session.interrupt', { sessionId }), { ok: true, interrupted: false })
     const running = await send(base, sessionId, '[[drip 100000 20]]')
     await running.until('partial')
-    const queued = await send(base, sessionId, '[[say never]]')
+    const queued = await send(base, sessionId, '[[say never]]', { follow: true })
     await queued.until('queued')
     assert.deepEqual(await result(base, 'session.interrupt', { sessionId }), { ok: true, interrupted: true })
     assert.deepEqual(types(await running.rest()).slice(-2), ['interrupted', '[DONE]'])
@@ -267,11 +269,12 @@ describe('interrupt, destroy, modes', () => {
     }
     assert.deepEqual(await result(base, 'session.set_model', { sessionId, model: 'demo-3' }), { ok: true })
     assert.equal((await view())['model'], 'demo-3')
-    for (const params of [{ model: null }, {}]) {
-      await result(base, 'session.set_model', { sessionId, model: 'demo-3' })
-      assert.deepEqual(await result(base, 'session.set_model', { sessionId, ...params }), { ok: true })
-      assert.equal((await view())['model'], null)
-    }
+    const none = await failure(base, 'session.set_model', { sessionId })
+    assert.deepEqual(none, { code: -32602, message: 'Missing required param: model' })
+    assert.equal((await failure(base, 'session.set_model', { sessionId, model: 3 })).code, -32602)
+    assert.equal((await view())['model'], 'demo-3', 'which changed nothing')
+    assert.deepEqual(await result(base, 'session.set_model', { sessionId, model: null }), { ok: true })
+    assert.equal((await view())['model'], null)
     await result(base, 'session.set_mode', { sessionId, mode: 'plan' })
     const events = await (await send(base, sessionId, '[[shell touch x]]')).rest()
     assert.match(String(events.find((event) => 'message' in event)?.['message']), /plan mode/)
@@ -299,8 +302,12 @@ describe('health.check and monitor.sessions', () => {
     const health = (JSON.parse(text) as { result: Json }).result
     const { sessions } = await result<{ sessions: unknown[] }>(base, 'session.list')
     assert.equal(health['sessions'], sessions.length)
-    const { idle, busy } = health['sessionsByStatus'] as Record<string, number>
-    assert.equal(idle! + busy!, sessions.length)
+    const byStatus = health['sessionsByStatus'] as Record<string, number>
+    assert.deepEqual(Object.keys(byStatus), ['idle', 'busy', 'error', 'destroyed'])
+    assert.equal(
+      Object.values(byStatus).reduce((sum, count) => sum + count),
+      sessions.length,
+    )
     for (const name of ['rss', 'heapUsed', 'heapTotal']) {
       assert.ok(Number.isInteger((health['memory'] as Json)[name]), name)
     }

@@ -126,7 +126,7 @@ describe('missing and ill-typed parameters', () => {
     ['session.destroy', {}, 'Missing required param: sessionId'],
     ['session.set_mode', {}, 'Missing required params: sessionId, mode'],
     ['session.set_mode', { sessionId: 'x' }, 'Missing required param: mode'],
-    ['session.set_model', undefined, 'Missing required param: sessionId'],
+    ['session.set_model', undefined, 'Missing required params: sessionId, model'],
     ['session.interrupt', {}, 'Missing required param: sessionId'],
     ['session.queue_stats', {}, 'Missing required param: sessionId'],
     ['session.reconnect', {}, 'Missing required param: sessionId'],

@@ -16,6 +16,7 @@ function mapper(nativeId: string | null = 'native') {
     turnId: TURN,
     nativeId: () => nativeId,
     toolOf: (id) => (id === 'old' ? 'Old' : null),
+    isOpen: (id) => id !== 'decided',
   })
 }
 
@@ -153,8 +154,42 @@ test('an open approval is told, and so is its decision', () => {
       subtype: 'approval_requested',
       raw: { approvalId: 'a1', kind: 'tool', tool: 'Bash', input: { command: 'ls' }, summary: 'Bash: ls' },
     },
+    {
+      type: 'error',
+      code: 'approval_waiting',
+      message:
+        'Not an error: the agent waits for you to allow Bash: ls\n' +
+        'Say yes with `corral approve a1`, no with `corral deny a1`, or answer in any other client of this daemon. ' +
+        'Mode auto lets it and all that follows pass. To give up, interrupt the turn.',
+    },
     { type: 'system', subtype: 'approval_resolved', raw: { approvalId: 'a1', behavior: 'allow', by: 'x' } },
   ])
+})
+
+test('what waits is told in words: a command as it is, a question, a plan; what has been decided since is not', () => {
+  const words = (patch: object): string[] =>
+    mapped({
+      type: 'approval.requested',
+      turnId: TURN,
+      approval: { ...approval, ...patch },
+      open: true,
+      ...ASKING,
+    })
+      .flatMap((event) => (event.type === 'error' ? [event.message] : []))
+      .map((message) => message.split('\n')[0]!)
+  assert.deepEqual(words({ input: { command: 'a\n\tb' }, summary: 'harmless' }), [
+    'Not an error: the agent waits for you to allow Bash: a b',
+  ])
+  assert.deepEqual(words({ tool: 'Odd', input: { x: 1 } }), [
+    'Not an error: the agent waits for you to allow Odd: {"x":1}',
+  ])
+  assert.ok(words({ input: { command: 'x'.repeat(1e6) } })[0]!.length < 400)
+  const questions = [{ question: 'Red?' }, { question: 'Why?' }]
+  assert.deepEqual(words({ kind: 'question', input: { questions } }), [
+    'Not an error: the agent asks a question and waits: Red? Why?',
+  ])
+  assert.deepEqual(words({ kind: 'plan' }), ['Not an error: the agent waits for you to agree to its plan'])
+  assert.deepEqual(words({ id: 'decided' }), [])
 })
 
 test('an approval that the mode settles at once is not told', () => {

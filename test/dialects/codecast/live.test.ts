@@ -13,6 +13,7 @@ import { openListener } from '../../../src/dialects/codecast/listener.ts'
 import { replay } from '../../../src/dialects/codecast/replay.ts'
 import { createHttpApp } from '../../../src/transports/http.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
@@ -48,27 +49,23 @@ test('pings come while a turn has nothing to say', async () => {
   assert.deepEqual(types(await stream.rest()).slice(-2), ['interrupted', '[DONE]'])
 })
 
-test(
-  'a client that does not read holds nothing up, and gets everything when it does',
-  { timeout: 60_000 },
-  async () => {
-    const sessionId = await create(base, parts.cwd)
-    const stream = await send(base, sessionId, '[[burst 30 1048576]]')
-    stream.pause()
-    await parts.event('turn.completed', { sessionId })
-    const { sessions } = await result<{ sessions: Json[] }>(base, 'session.list')
-    assert.equal(
-      sessions.find((one) => one['sessionId'] === sessionId)?.['status'],
-      'idle',
-      'the turn did not wait',
-    )
-    stream.resume()
-    const events = await stream.rest()
-    assert.equal(textOf(events).length, 30 * 1024 * 1024)
-    assert.deepEqual(types(events).slice(-2), ['result', '[DONE]'])
-    assert.ok(stream.longest() < 128 * 1024)
-  },
-)
+test('a client that does not read holds nothing up, and gets everything when it does', async () => {
+  const sessionId = await create(base, parts.cwd)
+  const stream = await send(base, sessionId, '[[burst 30 1048576]]')
+  stream.pause()
+  await parts.event('turn.completed', { sessionId })
+  const { sessions } = await result<{ sessions: Json[] }>(base, 'session.list')
+  assert.equal(
+    sessions.find((one) => one['sessionId'] === sessionId)?.['status'],
+    'idle',
+    'the turn did not wait',
+  )
+  stream.resume()
+  const events = await stream.rest()
+  assert.equal(textOf(events).length, 30 * 1024 * 1024)
+  assert.deepEqual(types(events).slice(-2), ['result', '[DONE]'])
+  assert.ok(stream.longest() < 128 * 1024)
+})
 
 test('a replay keeps to its limits and goes on where it stopped', async () => {
   const bookmarks = createBookmarks(parts.engine, silent)
@@ -156,15 +153,16 @@ test('an address that others reach needs TLS and a token, and a revoked token is
 })
 
 test('stopping ends streams with a word, and their turns can be read later', async () => {
-  const sessionId = await create(base, parts.cwd)
-  const stream = await send(base, sessionId, '[[drip 40 10]]')
-  await stream.until('partial')
+  const sessionId = await sessionToHold(parts)
+  const stream = await send(base, sessionId, HELD)
+  await stream.until('tool_use')
   const stopping = dialect.stop()
   const events = await stream.rest()
   assert.deepEqual(types(events).slice(-2), ['error', '[DONE]'])
   assert.match(String(events.at(-2)?.['message']), /reconnect/)
   await stopping
   base = (await dialect.start(app)).url
+  await goOn(parts, sessionId, '[[drip 40 10]]')
   const seen: Json[] = []
   await eventually(
     async () => {

@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { goOn, HELD, sessionToHold } from '../../support/held.ts'
 import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
 
 /** Of the tests that want nothing special of it; there is one again when they are over. */
@@ -48,11 +49,17 @@ test('bound to localhost or ::1 it is reached there', async (t) => {
 })
 
 test('after kill -9 in the middle of a turn, the turn goes on and reconnect has all of it', async () => {
-  const sessionId = await create(daemon.codecast, daemon.project)
-  const stream = await send(daemon.codecast, sessionId, '[[drip 60 20]]')
-  await stream.until('partial')
+  const sessionId = await sessionToHold(daemon)
+  const stream = await send(daemon.codecast, sessionId, HELD)
   const queued = await send(daemon.codecast, sessionId, '[[say after]]')
   await queued.until('queued')
+  // Gone for the daemon, too: what it had sent to the last byte before it was killed would not be returned.
+  stream.cut()
+  await eventually(
+    () => result(daemon.codecast, 'session.queue_stats', { sessionId }),
+    (stats) => stats['clientConnected'] === false,
+  )
+  await goOn(daemon, sessionId, '[[drip 60 20]]')
   await daemon.kill9()
   await daemon.restart()
   const stats = await result(daemon.codecast, 'session.queue_stats', { sessionId })

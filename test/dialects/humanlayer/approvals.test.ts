@@ -44,6 +44,7 @@ test('nothing is open, then one: with the fields of every age', async (t) => {
     function_args: { command: 'ls' },
     requested_at,
     created_at: requested_at,
+    timeout_at: null,
     function_call: { ...ids, spec: { fn: 'Shell', kwargs: { command: 'ls' } }, status: { requested_at } },
   })
   assert.deepEqual(await open(rig, { session_id }), [item])
@@ -316,6 +317,9 @@ test('waiting for a decision instead of asking again and again', async (t) => {
 test('what nobody answers in time is refused', async (t) => {
   const rig = await rigFor(t)
   const id = await rig.run('hello')
+  const { approval_id: patient } = await ask(rig, id)
+  assert.equal((await open(rig))[0]!['timeout_at'], null, 'it waits for ever')
+  await rig.call('sendDecision', { approval_id: patient, decision: 'approve' })
   const { approval_id } = await ask(rig, id, { timeout_ms: 60_000 })
   const [item] = await open(rig)
   const wait = Date.parse(String(item!['timeout_at'])) - Date.parse(String(item!['requested_at']))

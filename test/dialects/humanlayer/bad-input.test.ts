@@ -8,7 +8,8 @@ import { runInNewContext } from 'node:vm'
 import { becomes, serve, type Json, type Served } from './raw.ts'
 
 const PARSE_ERROR = { code: -32700, message: 'Parse error' }
-const VERSION_ERROR = { code: -32600, message: 'Invalid request: must be JSON-RPC 2.0' }
+const invalid = (problem: string): Json => ({ code: -32600, message: `Invalid request: ${problem}` })
+const VERSION_ERROR = invalid('must be JSON-RPC 2.0')
 const HEALTH = '{"jsonrpc":"2.0","method":"health","id":"still here"}'
 
 test('what is not a request is refused with its code, and the connection goes on', async (t) => {
@@ -17,14 +18,14 @@ test('what is not a request is refused with its code, and the connection goes on
   const cases: [line: string | Buffer, error: Json, id: unknown][] = [
     ['{', PARSE_ERROR, null],
     ['hello', PARSE_ERROR, null],
-    ['5', PARSE_ERROR, null],
-    ['"text"', PARSE_ERROR, null],
-    [`[${HEALTH}]`, PARSE_ERROR, null],
-    ['[]', PARSE_ERROR, null],
+    ['5', invalid('must be an object'), null],
+    ['"text"', invalid('must be an object'), null],
+    [`[${HEALTH}]`, invalid('must be an object'), null],
+    ['[]', invalid('must be an object'), null],
     [`${HEALTH} and more`, PARSE_ERROR, null],
     [`${HEALTH}${HEALTH}`, PARSE_ERROR, null],
-    ['{"jsonrpc":"2.0","method":5,"id":1}', PARSE_ERROR, null],
-    ['{"jsonrpc":"2.0","method":["health"],"id":1}', PARSE_ERROR, null],
+    ['{"jsonrpc":"2.0","method":5,"id":1}', invalid('must name a method'), 1],
+    ['{"jsonrpc":"2.0","method":["health"],"id":1}', invalid('must name a method'), 1],
     [Buffer.from('7b226964223a22ff227d', 'hex'), PARSE_ERROR, null],
     [Buffer.from([0, 1, 2, 0xfe, 0xff]), PARSE_ERROR, null],
     ['['.repeat(deep), PARSE_ERROR, null],
@@ -35,8 +36,9 @@ test('what is not a request is refused with its code, and the connection goes on
     ['{"jsonrpc":"1.0","method":"health","id":"a"}', VERSION_ERROR, 'a'],
     ['{"jsonrpc":2.0,"method":"health","id":[1]}', VERSION_ERROR, [1]],
     ['{"jsonrpc":null,"method":"health","id":2}', VERSION_ERROR, 2],
-    ['{"jsonrpc":"2.0","id":3}', { code: -32601, message: 'Method not found: ' }, 3],
-    ['{"jsonrpc":"2.0","method":null,"id":4}', { code: -32601, message: 'Method not found: ' }, 4],
+    ['{"jsonrpc":"2.0","id":3}', invalid('must name a method'), 3],
+    ['{"jsonrpc":"2.0","method":null,"id":4}', invalid('must name a method'), 4],
+    ['{"jsonrpc":"2.0","method":"","id":4}', { code: -32601, message: 'Method not found: ' }, 4],
     ['{"jsonrpc":"2.0","method":"nope"}', { code: -32601, message: 'Method not found: nope' }, null],
     [
       '{"jsonrpc":"2.0","method":"toString","id":5}',
@@ -80,7 +82,7 @@ test('parameters of the wrong type are refused, naming the field', async (t) => 
       id: number
       error: { code: number; message: string; data: Json }
     }
-    assert.deepEqual([id, error.code], [index, -32603], error.message)
+    assert.deepEqual([id, error.code], [index, -32602], error.message)
     assert.ok(error.message.startsWith(`invalid request: ${field === '' ? '' : `${field}: `}`), error.message)
     assert.deepEqual(error.data, { code: 'invalid_params', field })
   }

@@ -113,6 +113,33 @@ test('by session, by run, by the id of the agent; neither, unknown', async (t) =
   })
 })
 
+test('what a session came from stays in its conversation, also when that was destroyed and the log put in order', async (t) => {
+  const rig = await rigFor(t)
+  const line = [await rig.run('[[say one]]')]
+  for (const word of ['two', 'three']) {
+    const params = { session_id: line.at(-1), query: `[[say ${word}]]` }
+    const { session_id } = await rig.call<{ session_id: string }>('continueSession', params)
+    await rig.reaches(session_id, 'completed')
+    line.push(session_id)
+  }
+  const [first, second, third] = line as [string, string, string]
+  const whole = await rig.call<{ events: unknown[] }>('getConversation', { session_id: third })
+  assert.equal(whole.events.length, 6)
+  const tidy = async () => {
+    const request = { eventsBefore: null, destroyedBefore: Date.now() + 1000, limit: 1000 }
+    while ((await rig.engine.log.retain(request)) > 0);
+  }
+  for (const parent of [second, first]) {
+    await rig.engine.engine.destroy(parent)
+    await tidy()
+    assert.deepEqual(await rig.call('getConversation', { session_id: third }), whole)
+    await assert.rejects(rig.call('getConversation', { session_id: parent }), /session not found/)
+  }
+  await rig.engine.engine.destroy(third)
+  await tidy()
+  for (const id of line) assert.equal(rig.engine.log.session(id), null, 'with the last one all of them go')
+})
+
 test('ancestors come first, over three generations, and descendants do not', async (t) => {
   const rig = await rigFor(t)
   const line = [await rig.run('[[say one]]')]

@@ -83,9 +83,10 @@ test('many large answers at once cost little memory and hold up nobody, read or 
     await other.next()
   }
   assert.ok(reader.ids.length < 60, 'another client did not have to wait for all of it')
-  await becomes(() => reader.ids.length === 65, 'all answers have come')
+  // One after the other: the time to wait is for the next one, not for all that a slow machine has to do.
+  for (let n = 1; n <= 65; n++) await becomes(() => reader.ids.length >= n, `answer ${n} has come`)
   deaf.read()
-  await becomes(() => deaf.ids.length === 65, 'all answers have come to who reads late')
+  for (let n = 1; n <= 65; n++) await becomes(() => deaf.ids.length >= n, `answer ${n} has come late`)
   for (const { ids, bytes } of [reader, deaf]) {
     assert.ok(ids.indexOf('pulse') < 3, `health was number ${ids.indexOf('pulse')}`)
     assert.equal(new Set(ids).size, 65)

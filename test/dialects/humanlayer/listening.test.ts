@@ -117,9 +117,7 @@ test('the daemon listens in the usual place, for its user only, and leaves no so
   assert.equal(mode(socket), '600')
   assert.equal(mode(dirname(socket)), '700')
   assert.deepEqual(await health(t, socket), { status: 'ok', version })
-  const from = performance.now()
   assert.equal(await daemon.terminate(), 0)
-  assert.ok(performance.now() - from < 2000)
   assert.equal(existsSync(socket), false)
 })
 

@@ -17,7 +17,7 @@ const SESSION_METHODS = [
 function failure(message: string | RegExp, data?: Json) {
   return (error: unknown): boolean => {
     assert.ok(error instanceof RpcFailure)
-    assert.equal(error.code, -32603)
+    assert.equal(error.code, -32602)
     if (typeof message === 'string') assert.equal(error.message, message)
     else assert.match(error.message, message)
     if (data) assert.deepEqual(error.data, data)
@@ -82,6 +82,60 @@ test('wrong types are refused by name; null and what is not known are not', asyn
     nobody_knows: { this: 1 },
   })
   assert.equal((await rig.state(id))['query'], 'hello')
+})
+
+test('parameters that are wrong are -32602 in every method, what is not about them is -32603', async (t) => {
+  const rig = await rigFor(t)
+  const [done, waits] = [await rig.run('hello'), await rig.run('hello')]
+  const session = { session_id: done }
+  const ask = { run_id: waits, tool_name: 'Bash', tool_input: {} }
+  const { approval_id } = await rig.call<{ approval_id: string }>('createApproval', ask)
+  const wrong: [string, Json][] = [
+    ['launchSession', {}],
+    ['launchSession', { query: ' ' }],
+    ['launchSession', { query: 'x', working_dir: '/no/such/place' }],
+    ['launchSession', { query: 'x', agent: 'nobody' }],
+    ['launchSession', { query: 'x', mcp_config: '{' }],
+    ['launchSession', { query: 'x', mcp_config: { mcpServers: 5 } }],
+    ['continueSession', session],
+    ['continueSession', { ...session, query: 'x', mcp_config: '{' }],
+    ['continueSession', { ...session, query: 'x', proxy_enabled: true }],
+    ['getConversation', {}],
+    ['getConversation', { session_id: 'nobody' }],
+    ['fetchApprovals', { session_id: 'nobody' }],
+    ['listApprovals', { session_id: 'nobody' }],
+    ['getApproval', {}],
+    ['getApproval', { approval_id: 'nobody' }],
+    ['createApproval', { ...ask, run_id: undefined }],
+    ['createApproval', { ...ask, run_id: 'nobody' }],
+    ['createApproval', { ...ask, tool_name: '' }],
+    ['createApproval', { ...ask, tool_input: undefined }],
+    ['createApproval', { ...ask, type: 'else' }],
+    ['sendDecision', { decision: 'approve' }],
+    ['sendDecision', { approval_id }],
+    ['sendDecision', { approval_id, decision: 'maybe' }],
+    ['sendDecision', { approval_id, decision: 'deny' }],
+    ['sendDecision', { approval_id, decision: 'approve', type: 'else' }],
+    ['sendDecision', { approval_id, decision: 'approve', remember: 'for ever' }],
+    ['listSessions', { cursor: 'nonsense' }],
+    ['listSessions', { limit: -1 }],
+    ['getSessionLeaves', { filter: 5 }],
+    ['getRecentPaths', { limit: 1.5 }],
+    ['updateSessionSettings', { ...session, dangerously_skip_permissions: 'yes' }],
+    ['archiveSession', session],
+    ['bulkArchiveSessions', { session_ids: [], archived: true }],
+    ['bulkArchiveSessions', { session_ids: [done] }],
+    ['updateSessionTitle', session],
+  ]
+  for (const [method, params] of wrong)
+    await assert.rejects(rig.call(method, params), { code: -32602 }, method)
+  await rig.call('sendDecision', { approval_id, decision: 'approve' })
+  const late = await rig.call('sendDecision', { approval_id, decision: 'approve' })
+  assert.equal(late['success'], false, 'an answer that comes too late is no error')
+  await assert.rejects(rig.call('interruptSession', session), {
+    code: -32603,
+    data: { code: 'wrong_status', field: 'session_id' },
+  })
 })
 
 test('the ten methods of the first specification and the later ones are all there', () => {

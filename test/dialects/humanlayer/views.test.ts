@@ -114,7 +114,7 @@ test('the model is the one that the agent names, if nobody asked for another', a
 test('lists say the same, with long queries and results cut', async (t) => {
   const rig = await rigFor(t)
   const id = await rig.run(`[[say ${'y'.repeat(12_000)}]] ${'x'.repeat(20_000)}`)
-  const { query: whole, result: all, model: _, model_id: __, ...state } = await rig.state(id)
+  const { query: whole, result: all, ...state } = await rig.state(id)
   assert.equal(String(whole).length, 32_009)
   assert.equal((all as Json)['result'], 'y'.repeat(12_000))
   assert.equal(state['context_limit'], 168_000)

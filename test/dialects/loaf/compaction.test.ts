@@ -189,6 +189,8 @@ describe('/compress', () => {
     assert.deepEqual([messages.length, history.length], [2, 2], 'nobody has said anything')
     const { title } = await client.call('history.get', { id: sessionId })
     assert.equal(title, '[[words 40]]')
+    const { sessions } = await client.call<{ sessions: Result[] }>('history.list')
+    assert.equal(sessions.find(({ id }) => id === sessionId)?.['messageCount'], 2)
   })
 
   test('looks the same in every process, now and later', async (t) => {

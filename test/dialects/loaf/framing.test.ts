@@ -135,7 +135,7 @@ describe('a method', () => {
   const OPTIONAL = `rpc.handshake session.create model.list history.list`.split(' ')
   for (const method of OPTIONAL) {
     test(`${method} may come without parameters`, async () => {
-      for (const params of [undefined, null, {}]) await shared.call(method, params)
+      for (const params of [undefined, null, {}, []]) await shared.call(method, params)
     })
   }
 
@@ -146,9 +146,9 @@ describe('a method', () => {
       ),
   )
   for (const method of READING) {
-    test(`${method} takes no list and no scalar`, async () => {
+    test(`${method} takes no scalar, and no list with something in it`, async () => {
       const needed = ![...OPTIONAL, 'auth.connect.openai', 'history.get'].includes(method)
-      for (const params of [[], [1], 7, 'x', ...(needed ? [undefined, null] : [])]) {
+      for (const params of [[1], 7, 'x', ...(needed ? [undefined, null, []] : [])]) {
         assert.deepEqual(await shared.fails(method, params), {
           code: -32602,
           message: `invalid params for ${method}: expected object`,

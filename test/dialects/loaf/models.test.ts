@@ -7,7 +7,7 @@ import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor as nativeFor } from '../native/support.ts'
 import { clientFor, turn, type Client } from './support.ts'
 
-const AGENT = new URL('../../support/acp-agent.ts', import.meta.url).pathname
+const AGENT = join(import.meta.dirname, '../../support/acp-agent.ts')
 
 let daemon: TestDaemon
 let bin: string

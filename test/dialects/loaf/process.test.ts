@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
@@ -47,6 +47,35 @@ function emptyHome(t: TestContext) {
     },
   }
 }
+
+/** A client with an engine for itself: a turn of it runs, and another session's process waits. */
+async function alone(place: ReturnType<typeof emptyHome>) {
+  const client = place.start(['--standalone'])
+  await turn(client, await demoSession(client), 'hello')
+  const sessionId = await demoSession(client)
+  await client.call('session.send', { session_id: sessionId, text: '[[drip 5000 20]]' })
+  await client.event('session.stream.chunk', (it) => it.session_id === sessionId)
+  const groups = groupsIn(place.env.CORRAL_HOME)
+  assert.equal(living(groups).length, groups.length)
+  assert.ok(groups.length >= 2, 'both have a process')
+  return { client, groups }
+}
+
+/** The process groups of all agents. */
+function groupsIn(corralHome: string): number[] {
+  const runs = join(corralHome, 'runs')
+  return readdirSync(runs).map((run) => Number(readFileSync(join(runs, run, 'pid'), 'utf8')))
+}
+
+/** Those of them in which somebody is left; what nobody has asked after yet is a zombie, and gone. */
+function living(groups: readonly number[]): number[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pgid=', '-o', 'stat='], { encoding: 'utf8' }).split('\n')
+  const found = rows.map((row) => row.trim().split(/\s+/)).filter(([, state]) => !state?.startsWith('Z'))
+  return groups.filter((group) => found.some(([id]) => Number(id) === group))
+}
+
+const allGone = (groups: readonly number[]): Promise<true> =>
+  eventually('the end of all agents', () => (living(groups).length > 0 ? null : true))
 
 function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -232,6 +261,27 @@ describe('without a daemon', () => {
       const { history } = await next.state(sessionId)
       return history.at(-1)!.text.endsWith('w80') ? true : null
     })
+  })
+
+  for (const end of ['stdin', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    test(`--standalone that ends by ${end} ends its agents, at work or not`, async (t) => {
+      const { client, groups } = await alone(emptyHome(t))
+      if (end === 'stdin') client.child.stdin!.end()
+      else client.child.kill(end)
+      assert.equal(await client.exited, 0)
+      assert.equal(client.stderr(), '')
+      await allGone(groups)
+    })
+  }
+
+  test('--standalone that is killed, or hangs: its agents end by themselves', async (t) => {
+    await Promise.all(
+      (['SIGKILL', 'SIGSTOP'] as const).map(async (signal) => {
+        const { client, groups } = await alone(emptyHome(t))
+        client.child.kill(signal)
+        await allGone(groups).finally(() => client.child.kill('SIGKILL'))
+      }),
+    )
   })
 
   test('a parent that dies leaves nothing behind that does nothing', async (t) => {

@@ -32,7 +32,7 @@ test('methods that read no parameters take any, also those that fail for other r
 
 test('system.shutdown takes no list, and then nothing ends', async (t) => {
   const own = clientFor(t, daemon)
-  const { code, message } = await own.fails('system.shutdown', [])
+  const { code, message } = await own.fails('system.shutdown', [1])
   assert.deepEqual([code, message], [-32602, 'invalid params for system.shutdown: expected object'])
   assert.equal((await own.call('system.ping'))['ok'], true)
 })

@@ -25,6 +25,13 @@ after(async () => {
   await daemon.stop()
 })
 
+/** Where skills are looked for, of a project and of the user. */
+const skillPlaces = (project: string): string[] => [
+  join(project, '.agents/skills'),
+  join(daemon.home, '.loaf/skills'),
+  join(daemon.home, '.agents/skills'),
+]
+
 interface ModelList {
   providers: string[]
   models: { id: string; provider: string; label: string; description: string }[]
@@ -54,7 +61,7 @@ describe('the state', () => {
         selectedProvider: null,
       },
       sessions: { count: 0, ids: [] },
-      skills: { count: 0, directories: [] },
+      skills: { count: 0, directories: skillPlaces(daemon.project) },
     })
     assert.deepEqual(await fresh.call('auth.status'), {
       enabled_providers: ['demo'],
@@ -244,7 +251,7 @@ describe('skills and tools', () => {
       errors: string[]
       skills: { name: string; description: string; description_preview: string; source_path: string }[]
     }>('skills.list')
-    assert.deepEqual(directories, [top, join(daemon.home, '.loaf/skills'), home])
+    assert.deepEqual(directories, [top, ...skillPlaces(inner)], 'also those that are not there')
     assert.deepEqual(errors, [])
     assert.deepEqual(
       skills.map(({ name }) => name),

@@ -11,7 +11,7 @@ let daemon: TestDaemon
 let native: NativeClient
 let client: Client
 
-const AGENT = new URL('../../support/acp-agent.ts', import.meta.url).pathname
+const AGENT = join(import.meta.dirname, '../../support/acp-agent.ts')
 
 before(async () => {
   const home = mkdtempSync(join(tmpdir(), 'corral-'))
@@ -80,7 +80,7 @@ describe('a steer', () => {
 
   test('that comes too late is the next message, and is announced', async () => {
     const sessionId = await demoSession(client)
-    await send(sessionId, '[[drip 75 20]]')
+    await send(sessionId, '[[drip 30 100]]')
     await client.event('session.stream.chunk', (it) => it.session_id === sessionId)
     await client.call('session.steer', { session_id: sessionId, text: 'later then' })
     await eventually(
@@ -117,7 +117,7 @@ describe('an interrupt', () => {
 
   test('keeps what was said until then; a second one is too many', async () => {
     const sessionId = await demoSession(client)
-    await send(sessionId, '[[drip 500 10]]')
+    await send(sessionId, '[[drip 100000 10]]')
     await client.event('session.stream.chunk', (it) => it.session_id === sessionId)
     const from = client.lines.length
     const answers = await Promise.all(

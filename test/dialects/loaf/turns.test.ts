@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { DEMO, demoSession, shape, startClient, turn, type Client, talking, type Sent } from './support.ts'
+import {
+  clientFor,
+  DEMO,
+  demoSession,
+  shape,
+  startClient,
+  turn,
+  type Client,
+  talking,
+  type Sent,
+} from './support.ts'
 
 let daemon: TestDaemon
 let native: NativeClient
@@ -287,8 +297,8 @@ describe('a message', () => {
     }
   })
 
-  test('without a model is accepted, and all of its failure comes before the answer', async () => {
-    const other = startClient(daemon)
+  test('without a model is accepted, and all of its failure comes before the answer', async (t) => {
+    const other = clientFor(t, daemon)
     const { session_id: sessionId } = await other.call<{ session_id: string }>('session.create')
     const from = other.lines.length
     const sent = await other.call<Sent>('session.send', { session_id: sessionId, text: 'hello' })
@@ -297,9 +307,24 @@ describe('a message', () => {
     const failed = other.events('session.error')[0]!
     assert.equal(failed.payload.turn_id, sent.turn_id)
     assert.match(failed.payload.message, /select a model first/)
+    assert.equal(failed.payload['kind'], 'no_model')
     await other.call('model.select', DEMO)
     await turn(other, sessionId, 'and now')
     assert.equal((await native.call('session.get', { sessionId })).agent, 'demo')
-    await other.close()
+  })
+
+  test('no two messages have the same id, in whichever session they are', async (t) => {
+    const other = clientFor(t, daemon)
+    const sessions: string[] = []
+    for (let n = 0; n < 3; n++) {
+      const { session_id } = await other.call<{ session_id: string }>('session.create')
+      for (let m = 0; m < 2; m++) await other.call('session.send', { session_id, text: 'hello' })
+      sessions.push(session_id)
+    }
+    await other.call('model.select', DEMO)
+    await turn(other, sessions[0]!, 'and now')
+    const states = await Promise.all(sessions.map((sessionId) => other.state(sessionId)))
+    const ids = states.flatMap(({ messages }) => messages.map(({ id }) => id))
+    assert.deepEqual([ids.length, new Set(ids).size], [8, 8])
   })
 })

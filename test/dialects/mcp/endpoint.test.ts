@@ -163,7 +163,7 @@ test('a client that is not heard of is forgotten, one that waits is not', async 
     Object.assign(server.server, { onclose: () => closed.add(number) })
     return server
   }
-  const sessions = createSessions(makeServer, { sessions: 3, idleMs: 50 })
+  const sessions = createSessions(makeServer, { sessions: 3, idleMs: 1000 })
   context.after(() => sessions.close())
   const busy = await hello(sessions)
   const params = { name: 'contact_human', arguments: { message: 'still there' } }

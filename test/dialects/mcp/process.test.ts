@@ -177,7 +177,7 @@ describe('the process of corral mcp approvals', () => {
     const since = Date.now()
     server.child.stdin!.end()
     assert.deepEqual(await server.exited, [0, null])
-    assert.ok(Date.now() - since < 5000)
+    assert.ok(Date.now() - since < 30_000, 'half of the time for which it would look for a daemon')
   })
 
   test('without a daemon it starts, says how to start one, and works once there is one', async (t) => {
@@ -202,15 +202,14 @@ describe('the process of corral mcp approvals', () => {
   })
 
   test('a waiting client does not hold up the end of the daemon', async (t) => {
-    const { client } = await overStdio(t, daemon)
+    const patient = await startDaemon({ env: { CORRAL_STOP_GRACE_MS: '3600000' } })
+    t.after(() => patient.stop())
+    const { client } = await overStdio(t, patient)
     const command = someCommand()
     mayRun(client, command).catch(() => {})
-    await openQuestion(await clientFor(t, daemon), command)
-    const since = Date.now()
-    await daemon.terminate()
-    const took = Date.now() - since
+    await openQuestion(await clientFor(t, patient), command)
+    assert.equal(await patient.terminate(), 0)
     // Its client would wait for it, too.
-    await daemon.restart()
-    assert.ok(took < 1500, `${took} ms`)
+    await patient.restart()
   })
 })

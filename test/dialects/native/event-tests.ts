@@ -105,14 +105,12 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
     const client = await clientFor(t, daemon, { reconnect: true })
     const { id: sessionId } = await demoSession(client, daemon)
     const stream = client.events({ after: 0, sessionId })
-    const sent = await client.call('session.send', { sessionId, content: '[[drip 60 20]]' })
+    const sent = await client.call('session.send', { sessionId, content: '[[drip 60 50]]' })
     const seen: Event[] = []
-    let deltas = 0
     let killed: Promise<void> | null = null
     for await (const event of stream) {
       seen.push(event)
-      if (event.type === 'message.delta' && ++deltas === 10)
-        killed = daemon.kill9().then(() => daemon.restart())
+      if (event.type === 'message.delta') killed ??= daemon.kill9().then(() => daemon.restart())
       if (event.type === 'turn.completed') break
     }
     await killed
@@ -148,11 +146,9 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
   test('calls that find no daemon give up together, not one after the other', async (t) => {
     const client = await clientFor(t, daemon, { reconnect: true, giveUpMs: 500 })
     await kill9(t)
-    const began = performance.now()
-    const calls = Array.from({ length: 5 }, () => client.call('daemon.status'))
+    // One after the other they would take two and a half minutes, which no test has.
+    const calls = Array.from({ length: 300 }, () => client.call('daemon.status'))
     for (const { status } of await Promise.allSettled(calls)) assert.equal(status, 'rejected')
-    // One after the other they would take two and a half seconds.
-    assert.ok(performance.now() - began < 2000)
   })
 
   test('without reconnect a lost connection ends calls and streams with an error', async (t) => {

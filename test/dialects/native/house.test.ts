@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { NO_SESSION } from '../../../src/core/event.ts'
 import { connect, NativeError, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
+import { goOn, HELD } from '../../support/held.ts'
 import { makeRepository } from '../../support/repository.ts'
 import { demoSession, turn } from './support.ts'
 
@@ -144,7 +145,7 @@ test('the queue runs in the order that it was given, over kill -9 too, every mes
   const session = await demoSession(client, daemon)
   const sessionId = session.id
   const content = (word: string): string => `[[say ${word}]]`
-  const { seq } = await client.call('session.send', { sessionId, content: '[[drip 30 50]]' })
+  const { seq } = await client.call('session.send', { sessionId, content: HELD })
   const ids: Record<string, string> = {}
   for (const word of ['a', 'b', 'c', 'd']) {
     ids[word] = (await client.call('session.send', { sessionId, content: content(word) })).turnId
@@ -162,6 +163,7 @@ test('the queue runs in the order that it was given, over kill -9 too, every mes
     refused('turn_not_found'),
   )
   await crash()
+  await goOn(daemon, sessionId, '[[say first]]')
   const said: string[] = []
   const stream = client.events({ sessionId, after: seq, types: ['message.completed', 'turn.completed'] })
   let turns = 0
@@ -169,5 +171,5 @@ test('the queue runs in the order that it was given, over kill -9 too, every mes
     if (event.type === 'message.completed') said.push(event.text)
     if (event.type === 'turn.completed' && ++turns === 4) break
   }
-  assert.deepEqual(said.slice(1), ['d', 'b', 'a'])
+  assert.deepEqual(said, ['first', 'd', 'b', 'a'])
 })

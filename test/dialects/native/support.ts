@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createConnection, createServer, type AddressInfo } from 'node:net'
+import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
@@ -16,6 +16,7 @@ import {
 import type { SessionView } from '../../../src/dialects/native/wire.ts'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../../support/daemon.ts'
+import { freePort } from '../../support/free-port.ts'
 
 const WAIT_MS = 30_000
 
@@ -140,14 +141,6 @@ export function webSocketOf(daemon: TestDaemon): string {
 
 export function tokenOf(daemon: TestDaemon): string {
   return readFileSync(join(daemon.home, '.local/share/clawd/auth_token'), 'utf8')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** The error that it must end with. */

@@ -138,7 +138,7 @@ test('who comes back too late for some of it is told so first', async () => {
   const { url } = await activity(ring)
   const [late, last] = await Promise.all(['14', '15'].map((id) => listen(url, id)))
   await until(() => [late, last].every((reader) => seqs(reader!).at(-1) === 25))
-  assert.deepEqual([late!.events[0]!.name, late!.events[0]!.data], ['lagged', '{"dropped":null}'])
+  assert.deepEqual([late!.events[0]!.name, late!.events[0]!.data], ['lagged', '{"dropped":1,"atLeast":true}'])
   assert.deepEqual([seqs(late!).length, seqs(last!).length], [10, 10])
   assert.ok(!last!.text().includes('lagged'))
   const records = Array.from({ length: 25 }, (_, i) => record(i + 1))
@@ -146,7 +146,7 @@ test('who comes back too late for some of it is told so first', async () => {
   assert.deepEqual(losses, [15, 15, 0])
 })
 
-test('who reads too slowly is told how much it has missed, and goes on', { timeout: 30_000 }, async () => {
+test('who reads too slowly is told how much it has missed, and goes on', async () => {
   const ring = createRing<CallRecord>(1000)
   const { feed, url } = await activity(ring, { maxBacklog: 16_384 })
   const slow = await listen(url)

@@ -5,11 +5,16 @@ import { RelayFailure } from '../../../src/dialects/relay/failure.ts'
 import { createAgentProvider } from '../../../src/dialects/relay/providers/agent.ts'
 import type { Provider } from '../../../src/dialects/relay/providers/provider.ts'
 import { createTalks, type Talks } from '../../../src/dialects/relay/sessions/talks.ts'
+import type { Memory } from '../../../src/dialects/relay/sessions/memory.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
+import { memoryFor, remembered } from './remembering.ts'
+import { scratch } from './servers.ts'
 
 let t: TestEngine
 let talks: Talks
 let provider: Provider
+let memory: Memory
+const directory = scratch()
 
 function start(): void {
   talks = createTalks(t.engine, { now: Date.now, warn: (message) => t.warnings.push(message) })
@@ -23,6 +28,7 @@ function start(): void {
       ownTools: false,
       takesTools: true,
       canBeBare: true,
+      takesEffort: true,
       mode: 'ask',
     }),
     wanted: () => {},
@@ -31,11 +37,13 @@ function start(): void {
     now: Date.now,
     maxActive: 4,
     maxWaiting: 4,
+    maxHeld: 4,
   })
 }
 
 before(async () => {
   t = await startEngine()
+  memory = memoryFor(directory, () => talks, 4)
 })
 after(() => t.stop())
 beforeEach(() => start())
@@ -57,6 +65,7 @@ function ask(messages: Message[], given: Partial<Ask> = {}): Ask {
     toolChoice: { type: 'auto' },
     stream: true,
     thinking: false,
+    json: null,
     body: { shape: 'anthropic', json: {} },
     ...given,
   }
@@ -74,8 +83,7 @@ async function hear(
   stickyId: string | null = null,
 ): Promise<Heard> {
   const call = { id: 'c', ask: ask(messages, given), stickyId, signal: new AbortController().signal }
-  const pieces: Piece[] = []
-  for await (const piece of provider.answer(call)) pieces.push(piece)
+  const pieces = await remembered(memory, call, (whole) => provider.answer(whole))
   const end = pieces.pop()
   assert.ok(end?.type === 'end')
   const text = pieces.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('')
@@ -96,7 +104,7 @@ function relaySessions(): string[] {
 }
 
 async function eventually(what: string, check: () => boolean): Promise<void> {
-  const until = Date.now() + 10_000
+  const until = Date.now() + 20_000
   while (!check()) {
     assert.ok(Date.now() < until, `waited in vain: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -122,13 +130,14 @@ describe('a call that stands for itself', () => {
   test('streams piece by piece', async () => {
     const call = {
       id: 'c',
-      ask: ask([user('[[drip 5 20]]')]),
+      ask: ask([user('[[drip 100000 20]]')]),
       stickyId: null,
       signal: new AbortController().signal,
     }
     const pieces: Piece[] = []
-    for await (const piece of provider.answer(call)) pieces.push(piece)
-    assert.equal(pieces.length, 6)
+    for await (const piece of provider.answer(call)) if (pieces.push(piece) === 3) break
+    const said = pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('')
+    assert.match(said, /^w1 w2 w3/)
   })
 
   test('is stopped when its caller goes', async () => {
@@ -231,13 +240,14 @@ describe('a sticky session', () => {
     assert.equal((await hear([user('[[recall]]')], {}, 's')).text, 'recall: KIWI')
   })
 
-  test('begins anew when it is told another story, or other grounds', async () => {
+  test('begins anew when it is told another story, and goes on with other grounds', async () => {
     const before = talks.sticky('s')!.sessionId
     const { text } = await hear([user('hi'), assistant('ho'), user('[[recall]]')], {}, 's')
     assert.equal(text, 'recall: none')
     const then = talks.sticky('s')!.sessionId
     assert.notEqual(then, before)
-    await hear([user('[[say x]]')], { system: 'other' }, 's')
+    await hear([user('[[remember FIG]] [[say x]]')], {}, 's')
+    assert.equal((await hear([user('[[recall]]')], { system: 'other' }, 's')).text, 'recall: FIG')
     assert.notEqual(talks.sticky('s')!.sessionId, then)
   })
 

@@ -39,10 +39,11 @@ test('what looks like a secret is not in a text any more, and the rest is', () =
 
 test('no text takes long', () => {
   for (const text of ['A', 'a_', 'a-', 'eyJ-', 'api_key ', '://', '-----BEGIN ']) {
-    const started = performance.now()
+    const before = process.cpuUsage()
     scrub(text.repeat(20_000 / text.length))
-    const took = performance.now() - started
-    assert.ok(took < 500, `${text} took ${took} ms`)
+    // Of work, not of waiting for a processor that others use.
+    const tookMs = process.cpuUsage(before).user / 1000
+    assert.ok(tookMs < 1000, `${text} took ${tookMs} ms`)
   }
 })
 
@@ -106,7 +107,7 @@ test('secrets that are planted everywhere are nowhere in the bundle', async () =
   for (let i = 0; i < 30; i += 1) calls.add(call)
   calls.add({ ...call, status: 'success' })
   await calls.flushed()
-  const off = noLicense(0).view()
+  const off = noLicense({ hasKey: () => false, now: () => 0 }).view()
   const bundle = debugBundle(
     {
       version: { ir: '1', env: { TOKEN: planted }, note: planted },

@@ -182,6 +182,7 @@ test('keys are in no record and in no file', async () => {
 test('a file that cannot be written or read is told once, and calls go on', async () => {
   const path = join(scratch(), 'calls.jsonl')
   mkdirSync(path)
+  chmodSync(path, 0o755)
   writeFileSync(join(path, 'in the way'), '')
   const problems: string[] = []
   const calls = await open(path, { onProblem: (problem) => problems.push(problem) })
@@ -194,4 +195,5 @@ test('a file that cannot be written or read is told once, and calls go on', asyn
     problems.map((problem) => /cannot be (read|written)/.exec(problem)?.[1]),
     ['read', 'written'],
   )
+  assert.equal(statSync(path).mode & 0o777, 0o755, 'what is in the way is left alone')
 })

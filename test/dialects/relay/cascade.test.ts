@@ -219,12 +219,12 @@ test('the only one is asked in any case, unless it has said when to come back', 
 
 test('with nobody there the caller is told what to do, and not to try again', async () => {
   const none = createCascade({ providers: () => [] })
-  await assert.rejects(none.answer(aCall()), { status: 503, retryAfterMs: null, message: /install an agent/ })
+  await assert.rejects(none.answer(aCall()), { status: 500, retryAfterMs: null })
   const t = createCascade({ providers: () => [absent('agent', 'claude is not installed')] })
   await assert.rejects(t.answer(aCall()), {
-    status: 503,
+    status: 500,
     retryAfterMs: null,
-    message: /claude is not installed/,
+    message: 'provider acquire failed: agent: claude is not installed',
   })
   assert.deepEqual(await t.status(), [
     { provider: 'agent', status: 'unavailable', reason: 'claude is not installed', retryAt: null },

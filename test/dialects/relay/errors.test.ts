@@ -130,9 +130,15 @@ test('whose client it is', () => {
   const sdk = { 'x-stainless-lang': 'js' }
   const version = { 'anthropic-version': '2023-06-01' }
   assert.equal(clientKind({}, '/v1/messages'), 'plain')
-  assert.equal(clientKind({}, '/v1/chat/completions'), 'plain')
+  assert.equal(clientKind({}, '/v1/settings'), 'plain')
   assert.equal(clientKind(version, '/v1/messages'), 'anthropic')
   assert.equal(clientKind(sdk, '/v1/messages'), 'anthropic')
+  assert.equal(clientKind({ 'x-api-key': 'k' }, '/v1/messages/count_tokens'), 'anthropic')
+  // Whoever has written the client: these routes are OpenAI's.
+  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/models/x']) {
+    assert.equal(clientKind({}, path), 'openai', path)
+    assert.equal(clientKind({ authorization: 'Bearer k' }, path), 'openai', path)
+  }
   assert.equal(clientKind(sdk, '/v1/chat/completions'), 'openai')
   assert.equal(clientKind({ ...sdk, ...version }, '/v1/models'), 'anthropic')
   assert.equal(clientKind(sdk, '/v1/models/x'), 'openai')

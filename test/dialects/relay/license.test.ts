@@ -59,13 +59,15 @@ function remote({ directory = scratch(), wishes, url = authority.url, ...more }:
 }
 
 test('without a license everything is allowed', async () => {
-  const off = noLicense(5)
+  let at = 5
+  let key = false
+  const off = noLicense({ hasKey: () => key, now: () => at })
   assert.deepEqual(off.view(), {
     configured: false,
     license: {
       valid: true,
       tier: 'self-hosted',
-      features: [],
+      features: ['streaming'],
       usageThisMonth: 0,
       usageCap: null,
       capExceeded: false,
@@ -75,13 +77,20 @@ test('without a license everything is allowed', async () => {
     refreshedAt: 5,
   })
   await (await off.admit()).count()
+  at = 6
+  key = true
+  const { configured, refreshedAt } = await off.refresh()
+  assert.deepEqual([configured, refreshedAt, off.view().refreshedAt], [true, 6, 6])
 })
 
 test('the settings decide which policy holds', async () => {
   answer = says({ valid: false })
   const t = remote()
   let on = false
-  const license = licenseBySettings(() => on, { off: noLicense(0), remote: t.policy })
+  const license = licenseBySettings(() => on, {
+    off: noLicense({ hasKey: () => false, now: () => 0 }),
+    remote: t.policy,
+  })
   await license.admit()
   on = true
   await assert.rejects(license.admit(), { status: 402 })
@@ -215,10 +224,12 @@ test('an authority that is gone is trusted for seven days, also over a restart',
 
 test('an authority that never answers costs one wait, not one for each call', async () => {
   answer = () => undefined
-  const { policy } = remote({ timeoutMs: 50 })
+  const { policy, problems } = remote({ timeoutMs: 50 })
   await assert.rejects(policy.admit(), { status: 402 })
   await assert.rejects(policy.admit(), { status: 402 })
-  assert.equal(asked.length, 1)
+  // On a busy machine the time may be over before the question has arrived.
+  assert.ok(asked.length <= 1)
+  assert.match(problems.join(), /^[^,]*cannot be reached[^,]*$/)
 })
 
 test('nonsense and redirects are no answer, and change nothing', async () => {
@@ -254,7 +265,7 @@ test('it is asked again by itself', async () => {
   assert.equal(policy.view().license.valid, true)
 })
 
-test('a count that was said to be written survives kill -9', { timeout: 30_000 }, async () => {
+test('a count that was said to be written survives kill -9', async () => {
   const path = join(scratch(), 'usage.json')
   const child = spawn(process.execPath, [join(import.meta.dirname, 'counting.ts'), path], {
     stdio: ['ignore', 'pipe', 'inherit'],

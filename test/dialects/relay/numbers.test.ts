@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Block } from '../../../src/dialects/relay/ask.ts'
-import { modelList, modelView } from '../../../src/dialects/relay/models.ts'
+import { modelList, modelsOf, modelView, named } from '../../../src/dialects/relay/models.ts'
 import { costOf, priceOf, PRICES, withOwnPrices } from '../../../src/dialects/relay/prices.ts'
 import { inputTokens } from '../../../src/dialects/relay/tokens.ts'
 import { base64, PNG, refuses } from './refusing.ts'
@@ -67,7 +67,7 @@ test("a user's own prices come first, also for a family", () => {
 
 test('both SDKs list models', async (t) => {
   const ids = ['claude-sonnet-4-6', 'gpt-4o', 'llama3.1']
-  const { anthropic, openai } = await clientsOf(t, json(modelList(ids)))
+  const { anthropic, openai } = await clientsOf(t, json(modelList(ids.map(named))))
   const listed: string[] = []
   for await (const model of anthropic.models.list())
     listed.push(`${model.id} ${model.type} ${model.display_name}`)
@@ -82,7 +82,33 @@ test('both SDKs list models', async (t) => {
 })
 
 test('both SDKs look at one model', async (t) => {
-  const { anthropic, openai } = await clientsOf(t, json(modelView('claude-sonnet-4-6')))
+  const { anthropic, openai } = await clientsOf(t, json(modelView(named('claude-sonnet-4-6'))))
   assert.equal((await anthropic.models.retrieve('claude-sonnet-4-6')).created_at, '1970-01-01T00:00:00Z')
   assert.equal((await openai.models.retrieve('claude-sonnet-4-6')).created, 0)
+})
+
+test('an agent’s own models come first, with its names and whose they are', () => {
+  const told = [
+    { id: 'fable', name: 'Fable', contextWindow: 1000 },
+    { id: 'claude-opus-4-6', name: '' },
+  ]
+  const upstreams = [{ model: 'llama3.1', models: { fast: 'qwen' } }, {}]
+  const models = modelsOf({ agent: 'claude', told, upstreams, priced: ['mine', 'fast'] })
+  assert.deepEqual(
+    models.map(({ id, ownedBy }) => `${id} ${ownedBy}`),
+    [
+      'fable anthropic',
+      'claude-opus-4-6 anthropic',
+      'claude-sonnet-4-6 anthropic',
+      'claude-haiku-4-5 anthropic',
+      'gpt-4o openai',
+      'mine local',
+      'fast local',
+      'llama3.1 local',
+    ],
+  )
+  assert.deepEqual(
+    [modelView(models[0]!).max_input_tokens, modelView(models[1]!).display_name],
+    [1000, 'claude-opus-4-6'],
+  )
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type OpenAI from 'openai'
+import { systemOf } from '../../../src/dialects/relay/structured.ts'
 import { readOpenAi, wantsUsage } from '../../../src/dialects/relay/openai/request.ts'
 import { base64, nested, PNG, refuses } from './refusing.ts'
 
@@ -33,6 +34,7 @@ test('the least that can be asked', () => {
     toolChoice: { type: 'auto' },
     stream: false,
     thinking: false,
+    json: null,
     body: { shape: 'openai', json: least },
   })
 })
@@ -217,9 +219,10 @@ test('tools and the choice of one', () => {
   assert.deepEqual(chosen('none'), { type: 'none' })
   assert.deepEqual(chosen('required'), { type: 'any' })
   no({ ...least, tools, tool_choice: { type: 'function', function: { name: 'x' } } }, 'tool_choice')
-  no({ ...least, tools, tool_choice: { type: 'allowed_tools' } }, 'tool_choice.type')
+  no({ ...least, tools, tool_choice: { type: 'allowed_tools' } }, 'tool_choice.allowed_tools.tools')
   no({ ...least, tools: [weather, weather] }, 'tools.1')
-  no({ ...least, tools: [{ type: 'custom', custom: { name: 'x' } }] }, 'tools.0.type')
+  no({ ...least, tools: [{ type: 'web_search' }] }, 'tools.0.type')
+  no({ ...least, tools: [{ type: 'custom', custom: { name: '' } }] }, 'tools.0.custom.name')
   no({ ...least, tools: [{ type: 'function', function: { name: 'a b' } }] }, 'tools.0.function.name')
   no(
     { ...least, tools: [{ type: 'function', function: { name: 'a', parameters: { type: 'array' } } }] },
@@ -228,9 +231,9 @@ test('tools and the choice of one', () => {
 })
 
 test('a wish for JSON is told to the model', () => {
-  const system = (format: object): string => readOpenAi({ ...least, response_format: format }).system ?? ''
+  const system = (format: object): string => systemOf(readOpenAi({ ...least, response_format: format })) ?? ''
   assert.equal(system({ type: 'text' }), '')
-  assert.match(system({ type: 'json_object' }), /single JSON value/)
+  assert.match(system({ type: 'json_object' }), /single JSON object/)
   const schema = { type: 'object', properties: { a: { type: 'number' } } }
   assert.ok(
     system({ type: 'json_schema', json_schema: { name: 'x', schema } }).includes(JSON.stringify(schema)),

@@ -67,6 +67,20 @@ test('text and reasoning come as pieces; usage behind the reason to stop is part
   ])
 })
 
+test('a call of a custom tool has a text', async () => {
+  const custom = (given: JsonObject) => delta({ tool_calls: [{ index: 0, ...given }] })
+  const frames = chunks(
+    custom({ id: 'c1', type: 'custom', custom: { name: 'patch', input: '' } }),
+    custom({ custom: { input: '+ {"no' } }),
+    custom({ custom: { input: 't JSON' } }),
+    delta({}, 'tool_calls'),
+    '[DONE]',
+  )
+  const [piece, end] = await answered(frames, anAsk({ body: OPENAI }))
+  assert.deepEqual(piece, { type: 'tool_use', id: 'c1', name: 'patch', input: { input: '+ {"not JSON' } })
+  assert.equal((end as { stopReason: string }).stopReason, 'tool_use')
+})
+
 test('tool calls are gathered from their pieces, also interleaved ones', async () => {
   const frames = chunks(
     delta({ tool_calls: [call(0, 'c1', 'look', '')] }),

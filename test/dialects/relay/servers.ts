@@ -64,6 +64,7 @@ export function anAsk(patch: Partial<Ask> = {}): Ask {
     toolChoice: { type: 'auto' },
     stream: true,
     thinking: false,
+    json: null,
     body: { shape: 'anthropic', json },
     ...patch,
   }

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import type { Ask, Block, Message, Piece } from '../../../src/dialects/relay/ask.ts'
+import type { RelayFailure } from '../../../src/dialects/relay/failure.ts'
 import { createAgentProvider } from '../../../src/dialects/relay/providers/agent.ts'
 import { type Cascade, createCascade } from '../../../src/dialects/relay/providers/cascade.ts'
 import type { Provider } from '../../../src/dialects/relay/providers/provider.ts'
 import type { Place } from '../../../src/dialects/relay/sessions/launch.ts'
 import { createSessionRoutes } from '../../../src/dialects/relay/sessions/routes.ts'
 import { createTalks, type Talks } from '../../../src/dialects/relay/sessions/talks.ts'
+import type { Memory } from '../../../src/dialects/relay/sessions/memory.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
-import { anAsk, until } from './servers.ts'
+import { memoryFor, remembered } from './remembering.ts'
+import { anAsk, scratch, until } from './servers.ts'
 
 /** An agent that can do little. */
 const plain = {
@@ -19,12 +22,15 @@ const plain = {
 }
 const MAX_ACTIVE = 2
 const MAX_WAITING = 2
+const MAX_HELD = 3
 
 let t: TestEngine
 let talks: Talks
 let cascade: Cascade
 let place: Place
 let clock: number
+let memory: Memory
+const directory = scratch()
 
 const elsewhere: Provider = {
   name: 'elsewhere',
@@ -43,7 +49,16 @@ beforeEach(() => {
   clock = 0
   const now = (): number => Date.now() + clock
   talks = createTalks(t.engine, { now, warn: (message) => t.warnings.push(message) })
-  place = { agent: 'demo', cwd: t.cwd, ownTools: false, takesTools: true, canBeBare: true, mode: 'ask' }
+  memory = memoryFor(directory, () => talks, MAX_WAITING, now)
+  place = {
+    agent: 'demo',
+    cwd: t.cwd,
+    ownTools: false,
+    takesTools: true,
+    canBeBare: true,
+    takesEffort: true,
+    mode: 'ask',
+  }
   const agent = createAgentProvider({
     engine: t.engine,
     talks,
@@ -54,6 +69,7 @@ beforeEach(() => {
     now,
     maxActive: MAX_ACTIVE,
     maxWaiting: MAX_WAITING,
+    maxHeld: MAX_HELD,
   })
   cascade = createCascade({ providers: () => [agent, elsewhere] })
 })
@@ -78,11 +94,14 @@ async function hear(
 ): Promise<Heard> {
   const { signal } = new AbortController()
   const ask = anAsk({ messages, maxTokens: 1000, ...given })
-  const { provider, pieces } = await cascade.answer({ id: 'c', ask, stickyId, signal })
-  const all: Piece[] = []
-  for await (const piece of pieces) all.push(piece)
+  let by = ''
+  const all = await remembered(memory, { id: 'c', ask, stickyId, signal }, async (call) => {
+    const { provider, pieces } = await cascade.answer(call)
+    by = provider
+    return pieces
+  })
   const text = all.map((piece) => (piece.type === 'text' ? piece.text : '')).join('')
-  return { by: provider, text, calls: all.filter((piece) => piece.type === 'tool_use') }
+  return { by, text, calls: all.filter((piece) => piece.type === 'tool_use') }
 }
 
 /** The conversation after a call, with its result. */
@@ -119,8 +138,12 @@ describe('what says nothing about the agent', () => {
 
   test('a full lane sends nobody else away', async () => {
     const calls = Array.from({ length: MAX_WAITING + 2 }, () => hear([user('[[drip 5 20]]')], {}, 'busy'))
-    const answered = await Promise.all(calls)
-    assert.deepEqual(answered.filter(({ by }) => by === 'elsewhere').length, 1)
+    const outcomes = await Promise.allSettled(calls)
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as RelayFailure] : []))
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      [529],
+    )
     assert.equal((await hear([user('[[say here]]')])).by, 'demo')
     await agentIs('ok')
     talks.drop(talks.sticky('busy')!)
@@ -160,8 +183,8 @@ describe('results', () => {
 
 test('agents whose results never come do not pile up, and what they were asked is not lost', async () => {
   const held: Heard[] = []
-  for (let i = 0; i < 4 * MAX_ACTIVE + 2; i++) held.push(await hear([user(CALL)], { tools: TOOLS }))
-  assert.equal(talks.list().length, 4 * MAX_ACTIVE)
+  for (let i = 0; i < MAX_HELD + 5; i++) held.push(await hear([user(CALL)], { tools: TOOLS }))
+  assert.equal(talks.list().length, MAX_HELD)
   const found = await Promise.all(
     [held[0]!, held.at(-1)!].map((one) => hear(withResult(one, '[[say it]]'), { tools: TOOLS })),
   )
@@ -177,7 +200,7 @@ describe('a sticky session', () => {
     await hear([user('[[remember PEAR]] [[say ok]]')], {}, 'set')
     assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: PEAR')
     place = { ...place, ownTools: true }
-    assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: none')
+    assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: PEAR')
     assert.equal(t.engine.session(talks.sticky('set')!.sessionId).settings.ownTools, true)
     talks.drop(talks.sticky('set')!)
   })
@@ -185,19 +208,20 @@ describe('a sticky session', () => {
   test('does not expire while it is called', async () => {
     const routes = createSessionRoutes({
       talks,
+      memory,
       pool: { ready: () => Promise.resolve() } as never,
       events: { add: () => {} },
       now: () => Date.now() + clock,
     })
-    const call = hear([user('[[drip 10 50]]')], {}, 'long')
+    const call = hear([user('[[drip 30 100]]')], {}, 'long')
     await until(() => Promise.resolve(talks.sticky('long') !== null))
     clock = 60_000
-    routes.expire(1000)
+    routes.expire({ idleMs: 1000, heldMs: 1000 })
     assert.equal((await call).by, 'demo')
-    routes.expire(1000)
+    routes.expire({ idleMs: 1000, heldMs: 1000 })
     assert.ok(talks.sticky('long'), 'its time counts from the end of the call')
     clock = 120_000
-    routes.expire(1000)
+    routes.expire({ idleMs: 1000, heldMs: 1000 })
     assert.equal(talks.sticky('long'), null)
   })
 })

@@ -27,7 +27,7 @@ test('what the settings name is asked, from the next call on', async () => {
     return provider
   }
 
-  await assert.rejects(answeredBy(), { status: 503, retryAfterMs: null })
+  await assert.rejects(answeredBy(), { status: 500, retryAfterMs: null })
   const first = { name: 'first', kind: 'openai', baseUrl: busy.url }
   const second = { name: 'second', kind: 'openai', baseUrl: openai.url }
   settings.patch({ upstreams: [first, second] })

@@ -122,7 +122,7 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       for (const effort of ['high', 'low', 'off'] as const) {
         await rig.now.engine.configure({ sessionId: id, effort })
         const { events, texts, notices } = await rig.turn(id, '[[effort]]')
-        // None of these can do without thinking: they get the least there is.
+        // None of these can do without thinking, Claude's newest models included: they get the least there is.
         assert.deepEqual([texts, notices], [[`effort: ${effort === 'off' ? 'low' : effort}`], []])
         assert.ok(!events.some(({ type }) => type === 'agent.started'), 'the same process')
       }

@@ -32,6 +32,9 @@ export async function play(steps: readonly NamedStep[], stage: Stage, signal: Ab
       case 'call':
         stage.call(step.call)
         break
+      case 'wait':
+        await setTimeout(step.ms, undefined, { signal }).catch(() => undefined)
+        break
       case 'fail':
         stage.fail(step.status)
         return false

@@ -19,6 +19,8 @@ export interface ScriptedModel {
   requests: SeenRequest[]
   /** Sent with every answer: what is left of an account comes as headers. */
   headers: Record<string, string>
+  /** What the next requests to the model come to, each instead of an answer: a status, or silence. */
+  troubles: (number | 'silence')[]
   /** Resolves with the next request that comes in. */
   next(): Promise<SeenRequest>
   close(): Promise<void>
@@ -46,6 +48,7 @@ const ROUTES = [models, ...anthropic, ...responses, ...completions, ...gemini]
 export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedModel> {
   const requests: SeenRequest[] = []
   const headers: Record<string, string> = {}
+  const troubles: ScriptedModel['troubles'] = []
   const waiting: ((request: SeenRequest) => void)[] = []
   const closing = new AbortController()
   const server = createServer((request, response) => {
@@ -69,6 +72,12 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
         error: { type: 'not_found_error', message: 'no such path' },
       })
     }
+    const trouble = seen.method === 'POST' && !path.endsWith('/count_tokens') ? troubles.shift() : undefined
+    if (trouble === 'silence') return
+    if (trouble !== undefined) {
+      const error = { type: 'api_error', message: `scripted ${trouble}` }
+      return sendJson(response, trouble, { type: 'error', error })
+    }
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     const gone = new AbortController()
     response.on('close', () => gone.abort())
@@ -83,6 +92,7 @@ export async function startScriptedModel({ port = 0 } = {}): Promise<ScriptedMod
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     headers,
+    troubles,
     next: () => new Promise((resolve) => waiting.push(resolve)),
     close: () => {
       closing.abort()

@@ -13,7 +13,7 @@ export const daemonMethods = [
       timestamps: z
         .enum(['iso', 'unix'])
         .exactOptional()
-        .describe('`unix`: `createdAt` and the like are seconds instead of texts'),
+        .describe('`iso`: `createdAt` and the like are texts instead of seconds'),
     }),
     result: z.object({ authenticated: z.boolean() }),
     handler({ timestamps }, { stream }) {

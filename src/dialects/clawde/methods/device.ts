@@ -5,7 +5,7 @@ import { isLoopbackHost } from '../../../access/loopback.ts'
 import { PLATFORMS, SCOPES, type Device } from '../../../core/devices.ts'
 import { ClawdeError } from '../errors.ts'
 import { method, type Services } from '../method.ts'
-import { camelCased, bothWays, withAliases } from '../spelling.ts'
+import { anySpelling, bothWays } from '../spelling.ts'
 import { iso } from '../views.ts'
 import * as wire from '../wire.ts'
 
@@ -15,6 +15,7 @@ const pairParams = z.object({
   platform: z.string().default('other').describe(PLATFORMS.join(', ')),
 })
 const pairAliases = { name: ['deviceName'], platform: ['deviceType'] }
+const spelledPairing = anySpelling(pairParams, pairAliases)
 
 const paired = z.object({
   deviceId: z.string(),
@@ -46,7 +47,7 @@ async function pair(params: z.output<typeof pairParams>, services: Pairing): Pro
 
 /** The one thing that somebody without a token may do: get one for a PIN. */
 export function pairing(params: unknown, services: Pairing): Promise<object> {
-  const parsed = pairParams.safeParse(withAliases(camelCased(params), pairAliases))
+  const parsed = spelledPairing.safeParse(params)
   if (parsed.success) return pair(parsed.data, services)
   const { path, message } = parsed.error.issues[0]!
   const field = path.join('.')
@@ -140,7 +141,7 @@ export const deviceMethods = [
     summary: 'The devices that were let in, without their tokens: an array.',
     params: wire.nothing,
     result: z.array(
-      z.object({ id: z.string(), name: z.string(), platform: z.string(), createdAt: z.string() }),
+      z.object({ id: z.string(), name: z.string(), platform: z.string(), createdAt: wire.moment }),
     ),
     handler: (_, { engine }) => engine.devices().map(deviceView),
   }),

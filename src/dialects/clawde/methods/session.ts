@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { leaveWorktree } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
+import { untilOver } from '../../../core/wait.ts'
 import { ClawdeError } from '../errors.ts'
 import { createParams, createResult, launch } from '../launch.ts'
 import { method, type ClawdeMethod, type Context } from '../method.ts'
@@ -13,6 +14,8 @@ import * as wire from '../wire.ts'
 
 const PAGE = 200
 const AT_ONCE = 20
+/** How long an answer waits for an agent to obey. */
+const CANCEL_MS = 10_000
 
 const byId = z.object({ sessionId: wire.sessionId })
 const aliases = wire.SESSION_ID
@@ -120,10 +123,12 @@ export const sessionMethods = [
   change('session.resume', 'Lets it go on.', ({ engine }, id) => engine.resume(id)),
   change(
     'session.cancel',
-    'Stops the turn and drops what waits; the session stays.',
+    'Stops the turn and drops what waits; the session stays. Answers when the turn is over, or after ten seconds.',
     async ({ engine }, id) => {
+      const { turn } = engine.session(id)
       await engine.interrupt({ sessionId: id, clearQueue: true })
       if (engine.session(id).paused) await engine.resume(id)
+      if (turn) await untilOver(engine, { sessionId: id, turnId: turn.id, timeoutMs: CANCEL_MS })
     },
   ),
   method({

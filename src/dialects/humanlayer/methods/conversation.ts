@@ -2,7 +2,7 @@ import type { Engine } from '../../../core/api.ts'
 import type { Session } from '../../../core/session.ts'
 import { type ConversationEvent, createConversation } from '../conversation.ts'
 import { ENTRY_TYPES } from '../entries.ts'
-import { findSession, sessionOrNull } from '../ids.ts'
+import { findSession } from '../ids.ts'
 import { HumanLayerError, method } from '../method.ts'
 import { eventsOf } from '../reading.ts'
 import { createFileReads, SNAPSHOT_TYPES, snapshotOf } from '../snapshots.ts'
@@ -54,15 +54,14 @@ async function withAncestors(engine: Engine, sessionId: string | undefined): Pro
 
 /** The session and those that it came from, the oldest first; each up to where the next one branched off. */
 function lineage(engine: Engine, sessionId: string): { session: Session; until: number }[] {
-  const line: { session: Session; until: number }[] = []
-  let session: Session | null = named(engine, sessionId)
+  const session = named(engine, sessionId)
   let until = Number.POSITIVE_INFINITY
-  while (session) {
-    line.unshift({ session, until })
-    until = session.createdAt
-    session = session.parentId === null ? null : sessionOrNull(engine, session.parentId)
-  }
-  return line
+  const line = [session, ...engine.ancestors(session.id)].map((one) => {
+    const part = { session: one, until }
+    until = one.createdAt
+    return part
+  })
+  return line.reverse()
 }
 
 function named(engine: Engine, sessionId: string): Session {

@@ -7,7 +7,7 @@ import { begin, ORIGIN, rulesOf, settingsOf, skipUntil, workingDirectory } from 
 import { HumanLayerError, method } from '../method.ts'
 import { statusOf } from '../status.ts'
 import { isoTime } from '../text.ts'
-import { sessionList, sessionState } from '../views.ts'
+import { sessionList, sessionView } from '../views.ts'
 import * as wire from '../wire.ts'
 
 const MAX_LISTED = 1000
@@ -85,7 +85,7 @@ export const sessionMethods = [
     params: wire.sessionParams,
     handler(params, { engine }) {
       const session = findSession(engine, required(params.session_id, 'session_id'))
-      return { session: sessionState(engine, session) }
+      return { session: sessionView(engine, session) }
     },
   }),
   method({

@@ -1,7 +1,7 @@
 import type { Content } from '../../../core/content.ts'
 import { NOTHING, type Choice } from '../choices.ts'
 import { Followed, type Context, type Methods } from '../context.ts'
-import { codeOf, failure } from '../errors.ts'
+import { asLoafError, codeOf, failure } from '../errors.ts'
 import { imageInputs, loadImages, withPlaceholders, type Image, type ImageInput } from '../images.ts'
 import { mentionedSkills } from '../mentions.ts'
 import { AGENT_OF, nativeModel } from '../models.ts'
@@ -93,8 +93,8 @@ async function send(room: Room, prompt: Prompt, context: Context): Promise<unkno
 /** The call is accepted, and what is wrong with it follows as events. */
 function refuse(room: Room, error: unknown, { newId }: Context): unknown {
   const turnId = newId()
-  const message = error instanceof Error ? error.message : String(error)
-  room.say(room.conversation.refused(turnId, message, codeOf(error) ?? 'invalid'))
+  const { message, data } = asLoafError(error)
+  room.say(room.conversation.refused(turnId, message, String(data['kind'] ?? 'invalid')))
   return { session_id: room.id, turn_id: turnId, accepted: true, queued: false }
 }
 
@@ -195,7 +195,7 @@ export const moreSessionMethods: Methods = {
     const { sessions, next } = await corral.sessions(cursor)
     const open = new Set(rooms.all.map(({ id }) => id))
     return {
-      sessions: sessions.map(({ id, agent, cwd, title, model, activeAt, turn }) => {
+      sessions: sessions.map(({ id, agent, cwd, title, modelInUse: model, activeAt, turn }) => {
         const updatedAt = new Date(activeAt).toISOString()
         return { id, title, agent, model, cwd, updatedAt, pending: turn !== null, open: open.has(id) }
       }),

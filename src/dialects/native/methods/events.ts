@@ -3,7 +3,7 @@ import type { Engine } from '../../../core/api.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { LoggedEvent } from '../../../core/event.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
-import { HISTORY_TYPES, historyItem, type InputOf } from '../history.ts'
+import { HISTORY_TYPES, historyItem, type TurnOf } from '../history.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -161,7 +161,7 @@ export const eventMethods = [
 ]
 
 /** What was said; of a message that retention has already removed, nothing is left to say. */
-function turnOf(engine: Engine): InputOf {
+function turnOf(engine: Engine): TurnOf {
   return (id) => {
     try {
       return engine.turn(id)

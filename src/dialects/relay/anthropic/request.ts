@@ -1,16 +1,17 @@
-import type { Ask, Block, ToolChoice, ToolDefinition } from '../ask.ts'
+import type { Ask, Block, JsonWish, ToolChoice, ToolDefinition } from '../ask.ts'
+import { effortOf } from '../effort.ts'
 import { RelayFailure } from '../failure.ts'
 import { type Body, bodyOf, type Field } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
-import { joined, jsonWish } from '../structured.ts'
+import { joined } from '../structured.ts'
 import { checkChoice, toolName, toolsOf } from '../tools.ts'
 import { MAX_BLOCKS, MAX_MESSAGES, MAX_MODEL, type Placed, turnsOf } from '../turns.ts'
 import { assistantBlocks, textOf, userBlocks } from './blocks.ts'
 
 /** The body of `POST /v1/messages`. What is not looked at here passes: it is for upstreams that understand it. */
-export function readAnthropic(body: unknown): Ask {
+export function readAnthropic(body: unknown, named = false): Ask {
   const fields = bodyOf(body)
-  return { ...prompt(fields), maxTokens: fields.at('max_tokens').integer(1) }
+  return { ...prompt(fields, named), maxTokens: fields.at('max_tokens').integer(1) }
 }
 
 /** The body of `POST /v1/messages/count_tokens`: nothing is going to be written, so there is no `max_tokens`. */
@@ -18,7 +19,7 @@ export function readForCounting(body: unknown): Ask {
   return { ...prompt(bodyOf(body)), maxTokens: 1 }
 }
 
-function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
+function prompt(fields: Body, named = false): Omit<Ask, 'maxTokens'> {
   checkKnobs(fields)
   refuseThread(fields.at('thread'))
   const model = fields.at('model').filled(MAX_MODEL)
@@ -30,13 +31,14 @@ function prompt(fields: Body): Omit<Ask, 'maxTokens'> {
     system: joined([
       ...(fields.at('system').maybe(textsOf) ?? []),
       ...first.flatMap((message) => textsOf(message.at('content'))),
-      ...wishesOf(fields.at('output_config').at('format')),
     ]),
-    messages: turnsOf(talk.map(readMessage)),
+    messages: turnsOf(talk.map(readMessage), named),
     tools,
     toolChoice: choiceOf(fields.at('tool_choice'), tools),
     stream: fields.at('stream').flag(),
     thinking: thinkingOf(fields.at('thinking')),
+    ...effortIn(fields),
+    json: wishOf(fields),
     body: { shape: 'anthropic', json: fields.value },
   }
 }
@@ -64,10 +66,14 @@ function textsOf(field: Field): string[] {
   })
 }
 
-function wishesOf(format: Field): string[] {
-  if (!format.given) return []
+/** Two names for the same: the API had the second one first. */
+function wishOf(fields: Field): JsonWish | null {
+  const format = [fields.at('output_config').at('format'), fields.at('output_format')].find(
+    ({ given }) => given,
+  )
+  if (!format) return null
   format.at('type').oneOf('json_schema')
-  return [jsonWish(format.at('schema').object())]
+  return { schema: format.at('schema').object() }
 }
 
 /** What is said to the model before anybody speaks belongs to the system prompt. */
@@ -116,6 +122,13 @@ function choiceOf(choice: Field, tools: readonly ToolDefinition[]): ToolChoice {
   choice.object()
   const type = choice.at('type').oneOf('auto', 'any', 'none', 'tool')
   return checkChoice(choice, type === 'tool' ? { type, name: choice.at('name').text() } : { type }, tools)
+}
+
+/** Who turns thinking off means that, however much effort the answer is worth. */
+function effortIn(fields: Field): Pick<Ask, 'effort'> {
+  const effort = effortOf(fields.at('output_config').at('effort'))
+  const isOff = fields.at('thinking').at('type').value === 'disabled'
+  return isOff ? { effort: 'off' } : effort ? { effort } : {}
 }
 
 /** Also when the model thinks, what it thinks may be unwanted. */

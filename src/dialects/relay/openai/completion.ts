@@ -1,5 +1,6 @@
 import { type ContentPiece, type End, type Heading, type Served, textIn } from '../answer.ts'
 import type { StopReason, TokenUsage } from '../ask.ts'
+import { customText } from './custom.ts'
 
 const FINISH: Record<StopReason, string> = {
   end_turn: 'stop',
@@ -15,8 +16,11 @@ export function completionOf(
   pieces: readonly ContentPiece[],
   end: End,
   served: Served,
+  custom: ReadonlySet<string> = new Set(),
 ): object {
-  const calls = pieces.filter((piece) => piece.type === 'tool_use').map(toolCall)
+  const calls = pieces
+    .filter((piece) => piece.type === 'tool_use')
+    .map((call) => ({ id: call.id, ...calledOf(call, custom.has(call.name)).whole }))
   const message = {
     role: 'assistant',
     content: textIn(pieces, 'text') || (calls.length > 0 ? null : ''),
@@ -50,6 +54,11 @@ export function usageOf({ inputTokens, outputTokens }: TokenUsage) {
   }
 }
 
-function toolCall({ id, name, input }: Extract<ContentPiece, { type: 'tool_use' }>): object {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } }
+/** What a call says beside its id: at once, or a beginning and what its text is streamed as. */
+export function calledOf({ name, input }: Extract<ContentPiece, { type: 'tool_use' }>, custom: boolean) {
+  const type = custom ? 'custom' : 'function'
+  const text = custom ? customText(input) : JSON.stringify(input)
+  const filled = (part: string) => ({ [type]: custom ? { input: part } : { arguments: part } })
+  const named = (part: string) => ({ type, [type]: { name, ...filled(part)[type] } })
+  return { whole: named(text), begun: named(''), text, filled }
 }

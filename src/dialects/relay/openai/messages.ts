@@ -3,6 +3,7 @@ import { documentOfUrl, imageOfUrl } from '../attachments.ts'
 import { checkDepth, type Field, isObject } from '../fields.ts'
 import { toolName } from '../tools.ts'
 import { MAX_BLOCKS, type Placed } from '../turns.ts'
+import { customInput } from './custom.ts'
 
 type Blocks = Placed['blocks']
 
@@ -65,13 +66,13 @@ function callsOf(message: Field): Blocks {
 }
 
 function callOf(call: Field): Blocks[number] {
-  call.at('type').oneOf('function')
-  const called = call.at('function')
+  const type = call.at('type').oneOf('function', 'custom')
+  const called = call.at(type)
   const block: Block = {
     type: 'tool_use',
     id: call.at('id').filled(),
     name: toolName(called.at('name')),
-    input: argumentsOf(called.at('arguments')),
+    input: type === 'custom' ? customInput(called.at('input').text()) : argumentsOf(called.at('arguments')),
   }
   return { block, path: call.path }
 }

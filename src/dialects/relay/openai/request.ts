@@ -1,9 +1,11 @@
-import type { Ask, JsonObject, ToolChoice, ToolDefinition } from '../ask.ts'
+import type { Ask, JsonObject, JsonWish, ToolChoice, ToolDefinition } from '../ask.ts'
+import { effortOf } from '../effort.ts'
 import { bodyOf, type Field, isObject } from '../fields.ts'
 import { stopSequencesOf } from '../stops.ts'
-import { joined, jsonWish } from '../structured.ts'
-import { checkChoice, toolName, toolsOf } from '../tools.ts'
+import { joined } from '../structured.ts'
+import { checkChoice, MAX_TOOLS, toolName, toolsOf } from '../tools.ts'
 import { MAX_MESSAGES, MAX_MODEL, turnsOf } from '../turns.ts'
+import { readCustomTool } from './custom.ts'
 import { placedOf, textsOf } from './messages.ts'
 
 /** As much as the models behind both APIs write at once; programs of this shape seldom say. */
@@ -13,26 +15,26 @@ const DEFAULT_MAX_TOKENS = 32_000
 const UNSUPPORTED = ['functions', 'function_call', 'audio', 'top_logprobs'] as const
 
 /** The body of `POST /v1/chat/completions`. */
-export function readOpenAi(body: unknown): Ask {
+export function readOpenAi(body: unknown, named = false): Ask {
   const fields = bodyOf(body)
   refuseUnsupported(fields)
   const model = fields.at('model').filled(MAX_MODEL)
   const list = fields.at('messages').items(MAX_MESSAGES)
-  const tools = toolsOf(fields.at('tools'), readTool)
+  const choice = fields.at('tool_choice')
+  const tools = allowed(choice, toolsOf(fields.at('tools'), readTool))
   return {
     model,
     maxTokens: maxTokensOf(fields),
     stopSequences: stopsOf(fields.at('stop')),
-    system: joined([
-      ...list.filter(isSystem).flatMap((message) => textsOf(message.at('content'))),
-      ...wishesOf(fields.at('response_format')),
-    ]),
-    messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf)),
+    system: joined(list.filter(isSystem).flatMap((message) => textsOf(message.at('content')))),
+    messages: turnsOf(list.filter((message) => !isSystem(message)).map(placedOf), named),
     tools,
-    toolChoice: choiceOf(fields.at('tool_choice'), tools),
+    toolChoice: choiceOf(choice, tools),
     stream: fields.at('stream').flag(),
     // This shape has no place for it.
     thinking: false,
+    ...effortIn(fields),
+    json: wishOf(fields.at('response_format')),
     body: { shape: 'openai', json: fields.value },
   }
 }
@@ -64,6 +66,13 @@ function isSystem(message: Field): boolean {
   return role === 'system' || role === 'developer'
 }
 
+/** Of the two places that programs write it to, the one of this API comes first. */
+function effortIn(fields: Field): Pick<Ask, 'effort'> {
+  const nested = effortOf(fields.at('reasoning').at('effort'))
+  const effort = effortOf(fields.at('reasoning_effort')) ?? nested
+  return effort ? { effort } : {}
+}
+
 function maxTokensOf(fields: Field): number {
   const given = [fields.at('max_completion_tokens'), fields.at('max_tokens')].find((field) => field.given)
   return given?.integer(1) ?? DEFAULT_MAX_TOKENS
@@ -73,25 +82,25 @@ function stopsOf(stop: Field): string[] {
   return typeof stop.value === 'string' ? [stop.filled()] : stopSequencesOf(stop)
 }
 
-function wishesOf(format: Field): string[] {
-  if (!format.given) return []
+function wishOf(format: Field): JsonWish | null {
+  if (!format.given) return null
   format.object()
   switch (format.at('type').oneOf('text', 'json_object', 'json_schema')) {
     case 'text':
-      return []
+      return null
     case 'json_object':
-      return [jsonWish(null)]
+      return { schema: null }
     case 'json_schema': {
       const described = format.at('json_schema')
       described.object()
-      return [jsonWish(described.at('schema').maybe((schema) => schema.object()) ?? null)]
+      return { schema: described.at('schema').maybe((schema) => schema.object()) ?? null }
     }
   }
 }
 
 function readTool(tool: Field): ToolDefinition {
   tool.object()
-  tool.at('type').oneOf('function')
+  if (tool.at('type').oneOf('function', 'custom') === 'custom') return readCustomTool(tool)
   const described = tool.at('function')
   described.object()
   return {
@@ -120,7 +129,19 @@ function choiceOf(choice: Field, tools: readonly ToolDefinition[]): ToolChoice {
     return checkChoice(choice, { type }, tools)
   }
   choice.object()
-  choice.at('type').oneOf('function')
-  const name = choice.at('function').at('name').text()
-  return checkChoice(choice, { type: 'tool', name }, tools)
+  const type = choice.at('type').oneOf('function', 'custom', 'allowed_tools')
+  if (type !== 'allowed_tools') return checkChoice(choice, { type: 'tool', name: namedIn(choice) }, tools)
+  const mode = choice.at('allowed_tools').at('mode').oneOf('auto', 'required')
+  return checkChoice(choice, { type: CHOICES[mode] }, tools)
+}
+
+function namedIn(tool: Field): string {
+  return tool.at(tool.at('type').oneOf('function', 'custom')).at('name').text()
+}
+
+/** A choice may leave only some of the tools. */
+function allowed(choice: Field, tools: ToolDefinition[]): ToolDefinition[] {
+  if (choice.at('type').value !== 'allowed_tools') return tools
+  const names = choice.at('allowed_tools').at('tools').items(MAX_TOOLS).map(namedIn)
+  return tools.filter(({ name }) => names.includes(name))
 }

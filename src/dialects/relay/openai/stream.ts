@@ -1,9 +1,18 @@
 import { type ContentPiece, type Heading, slicesOf, type StreamEncoder } from '../answer.ts'
 import { failureBody } from '../errors.ts'
-import { aboutOf, finishReason, usageOf } from './completion.ts'
+import { aboutOf, calledOf, finishReason, usageOf } from './completion.ts'
+
+interface StreamOptions {
+  includeUsage: boolean
+  /** Names of the tools that take a text. */
+  custom?: ReadonlySet<string>
+}
 
 /** OpenAI's chunks. With `includeUsage` the last one before the end says what it took, and the others that they do not. */
-export function openAiStream(heading: Heading, { includeUsage }: { includeUsage: boolean }): StreamEncoder {
+export function openAiStream(
+  heading: Heading,
+  { includeUsage, custom = new Set() }: StreamOptions,
+): StreamEncoder {
   const about = aboutOf(heading, 'chat.completion.chunk')
   const unsaid = includeUsage ? { usage: null } : {}
   let begun = false
@@ -23,11 +32,11 @@ export function openAiStream(heading: Heading, { includeUsage }: { includeUsage:
     return chunk({ role: 'assistant', content: '', refusal: null })
   }
 
-  function called({ id, name, input }: Extract<ContentPiece, { type: 'tool_use' }>): string {
+  function called(call: Extract<ContentPiece, { type: 'tool_use' }>): string {
     const index = calls++
-    const named = { index, id, type: 'function', function: { name, arguments: '' } }
-    const filled = slicesOf(JSON.stringify(input)).map((slice) => ({ index, function: { arguments: slice } }))
-    return [named, ...filled].map((call) => chunk({ tool_calls: [call] })).join('')
+    const { begun, text, filled } = calledOf(call, custom.has(call.name))
+    const slices = slicesOf(text).map((slice) => ({ index, ...filled(slice) }))
+    return [{ index, id: call.id, ...begun }, ...slices].map((call) => chunk({ tool_calls: [call] })).join('')
   }
 
   function content(piece: ContentPiece): string {

@@ -1,14 +1,15 @@
 import type { Engine } from '../../../core/api.ts'
+import type { CallResult } from '../../../core/call.ts'
 import type { CreateSession } from '../../../core/command.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { Ask, Block, Message, Piece } from '../ask.ts'
 import { refusalOf } from '../sessions/failures.ts'
 import { follow } from '../sessions/follow.ts'
-import { createGate, createLanes } from '../sessions/gate.ts'
-import { groundsOf, grown, newPart, NOTHING, type Known } from '../sessions/history.ts'
-import { modelFor, offered, type Place, sessionFor } from '../sessions/launch.ts'
+import { createGate } from '../sessions/gate.ts'
+import { groundsOf, newPart } from '../sessions/history.ts'
+import { effortFor, modelFor, offered, type Place, sessionFor } from '../sessions/launch.ts'
 import { promptOf, resultPart } from '../sessions/prompt.ts'
-import { callsOf, type Talk, type Talks } from '../sessions/talks.ts'
+import type { Talk, Talks } from '../sessions/talks.ts'
 import type { Told } from '../pool.ts'
 import type { Call, Provider } from './provider.ts'
 
@@ -26,33 +27,34 @@ interface AgentProviderDeps {
   /** Turns that run at the same time; more wait. */
   maxActive: number
   maxWaiting: number
+  /** Agents that wait for results of tools. */
+  maxHeld: number
 }
-
-/** Agents that wait for results of tools, for each turn that may run. */
-const HELD_PER_PLACE = 4
 
 /** A turn to listen to. */
 interface Begun {
   talk: Talk
   turnId: string
   after: number
-  /** What the agent had before this call's messages, as its caller sees it. */
-  before: Known
+  /** Results of calls that the agent has announced and not made yet. */
+  results: Map<string, CallResult>
 }
 
-/** The agent on this machine, as a provider: one session per sticky id, a fresh one for every other call. */
+/**
+ * The agent on this machine, as a provider. A call has all of its conversation: an agent that has heard the beginning of it
+ * is told the rest, and for any other conversation there is a fresh one.
+ */
 export function createAgentProvider(deps: AgentProviderDeps): Provider {
   const { engine, talks, now } = deps
   const slots = createGate(deps.maxActive, deps.maxWaiting)
-  const lanes = createLanes(deps.maxWaiting)
 
   async function begin({ ask, stickyId }: Call): Promise<Begun> {
     const holding = heldFor(ask, stickyId)
     if (holding) return occupied(holding, () => release(holding, ask))
     const talk = stickyId === null ? null : talks.sticky(stickyId)
     const place = deps.place()
-    const goesOn = talk && part(talk, ask, place)
-    if (talk && goesOn) return occupied(talk, () => send(talk, goesOn.before, goesOn.messages, ask))
+    const next = talk && newTo(talk, ask, place)
+    if (talk && next) return occupied(talk, () => send(talk, next, ask))
     if (talk) talks.drop(talk)
     const command = sessionFor(ask, place, stickyId)
     deps.wanted(toldTo(command))
@@ -60,127 +62,120 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
     const fresh: Talk = {
       sessionId: id,
       stickyId,
-      known: NOTHING,
+      known: null,
+      turnId: null,
+      calls: [],
       grounds: groundsOf(ask),
       place: JSON.stringify(place),
       busy: false,
-      held: false,
       usedAt: now(),
     }
     talks.add(fresh)
     deps.created(stickyId ?? id)
-    return occupied(fresh, () => send(fresh, NOTHING, ask.messages, ask))
+    return occupied(fresh, () => send(fresh, ask.messages, ask))
   }
 
-  /** From here to its end the conversation is this call's. */
+  /** From here to its end the agent is this call's. */
   async function occupied(talk: Talk, start: () => Promise<Begun>): Promise<Begun> {
-    talk.busy = true
+    Object.assign(talk, { busy: true, known: null, calls: [] })
     try {
       return await start()
     } catch (error) {
-      await abandon(talk)
+      talks.drop(talk)
       throw error
     }
   }
 
-  /** The caller's conversation whose agent waits for all the results that the last message brings. */
+  /** The caller's agent that waits for the very results that the last message brings. */
   function heldFor(ask: Ask, stickyId: string | null): Talk | null {
     const ids = resultsIn(ask).map(({ toolUseId }) => toolUseId)
     const talk = ids.length > 0 ? talks.holding(ids[0]!) : null
     // Results that come a second time while the first ones are being brought go another way.
-    if (!talk || talk.busy || talk.stickyId !== stickyId) return null
-    const open = callsOf(engine, talk)
-    return open.length === ids.length && ids.every((id) => open.includes(id)) ? talk : null
+    if (!talk || talk.busy || talk.stickyId !== stickyId || runningTurn(talk) !== talk.turnId) return null
+    return talk.calls.length === ids.length && ids.every((id) => talk.calls.includes(id)) ? talk : null
   }
 
-  /** What of the call is new to the conversation; null: it is another one. */
-  function part(talk: Talk, ask: Ask, place: Place): { before: Known; messages: Message[] } | null {
-    if (talk.place !== JSON.stringify(place)) return null
-    if (!talk.known || !isThere(talk) || callsOf(engine, talk).length > 0) return null
-    const { known } = talk
-    const next = talk.grounds === groundsOf(ask) ? newPart(known, ask.messages) : null
-    if (next?.every(({ role }) => role === 'user')) return { before: NOTHING, messages: next }
-    // A lone message goes on with what was said, whoever leaves out the rest of it leaves out the grounds, too.
-    const lone = ask.messages.length === 1 && (talk.grounds === groundsOf(ask) || isBare(ask))
-    return lone ? { before: known, messages: ask.messages } : null
+  /** What the agent has not heard of the conversation; null: it has heard another one. */
+  function newTo(talk: Talk, ask: Ask, place: Place): Message[] | null {
+    if (talk.place !== JSON.stringify(place) || talk.grounds !== groundsOf(ask)) return null
+    if (!talk.known || runningTurn(talk) !== null || lastTurn(talk) !== talk.turnId) return null
+    const next = newPart(talk.known, ask.messages)
+    return next?.every(({ role }) => role === 'user') ? next : null
   }
 
-  function isThere({ sessionId }: Talk): boolean {
+  /** Undefined: somebody has removed the session. */
+  function runningTurn({ sessionId }: Talk): string | null | undefined {
     try {
-      return engine.session(sessionId).turn === null
+      return engine.session(sessionId).turn?.id ?? null
     } catch {
-      return false
+      return undefined
     }
   }
 
-  async function send(talk: Talk, before: Known, messages: Message[], ask: Ask): Promise<Begun> {
+  /** Others may have spoken to the agent, too. */
+  function lastTurn({ sessionId }: Talk): string | null {
+    return engine.turns(sessionId, 1)[0]?.id ?? null
+  }
+
+  async function send(talk: Talk, messages: Message[], ask: Ask): Promise<Begun> {
     const { sessionId } = talk
-    const { agent, model } = engine.session(sessionId)
-    const wanted = modelFor(agent, ask.model)
-    if (wanted !== model) await engine.configure({ sessionId, model: wanted })
+    const { agent, model, effort } = engine.session(sessionId)
+    const wanted = { model: modelFor(agent, ask.model), effort: effortFor(ask, deps.place()) }
+    if (wanted.model !== model || wanted.effort !== effort) await engine.configure({ sessionId, ...wanted })
     const input = promptOf(fused(messages))
     const { turnId, seq } = await engine.send({ sessionId, input, origin: 'relay' })
-    return { talk, turnId, after: seq, before }
+    return { talk, turnId, after: seq, results: new Map() }
   }
 
   /** Brings the results to the calls that wait for them: the same turn goes on. */
   async function release(talk: Talk, ask: Ask): Promise<Begun> {
     const { sessionId } = talk
     const after = engine.head
-    const turnId = engine.session(sessionId).turn!.id
-    const results = resultsIn(ask)
-    const beside = ask.messages.at(-1)!.content.filter(({ type }) => type !== 'tool_result')
-    for (const [at, { toolUseId, content, isError }] of results.entries()) {
-      const said = at === results.length - 1 && beside.length > 0 ? promptOf([user(beside)]) : []
-      const result = { content: [...content.map(resultPart), ...said], isError }
-      await engine.answerCall({ sessionId, callId: toolUseId, result })
+    const { turn, calls } = engine.session(sessionId)
+    const results = resultsFor(ask)
+    for (const [callId, result] of results) {
+      if (!calls.some((call) => call.callId === callId && call.result === null)) continue
+      results.delete(callId)
+      await engine.answerCall({ sessionId, callId, result })
     }
-    return { talk, turnId, after, before: NOTHING }
+    return { talk, turnId: turn!.id, after, results }
   }
 
-  async function* listen(
-    { ask, signal }: Call,
-    { talk, turnId, after, before }: Begun,
-  ): AsyncGenerator<Piece> {
-    const said: Block[] = []
+  async function* listen({ id, ask, stickyId, signal }: Call, begun: Begun): AsyncGenerator<Piece> {
+    const { talk, turnId } = begun
+    const calls: string[] = []
     const tools = new Set(offered(ask).map(({ name }) => name))
+    const { sessionId } = talk
     let over = false
     try {
-      const options = { sessionId: talk.sessionId, turnId, after, tools, thinking: ask.thinking, signal }
+      const options = { ...begun, sessionId, tools, name: stickyId ?? id, thinking: ask.thinking, signal }
       for await (const piece of follow(engine, options)) {
-        if (piece.type === 'text' || piece.type === 'tool_use') said.push(piece)
+        if (piece.type === 'tool_use') calls.push(piece.id)
         if (piece.type === 'end') {
           over = true
-          const known = grown(before, [...ask.messages, { role: 'assistant', content: said }])
-          await settle(talk, known, piece.stopReason === 'tool_use')
+          await settle(talk, turnId, calls)
         }
         yield piece
       }
     } finally {
-      if (!over) await abandon(talk)
+      // The caller has not heard all of it, so what the agent remembers is not what the caller does.
+      if (!over) talks.drop(talk)
     }
   }
 
-  async function settle(talk: Talk, known: Known, held: boolean): Promise<void> {
-    Object.assign(talk, { known, held, busy: false })
-    if (talk.stickyId === null && !held) return talks.drop(talk)
-    await talks.save(talk)
-    if (held) makeRoom()
+  async function settle(talk: Talk, turnId: string, calls: string[]): Promise<void> {
+    Object.assign(talk, { turnId, calls, busy: false, usedAt: now() })
+    if (talk.stickyId === null && calls.length === 0) return talks.drop(talk)
+    // What a named session knows is noted when it is known what its caller has heard.
+    if (talk.stickyId === null) await talks.save(talk)
+    if (calls.length > 0) makeRoom()
   }
 
   /** Whoever never brings results keeps a process waiting. The oldest ones go: should results come, they are told anew. */
   function makeRoom(): void {
-    const waiting = talks.list().filter(({ held, busy }) => held && !busy)
+    const waiting = talks.list().filter(({ calls, busy }) => calls.length > 0 && !busy)
     waiting.sort((a, b) => b.usedAt - a.usedAt)
-    for (const talk of waiting.slice(deps.maxActive * HELD_PER_PLACE)) talks.drop(talk)
-  }
-
-  /** The caller has not heard all of it, so what the agent remembers is not what the caller does. */
-  async function abandon(talk: Talk): Promise<void> {
-    if (talk.stickyId === null) return talks.drop(talk)
-    Object.assign(talk, { known: null, held: false, busy: false })
-    const { sessionId } = talk
-    await Promise.allSettled([talks.save(talk), engine.interrupt({ sessionId })])
+    for (const talk of waiting.slice(deps.maxHeld)) talks.drop(talk)
   }
 
   return {
@@ -189,15 +184,14 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
     },
     unavailable: deps.missing,
     async *answer(call) {
-      const leavers: (() => void)[] = []
+      let leave = (): void => {}
       try {
-        if (call.stickyId !== null) leavers.push(await lanes.enter(call.stickyId, call.signal))
-        leavers.push(await slots.enter(call.signal))
+        leave = await slots.enter(call.signal)
         yield* listen(call, await begin(call))
       } catch (error) {
-        throw error instanceof CorralError ? refusalOf(error) : error
+        throw error instanceof CorralError ? refusalOf(error, call.stickyId ?? call.id) : error
       } finally {
-        for (const leave of leavers) leave()
+        leave()
       }
     },
   }
@@ -217,8 +211,16 @@ function resultsIn({ messages }: Ask): Result[] {
   return messages.at(-1)!.content.filter((block): block is Result => block.type === 'tool_result')
 }
 
-function isBare({ system, tools }: Ask): boolean {
-  return system === null && tools.length === 0
+/** What the user says beside the results is heard with the last one. */
+function resultsFor(ask: Ask): Map<string, CallResult> {
+  const results = resultsIn(ask)
+  const beside = ask.messages.at(-1)!.content.filter(({ type }) => type !== 'tool_result')
+  return new Map(
+    results.map(({ toolUseId, content, isError }, at) => {
+      const said = at === results.length - 1 && beside.length > 0 ? promptOf([user(beside)]) : []
+      return [toolUseId, { content: [...content.map(resultPart), ...said], isError }]
+    }),
+  )
 }
 
 function user(content: Block[]): Message {

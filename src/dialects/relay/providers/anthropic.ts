@@ -1,4 +1,6 @@
 import type { Ask, Block, JsonObject, Piece, StopReason, TokenUsage } from '../ask.ts'
+import { systemOf } from '../structured.ts'
+import { withResults } from '../turns.ts'
 import type { Patience } from './connection.ts'
 import { brokenOf, unreachable, type Upstream } from './refusal.ts'
 import { inputOf, parsed, refuseTorn } from './json.ts'
@@ -23,7 +25,7 @@ const anthropic: Shape = {
   headers: (apiKey) => ({ 'anthropic-version': '2023-06-01', ...(apiKey && { 'x-api-key': apiKey }) }),
   body: (ask, model) =>
     ask.body.shape === 'anthropic'
-      ? { ...signed(ask.body.json), model, stream: true }
+      ? { ...signed(ask.body.json), ...(ask.body.partial && bodyOf(ask)), model, stream: true }
       : { ...bodyOf(ask), model, stream: true },
   reader,
 }
@@ -47,12 +49,13 @@ function isUnsigned(block: unknown): boolean {
 
 function bodyOf(ask: Ask): JsonObject {
   const { temperature, top_p: topP } = ask.body.json
+  const system = systemOf(ask)
   return {
     max_tokens: ask.maxTokens,
-    messages: ask.messages
+    messages: withResults(ask.messages)
       .map(({ role, content }) => ({ role, content: content.flatMap(blockOf) }))
       .filter(({ content }) => content.length > 0),
-    ...(ask.system !== null && { system: ask.system }),
+    ...(system !== null && { system }),
     ...(ask.stopSequences.length > 0 && { stop_sequences: ask.stopSequences }),
     ...(ask.tools.length > 0 && { tools: ask.tools.map(toolOf), tool_choice: ask.toolChoice }),
     // The other API's temperatures go up to two.

@@ -1,5 +1,6 @@
 import type { Piece } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
+import { notAcquired } from '../sessions/failures.ts'
 import { afterFailure, afterSuccess, type Health, verdictOf, WELL } from './health.ts'
 import type { Call, Provider } from './provider.ts'
 
@@ -103,7 +104,7 @@ export function createCascade({ providers, now = Date.now }: CascadeOptions): Ca
     async answer(call) {
       const { present, absent } = await split()
       if (call.signal.aborted) throw gone()
-      if (present.length === 0) throw nobody(absent)
+      if (present.length === 0) throw nobody(absent, call)
       const [ready, resting] = partition(present, now())
       if (ready.length === 0) throw allRest(resting, now())
       const passed = [...absent, ...resting.map(restingWords)]
@@ -170,11 +171,15 @@ function gone(): RelayFailure {
   return new RelayFailure(499, 'api_error', 'The client is gone')
 }
 
-function nobody(absent: PassedOver[]): RelayFailure {
-  const why = absent.map(({ provider, error }) => `${provider}: ${error}`).join('; ')
-  const message = 'Nobody can answer: install an agent, or configure an upstream in the relay settings'
-  const extra = { fallbackChain: absent }
-  return new RelayFailure(503, 'api_error', why === '' ? message : `${message} (${why})`, { extra })
+/** As clients know it; what to do about it is beside it. */
+const NOT_FOUND: Readonly<Record<string, string>> = {
+  'claude-pty': 'claude binary not found on PATH or known locations',
+}
+
+function nobody(absent: PassedOver[], { id, stickyId }: Call): RelayFailure {
+  const why = absent.map(({ provider, error }) => NOT_FOUND[provider] ?? `${provider}: ${error}`).join('; ')
+  const hint = 'Install an agent, or configure an upstream in the relay settings'
+  return notAcquired(why || 'there is no provider', stickyId ?? id, { hint, fallbackChain: absent })
 }
 
 function allRest(resting: Candidate[], now: number): RelayFailure {

@@ -1,4 +1,6 @@
+import { withResults } from '../turns.ts'
 import type { Ask, Block, JsonObject, Message, ToolChoice } from '../ask.ts'
+import { systemOf } from '../structured.ts'
 
 /** OpenAI's API takes no more. The relay itself minds all of them. */
 const MAX_STOPS = 4
@@ -9,9 +11,10 @@ const THINKS_FIRST = /^(o\d|gpt-5)/
 /** A call of the other shape in the words of this one. */
 export function openaiBody(ask: Ask, model: string): JsonObject {
   const { temperature, top_p: topP } = ask.body.json
-  const system = ask.system === null ? [] : [{ role: 'system', content: ask.system }]
+  const said = systemOf(ask)
+  const system = said === null ? [] : [{ role: 'system', content: said }]
   return {
-    messages: [...system, ...ask.messages.flatMap(messagesOf)],
+    messages: [...system, ...withResults(ask.messages).flatMap(messagesOf)],
     [THINKS_FIRST.test(model) ? 'max_completion_tokens' : 'max_tokens']: ask.maxTokens,
     ...(ask.stopSequences.length > 0 && { stop: ask.stopSequences.slice(0, MAX_STOPS) }),
     ...(ask.tools.length > 0 && { tools: ask.tools.map(toolOf), tool_choice: choiceOf(ask.toolChoice) }),

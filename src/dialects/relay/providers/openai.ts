@@ -25,10 +25,11 @@ const openai: Shape = {
   },
   headers: (apiKey) => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   body(ask, model) {
-    const { shape, json } = ask.body
+    const { shape, json, partial } = ask.body
     const options = shape === 'openai' ? (json['stream_options'] as JsonObject | null) : null
     return {
-      ...(shape === 'openai' ? json : openaiBody(ask, model)),
+      ...(shape === 'openai' && json),
+      ...((shape !== 'openai' || partial) && openaiBody(ask, model)),
       model,
       stream: true,
       stream_options: { ...options, include_usage: true },
@@ -65,13 +66,16 @@ interface CallDelta {
   index?: number
   id?: string
   function?: { name?: string; arguments?: string }
+  custom?: { name?: string; input?: string }
 }
 
 interface GatheredCall {
   index: number
   id: string
   name: string
-  json: string[]
+  /** Its input is a text and not the JSON of an object. */
+  custom: boolean
+  parts: string[]
 }
 
 function reader(upstream: Upstream): AnswerReader {
@@ -84,14 +88,16 @@ function reader(upstream: Upstream): AnswerReader {
   let done = false
 
   /** Some give every call the same index: another id is another call. */
-  function gather({ index = 0, id, function: given }: CallDelta): void {
+  function gather({ index = 0, id, function: given, custom }: CallDelta): void {
     let call = calls.findLast((known) => known.index === index)
     if (!call || (id && call.id !== '' && id !== call.id)) {
-      calls.push((call = { index, id: id ?? '', name: '', json: [] }))
+      calls.push((call = { index, id: id ?? '', name: '', custom: custom !== undefined, parts: [] }))
     }
     if (id) call.id = id
-    if (given?.name) call.name = given.name
-    if (given?.arguments) call.json.push(given.arguments)
+    const name = given?.name ?? custom?.name
+    if (name) call.name = name
+    const part = given?.arguments ?? custom?.input
+    if (part) call.parts.push(part)
   }
 
   function said(delta: Delta): Piece[] {
@@ -109,8 +115,9 @@ function reader(upstream: Upstream): AnswerReader {
     const complete = calls
     calls = []
     called ||= complete.length > 0
-    return complete.flatMap(({ id, name, json }): Piece[] => {
-      const input = inputOf(json.join(''))
+    return complete.flatMap(({ id, name, custom, parts }): Piece[] => {
+      const text = parts.join('')
+      const input = custom ? { input: text } : inputOf(text)
       if (input) return [{ type: 'tool_use', id: id || `call_${randomUUID()}`, name, input }]
       torn = name
       return []

@@ -8,20 +8,26 @@ export function failureFor(status: number, message: string, verdict: Verdict | n
   return new RelayFailure(known, KINDS[known]!, message, { verdict })
 }
 
+/** There is nobody to ask. `name` is what the caller knows its session as, or the id of its call. */
+export function notAcquired(problem: string, name: string, more: Record<string, unknown> = {}): RelayFailure {
+  const extra = { session_id: name, ...more }
+  return new RelayFailure(500, 'api_error', `provider acquire failed: ${problem}`, { extra })
+}
+
 /** Why a turn failed, as the caller gets to hear it. */
-export function failureOf({ code, message, detail }: Failure): RelayFailure {
+export function failureOf({ code, message, detail }: Failure, name: string): RelayFailure {
   if (code === 'not_signed_in') return failureFor(401, message)
-  if (code === 'agent_missing') return failureFor(503, `provider acquire failed: ${message}`)
+  if (code === 'agent_missing') return notAcquired(message, name)
   const status = detail?.['status']
   return failureFor(typeof status === 'number' ? status : 500, message)
 }
 
 /** Why the engine did not take a command, as the caller gets to hear it. */
-export function refusalOf(error: CorralError): RelayFailure {
+export function refusalOf(error: CorralError, name: string): RelayFailure {
   switch (error.code) {
     case 'agent_missing':
     case 'agent_unknown':
-      return failureFor(503, `provider acquire failed: ${error.message}`)
+      return notAcquired(error.message, name)
     case 'stopping':
     case 'storage':
       return failureFor(503, error.message)

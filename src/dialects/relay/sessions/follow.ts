@@ -1,25 +1,29 @@
 import type { Engine } from '../../../core/api.ts'
-import type { Event, EventOf, EventType } from '../../../core/event.ts'
-import type { Piece } from '../ask.ts'
+import type { CallResult } from '../../../core/call.ts'
+import type { Event, EventType } from '../../../core/event.ts'
+import type { JsonObject, Piece } from '../ask.ts'
 import { failureOf, GONE } from './failures.ts'
 
-/** Calls that a model makes at once arrive one after the other; after so long without another one, that was all. */
+/** Calls that are made at once arrive one after the other; after so long without another one, that was all. */
 const QUIET_MS = 20
-/** As long as one that it has begun is not there yet. */
-const EXPECTING_MS = 200
 /** Events that wait for a client that reads slowly. */
 const MAX_WAITING = 1000
+
+const ENDS: ReadonlySet<EventType> = new Set([
+  'turn.completed',
+  'turn.failed',
+  'turn.interrupted',
+  'turn.cancelled',
+])
 
 const TYPES: EventType[] = [
   'message.delta',
   'message.completed',
   'tool.started',
+  'tool.completed',
   'call.held',
   'call.dropped',
-  'turn.completed',
-  'turn.failed',
-  'turn.interrupted',
-  'turn.cancelled',
+  ...ENDS,
   'session.destroyed',
 ]
 
@@ -28,8 +32,12 @@ export interface FollowOptions {
   turnId: string
   /** Only what comes after this `seq`. */
   after: number
+  /** What the caller knows the session as. */
+  name: string
   /** Names of the tools that the caller carries out. */
   tools: ReadonlySet<string>
+  /** What the caller has brought for calls that were announced and not made yet: the agent gets it when it makes them. */
+  results: Map<string, CallResult>
   thinking: boolean
   /** Nobody listens any more. */
   signal: AbortSignal
@@ -40,34 +48,29 @@ export interface FollowOptions {
  * calls that it ends with are held open by the engine.
  */
 export async function* follow(
-  engine: Pick<Engine, 'subscribe'>,
-  { sessionId, turnId, after, tools, thinking, signal }: FollowOptions,
+  engine: Pick<Engine, 'subscribe' | 'answerCall'>,
+  { sessionId, turnId, after, name, tools, results, thinking, signal }: FollowOptions,
 ): AsyncGenerator<Piece, void> {
   const told = createTelling(thinking)
-  const held = new Map<string, EventOf<'call.held'>>()
-  const announced = new Set<string>()
+  const calls = createCalls(tools, results)
   const source = createSource(engine, sessionId, after, signal)
   try {
     for (;;) {
-      const complete = [...announced].every((callId) => held.has(callId))
-      const event = await source.next(held.size === 0 ? null : complete ? QUIET_MS : EXPECTING_MS)
+      const event = await source.next(calls.waiting() ? QUIET_MS : null)
       if (event === null) {
-        for (const { callId, tool, input } of held.values()) {
-          yield { type: 'tool_use', id: callId, name: tool, input: input as Record<string, unknown> }
-        }
+        yield* calls.list()
         yield { type: 'end', stopReason: 'tool_use', stopSequence: null, usage: null }
         return
       }
-      if (event.type === 'call.held') held.set(event.callId, event)
-      else if (event.type === 'call.dropped') held.delete(event.callId)
-      else if (event.type === 'tool.started') {
-        if (tools.has(event.tool) && event.parent === null) announced.add(event.callId)
-      } else if (event.type === 'message.delta' || event.type === 'message.completed') {
+      if (event.type === 'message.delta' || event.type === 'message.completed') {
         const piece = told.piece(event)
         if (piece) yield piece
       } else if (isEnd(event, turnId)) {
-        yield ending(event)
+        yield ending(event, name)
         return
+      } else {
+        const brought = calls.see(event)
+        if (brought) await engine.answerCall({ sessionId, ...brought })
       }
     }
   } finally {
@@ -75,16 +78,58 @@ export async function* follow(
   }
 }
 
+type ToolUse = Piece & { type: 'tool_use' }
+
+/**
+ * The calls that the caller has to carry out: all that the model has made in its answer. An agent makes the first one when
+ * the model has named them all, and may make others only when it has the first ones' results.
+ */
+function createCalls(tools: ReadonlySet<string>, results: Map<string, CallResult>) {
+  const announced = new Map<string, ToolUse>()
+  const held = new Map<string, ToolUse>()
+
+  return {
+    /** It is the caller's turn. */
+    waiting: (): boolean => held.size > 0,
+    /** Calls by another id than they were announced with, as of a sub-agent, are told when they are made. */
+    list(): Iterable<ToolUse> {
+      const all = [...held.keys()].every((id) => announced.has(id)) ? announced : held
+      return all.values()
+    },
+    /** What the caller has brought already for the call that is made. */
+    see(event: Event): { callId: string; result: CallResult } | null {
+      if (event.type === 'tool.started') {
+        const isCallers = event.parent === null && tools.has(event.tool) && !results.has(event.callId)
+        if (isCallers) announced.set(event.callId, toolUse(event))
+      } else if (event.type === 'call.held') {
+        const { callId } = event
+        const result = results.get(callId)
+        results.delete(callId)
+        if (result) return { callId, result }
+        held.set(callId, toolUse(event))
+      } else if (event.type === 'call.dropped' || event.type === 'tool.completed') {
+        announced.delete(event.callId)
+        held.delete(event.callId)
+      }
+      return null
+    },
+  }
+}
+
+function toolUse({ callId, tool, input }: { callId: string; tool: string; input: unknown }): ToolUse {
+  return { type: 'tool_use', id: callId, name: tool, input: input as JsonObject }
+}
+
 type End = Event & {
   type: 'turn.completed' | 'turn.failed' | 'turn.interrupted' | 'turn.cancelled' | 'session.destroyed'
 }
 
 function isEnd(event: Event, turnId: string): event is End {
-  return event.type === 'session.destroyed' || ('turnId' in event && event.turnId === turnId)
+  return event.type === 'session.destroyed' || (ENDS.has(event.type) && event.turnId === turnId)
 }
 
-function ending(event: End): Piece {
-  if (event.type === 'turn.failed') throw failureOf(event.error)
+function ending(event: End, name: string): Piece {
+  if (event.type === 'turn.failed') throw failureOf(event.error, name)
   if (event.type !== 'turn.completed') throw GONE()
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = event.usage
   const usage = { inputTokens: inputTokens + cacheReadTokens + cacheWriteTokens, outputTokens }

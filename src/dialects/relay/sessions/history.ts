@@ -24,8 +24,13 @@ export function newPart(known: Known, messages: readonly Message[]): Message[] |
 }
 
 /** What an agent is told before the conversation begins: another one needs another beginning. */
-export function groundsOf({ system, tools, toolChoice }: Ask): string {
-  return digest([system, tools, toolChoice])
+export function groundsOf({
+  system,
+  tools,
+  toolChoice,
+  json,
+}: Pick<Ask, 'system' | 'tools' | 'toolChoice'> & { json?: Ask['json'] }): string {
+  return digest([system, tools, toolChoice, ...(json ? [json] : [])])
 }
 
 /** The same whether a client keeps an answer as one text or as several, in one shape or the other, with thoughts or without. */

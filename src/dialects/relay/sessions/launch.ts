@@ -1,7 +1,9 @@
 import type { CreateSession } from '../../../core/command.ts'
+import type { Effort } from '../../../core/effort.ts'
 import type { Mode } from '../../../core/mode.ts'
 import type { Ask, ToolDefinition } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
+import { joined, systemOf } from '../structured.ts'
 
 /** How the relay's settings want its sessions to be. */
 export interface Place {
@@ -12,6 +14,8 @@ export interface Place {
   /** Whether the agent can call the caller's tools, and whether it can be without its own. */
   takesTools: boolean
   canBeBare: boolean
+  /** Whether it can be told how long to think. */
+  takesEffort: boolean
   mode: Mode
 }
 
@@ -42,10 +46,11 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
     // What cannot be taken from it is at least not let loose.
     mode: canBeBare || ownTools ? place.mode : 'plan',
     model: modelFor(agent, ask.model),
+    effort: effortFor(ask, place),
     title: stickyId === null ? 'relay' : `relay: ${stickyId}`,
     origin: ORIGIN,
     settings: {
-      systemPrompt: [ask.system ?? PLAIN, urging(ask)].filter(Boolean).join('\n\n'),
+      systemPrompt: joined([systemOf({ ...ask, system: ask.system ?? PLAIN })!, urging(ask)])!,
       ...(takesTools && { clientTools: tools }),
       ...(canBeBare && { ownTools }),
     },
@@ -58,8 +63,13 @@ function urging({ tools, toolChoice }: Ask): string {
   return toolChoice.type === 'any' && tools.length > 0 ? 'Answer by calling one of your tools.' : ''
 }
 
+/** Who cannot be told thinks as it likes. */
+export function effortFor({ effort }: Ask, { takesEffort }: Place): Effort | null {
+  return (takesEffort && effort) || null
+}
+
 const FAMILIES: Readonly<Record<string, RegExp>> = {
-  claude: /claude|opus|sonnet|haiku/,
+  claude: /claude|opus|sonnet|haiku|fable/,
   codex: /^(gpt|o\d|codex)/,
   gemini: /^gemini/,
 }

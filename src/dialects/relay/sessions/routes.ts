@@ -1,9 +1,11 @@
 import type { RelayEvents } from '../events.ts'
 import type { Pool } from '../pool.ts'
-import type { Talk, Talks } from './talks.ts'
+import type { Memory } from './memory.ts'
+import type { Talks } from './talks.ts'
 
 interface SessionRoutesDeps {
-  talks: Talks
+  talks: Pick<Talks, 'sticky' | 'list' | 'drop'>
+  memory: Pick<Memory, 'has' | 'forget' | 'begin' | 'expire'>
   pool: Pool
   events: Pick<RelayEvents, 'add'>
   now: () => number
@@ -13,49 +15,53 @@ interface SessionRoutesDeps {
 export interface SessionRoutes {
   /** There is no half-written prompt here that could be cleared: a call has all of it. */
   clearPrompt(id: string): object
-  /** Forgets what was said, and has a process ready for what comes. */
+  /** Forgets what was said, if there is such a session, and has a process ready for what comes. */
   reset(id: string): Promise<object>
   /** False: there is none. */
   forget(id: string): boolean
-  /** Removes those that nobody has used for this long. */
-  expire(idleMs: number): void
+  /** Removes those that nobody has used for so long, and agents that have waited for results for so long. */
+  expire(bounds: { idleMs: number; heldMs: number }): void
 }
 
 const READY_MS = 30_000
 
-export function createSessionRoutes({ talks, pool, events, now }: SessionRoutesDeps): SessionRoutes {
-  function drop(talk: Talk, type: 'session.reset' | 'session.expired'): void {
-    talks.drop(talk)
-    events.add({ type, sessionId: talk.stickyId ?? talk.sessionId })
+export function createSessionRoutes({ talks, memory, pool, events, now }: SessionRoutesDeps): SessionRoutes {
+  /** Its agent goes, too. */
+  function forgotten(id: string, type: 'session.reset' | 'session.expired'): void {
+    const talk = talks.sticky(id)
+    if (talk) talks.drop(talk)
+    events.add({ type, sessionId: id })
+  }
+
+  function forget(id: string): boolean {
+    const known = memory.forget(id)
+    if (known) forgotten(id, 'session.reset')
+    return known
   }
 
   return {
     clearPrompt(id) {
-      const known = talks.sticky(id) !== null
       const cleared = { prompt: true, staged: 0, attachments: 0 }
-      return {
-        ok: true,
-        session_id: id,
-        cleared,
-        ...(!known && { note: 'no active session for this id' }),
-      }
+      const note = memory.has(id) ? {} : { note: 'no active session for this id' }
+      return { ok: true, session_id: id, cleared, ...note }
     },
     async reset(id) {
       const startedAt = now()
-      const talk = talks.sticky(id)
-      if (talk) drop(talk, 'session.reset')
+      forget(id)
+      memory.begin(id)
       await pool.ready(READY_MS)
       return { ok: true, session_id: id, latency_ms: now() - startedAt }
     },
-    forget(id) {
-      const talk = talks.sticky(id)
-      if (talk) drop(talk, 'session.reset')
-      return talk !== null
-    },
-    expire(idleMs) {
-      const before = now() - idleMs
+    forget,
+    expire({ idleMs, heldMs }) {
+      for (const id of memory.expire(now() - idleMs)) forgotten(id, 'session.expired')
       for (const talk of talks.list()) {
-        if (!talk.busy && talk.usedAt < before) drop(talk, 'session.expired')
+        const { busy, calls, usedAt, stickyId, sessionId } = talk
+        const longest = calls.length > 0 ? Math.min(heldMs, idleMs) : idleMs
+        if (busy || usedAt >= now() - longest) continue
+        // What was said in a session with a name is remembered: another agent can be told.
+        talks.drop(talk)
+        if (stickyId === null) events.add({ type: 'session.expired', sessionId })
       }
     },
   }

@@ -3,33 +3,37 @@ import type { Session } from '../../../core/session.ts'
 import type { Known } from './history.ts'
 import { ORIGIN } from './launch.ts'
 
-/** A conversation of the relay's: a session, and what its caller believes to have said in it. */
+/** An agent's session that a later call may go on with. */
 export interface Talk {
   sessionId: string
   /** null: it stands for one call, and for the results of the tools that this one ends with. */
   stickyId: string | null
-  /** null: what the agent has is not what the caller has; the next call begins anew. */
+  /** What the agent has heard and said; null: that is not what any caller knows. */
   known: Known | null
+  /** The last turn that was the relay's: after any other the agent knows more than its caller. */
+  turnId: string | null
+  /** The calls whose results its caller has been asked for. */
+  calls: string[]
   /** What the agent was told before it began. */
   grounds: string
   /** The settings that it began with: with others it cannot go on. */
   place: string
   /** A call has it at the moment. */
   busy: boolean
-  /** Its agent waits for results. */
-  held: boolean
   usedAt: number
 }
 
-type Note = Pick<Talk, 'stickyId' | 'known' | 'grounds' | 'place'>
+type Note = Pick<Talk, 'stickyId' | 'known' | 'turnId' | 'calls' | 'grounds' | 'place'>
 
-/** Every conversation that somebody may come back to. What must outlive the daemon is noted in its session. */
+/** Agents that somebody may come back to. What must outlive the daemon is noted in their sessions. */
 export interface Talks {
   sticky(id: string): Talk | null
-  /** The one whose agent waits for the result of this call. */
+  /** The one that has asked for the result of this call. */
   holding(callId: string): Talk | null
   add(talk: Talk): void
-  /** What is known of it has changed. */
+  /** This is what callers know of a named session whose turn is over. */
+  knows(id: string, known: Known): Promise<void>
+  /** Notes it for the next daemon. */
   save(talk: Talk): Promise<void>
   /** Forgets it and removes its session. */
   drop(talk: Talk): void
@@ -54,6 +58,13 @@ export function createTalks(
     engine.destroy(sessionId).catch((error) => warn('removing a session of the relay', error))
   }
 
+  async function save(talk: Talk): Promise<void> {
+    const { sessionId, stickyId, known, turnId, calls, grounds, place } = talk
+    talk.usedAt = now()
+    const note: Note = { stickyId, known, turnId, calls, grounds, place }
+    await engine.configure({ sessionId, notes: { [ORIGIN]: note } })
+  }
+
   /** The sessions of the relay that are there, page by page. */
   function* sessions(): Generator<Session> {
     let before: { activeAt: number; id: string } | null = null
@@ -68,19 +79,16 @@ export function createTalks(
 
   return {
     add,
+    save,
     list: () => [...talks.values()],
     sticky: (id) => named.get(id) ?? null,
-    holding(callId) {
-      for (const talk of talks.values()) {
-        if (callsOf(engine, talk).includes(callId)) return talk
-      }
-      return null
-    },
-    async save(talk) {
-      const { sessionId, stickyId, known, grounds, place } = talk
-      talk.usedAt = now()
-      const note: Note = { stickyId, known, grounds, place }
-      await engine.configure({ sessionId, notes: { [ORIGIN]: note } })
+    holding: (callId) => [...talks.values()].find(({ calls }) => calls.includes(callId)) ?? null,
+    async knows(id, known) {
+      const talk = named.get(id)
+      // One that was not asked this time knows what it knew before.
+      if (!talk || talk.busy || talk.known !== null) return
+      talk.known = known
+      await save(talk)
     },
     drop(talk) {
       talks.delete(talk.sessionId)
@@ -88,24 +96,16 @@ export function createTalks(
       remove(talk.sessionId)
     },
     restore() {
-      for (const { id, notes, calls, turn } of Array.from(sessions())) {
+      for (const { id, notes, turn } of Array.from(sessions())) {
         const note = notes[ORIGIN] as Note | undefined
-        const waits = calls.length > 0
+        const { turnId = null, calls = [] }: Partial<Note> = note ?? {}
         // A turn whose caller is gone with the last daemon answers nobody.
+        const waits = calls.length > 0 && turn !== null && turn.id === turnId
         if (!note || (turn && !waits) || (note.stickyId === null && !waits)) remove(id)
-        else add({ sessionId: id, ...note, busy: false, held: waits, usedAt: now() })
+        else add({ sessionId: id, ...note, turnId, calls, busy: false, usedAt: now() })
       }
     },
   }
 }
 
 const PAGE = 200
-
-/** The calls whose results its agent waits for. */
-export function callsOf(engine: Pick<Engine, 'session'>, { sessionId }: Talk): string[] {
-  try {
-    return engine.session(sessionId).calls.flatMap(({ callId, result }) => (result ? [] : [callId]))
-  } catch {
-    return [] // it was removed by somebody else
-  }
-}

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Anthropic } from '@anthropic-ai/sdk'
+import { connect } from '../../../../src/dialects/native/client.ts'
 import { until } from '../servers.ts'
 import {
   calling,
   callsOf,
+  chatting,
+  FUNCTIONS,
   type Json,
   MODEL,
   openSse,
@@ -95,9 +98,34 @@ test('who has not been used for long expires', async () => {
   const client = brief.anthropic({ sticky: 'brief' })
   await client.messages.create(saying('[[remember FIG]] [[say ok]]'))
   await brief.anthropic().messages.create({ ...asked, messages: [user(calling(['look', {}]))] })
-  assert.equal(await brief.active(), 2)
   await until(async () => (await brief.active()) === 0)
   const { events } = (await brief.get('/v1/events')).body as { events: Json[] }
-  assert.equal(events.filter(({ type }) => type === 'session.expired').length, 2)
+  const told = (wanted: string): number => events.filter(({ type }) => type === wanted).length
+  assert.deepEqual([told('session.created'), told('session.expired')], [2, 2])
   assert.equal(textOf(await client.messages.create(saying('[[recall]]'))), 'recall: none')
+})
+
+test('agents do not wait for results for long; late ones are answered all the same', async () => {
+  const patient = await startRelay({ env: { CORRAL_RELAY_HELD_MS: '1000' } })
+  const question = user(`[[remember KIWI]] ${calling(['look', {}])}`)
+  const clients = [patient.anthropic(), patient.anthropic({ sticky: 'late' })]
+  const held = await Promise.all(
+    clients.map((client) => client.messages.create({ ...asked, messages: [question] })),
+  )
+  const openai = patient.openai()
+  const chat = { role: 'user' as const, content: calling(['look', {}]) }
+  const other = await openai.chat.completions.create({ ...chatting(''), messages: [chat], tools: FUNCTIONS })
+  const client = await connect(patient.daemon.socket)
+  await until(async () => (await client.call('session.list', {})).sessions.length === 0)
+  client.close()
+  assert.equal(await patient.active(), 1, 'the session with a name is there')
+  for (const [at, caller] of clients.entries()) {
+    const messages = results(question, held[at]!, '[[recall]]')
+    assert.equal(textOf(await caller.messages.create({ ...asked, messages })), 'recall: KIWI')
+  }
+  const { message } = other.choices[0]!
+  const tool = { role: 'tool' as const, tool_call_id: message.tool_calls![0]!.id, content: '[[say seen]]' }
+  const messages = [chat, message, tool]
+  const completion = await openai.chat.completions.create({ ...chatting(''), messages, tools: FUNCTIONS })
+  assert.equal(completion.choices[0]!.message.content, 'seen')
 })

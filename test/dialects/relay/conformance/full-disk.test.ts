@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { jsonOf, sendJson, serve } from '../servers.ts'
@@ -25,4 +26,20 @@ test('a call that cannot be counted is refused, and takes nobody’s place', asy
   const { status } = await relay.post('/v1/messages', saying('[[say hi]]'))
   assert.equal(status, 200)
   await nobodyLeft(relay, 2)
+})
+
+test('a call whose session cannot be written down is refused, and answered when it can', async () => {
+  const relay = await startRelay()
+  const named = { 'x-ir-session-id': 'full' }
+  // Where the conversation belongs there is a directory.
+  const file = `${createHash('sha256').update('full').digest('hex')}.jsonl`
+  const path = `${relay.daemon.corralHome}/relay/sessions/${file}`
+  mkdirSync(path, { recursive: true })
+  const refused = await relay.post('/v1/messages', saying('[[say hi]]'), named)
+  assert.equal(refused.status, 503)
+  assert.match(String(refused.body['error']), /cannot be written down/)
+  rmdirSync(path)
+  const { status } = await relay.post('/v1/messages', saying('[[say hi]]'), named)
+  assert.equal(status, 200)
+  await nobodyLeft(relay, 1)
 })

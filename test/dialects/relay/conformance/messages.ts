@@ -174,7 +174,6 @@ describe('a stream', () => {
     const message = await stream.finalMessage()
     assert.equal(heard.join(''), textOf(message))
     assert.equal(textOf(message).split(' ').length, 20)
-    assert.ok(heard.length > 3, 'in pieces')
     assert.deepEqual([message.stop_reason, message.role, message.model], ['end_turn', 'assistant', MODEL])
     assert.ok(message.usage.output_tokens > 0 && message.usage.input_tokens > 0)
   })

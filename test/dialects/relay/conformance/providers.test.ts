@@ -27,18 +27,26 @@ const own = (message: unknown): { provider: string; fallbackChain: { provider: s
 const passedBy = (message: unknown): string[] => own(message).fallbackChain.map(({ provider }) => provider)
 
 describe('with no agent and no upstream', () => {
-  test('a plain client is told so', async () => {
+  test('a plain client is told so, and which session it was', async () => {
+    const error = 'provider acquire failed: claude binary not found on PATH or known locations'
     const { status, body, headers } = await bare.post('/v1/messages', saying('hello'))
-    assert.equal(status, 503)
-    assert.match(String(body['error']), /install an agent, or configure an upstream/)
+    assert.deepEqual([status, body['error']], [500, error])
+    assert.equal(body['session_id'], headers.get('request-id'))
+    assert.match(String(body['hint']), /Install an agent, or configure an upstream/)
     assert.equal(headers.get('x-should-retry'), 'false')
+    const name = { 'x-ir-session-id': 'planner-1' }
+    const named = await bare.post('/v1/messages', saying('hello'), name)
+    assert.deepEqual([named.status, named.body['error'], named.body['session_id']], [500, error, 'planner-1'])
+    const other = await bare.post('/v1/chat/completions', chatting('hello'), name)
+    const { message } = other.body['error'] as { message: string }
+    assert.deepEqual([other.status, message, other.body['session_id']], [500, error, 'planner-1'])
   })
 
   test('SDKs are told not to try again', async () => {
     const before = (await bare.calls()).length
     await assert.rejects(bare.anthropic({ maxRetries: 2 }).messages.create(saying('x')), InternalServerError)
     await assert.rejects(bare.openai({ maxRetries: 2 }).chat.completions.create(chatting('x')), {
-      status: 503,
+      status: 500,
     })
     assert.equal((await bare.calls()).length, before + 2)
   })

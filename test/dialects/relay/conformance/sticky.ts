@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Anthropic, BadRequestError } from '@anthropic-ai/sdk'
 import { until } from '../servers.ts'
-import { calling, callsOf, chatting, type Json, MODEL, saying, sharedRelay, textOf, TOOLS } from './rig.ts'
+import { calling, callsOf, chatting, type Json, MODEL, sharedRelay, textOf, TOOLS } from './rig.ts'
 
 const relay = await sharedRelay()
 
@@ -66,7 +66,7 @@ describe('a session with a name', () => {
     assert.equal(await ask('replay', told), 'recall: FIG')
   })
 
-  test('begins anew with another system prompt, and keeps the one that it has', async () => {
+  test('goes on with another system prompt, and keeps the one that it has', async () => {
     await ask('system', [first], { system: 'one' })
     assert.equal(await ask('system', [user('[[recall]]')], { system: 'one' }), 'recall: PLUM')
     assert.equal(
@@ -74,13 +74,16 @@ describe('a session with a name', () => {
       'recall: PLUM',
       'who leaves it out means the same',
     )
-    assert.equal(await ask('system', [user('[[recall]]')], { system: 'two' }), 'recall: none')
+    assert.equal(await begun('system'), 1)
+    const two = { system: '[[sysword TWO]]' }
+    assert.equal(await ask('system', [user('[[recall]]')], two), 'recall: PLUM')
+    assert.equal(await ask('system', [user('[[system]]')]), 'system: TWO')
     assert.equal(await begun('system'), 2)
   })
 
-  test('begins anew with other tools', async () => {
+  test('goes on with other tools', async () => {
     await ask('tools', [first], { tools: TOOLS })
-    assert.equal(await ask('tools', [user('[[recall]]')], { tools: TOOLS.slice(1) }), 'recall: none')
+    assert.equal(await ask('tools', [user('[[recall]]')], { tools: TOOLS.slice(1) }), 'recall: PLUM')
   })
 
   test('is the same in both shapes', async () => {
@@ -127,24 +130,6 @@ describe('a session with a name', () => {
     assert.equal(await begun('held'), 1)
   })
 
-  test('begins anew for who does not answer its call', async () => {
-    const client = relay.anthropic({ sticky: 'unanswered' })
-    await client.messages.create({ ...saying(calling(['look', {}])), tools: TOOLS })
-    assert.equal(await ask('unanswered', [user('[[say fresh]]')], { tools: TOOLS }), 'fresh')
-  })
-
-  test('is as its caller remembers it after a call that was broken off', async () => {
-    await ask('cut', [first])
-    const stream = relay.anthropic({ sticky: 'cut' }).messages.stream({
-      model: MODEL,
-      max_tokens: 1000,
-      messages: [first, assistant('noted'), user('[[remember NUT]] [[drip 2000 20]]')],
-    })
-    for await (const event of stream) if (event.type === 'content_block_delta') break
-    stream.abort()
-    assert.equal(await ask('cut', [first, assistant('noted'), user('[[recall]]')]), 'recall: PLUM')
-  })
-
   test('has a name of up to 128 characters', async () => {
     assert.equal(await ask('x'.repeat(128), [user('[[say x]]')]), 'x')
     await assert.rejects(ask('x'.repeat(129), [user('[[say x]]')]), (error) => {
@@ -170,12 +155,27 @@ describe('what one may do with a session', () => {
     const { status, body } = await relay.post('/v1/sessions/reset/reset')
     assert.deepEqual([status, body['ok'], body['session_id']], [200, true, 'reset'])
     assert.equal(typeof body['latency_ms'], 'number')
+    const { body: cleared } = await relay.post('/v1/sessions/reset/clear-prompt')
+    assert.equal(cleared['note'], undefined, 'it is there, with nothing said in it')
     assert.equal(await recall('reset'), 'recall: none')
+  })
+
+  test('a session that was reset is still there, until it is removed', async () => {
+    await ask('still', [word])
+    const before = await relay.active()
+    await relay.post('/v1/sessions/still/reset')
+    assert.equal(await relay.active(), before)
+    assert.equal((await relay.post('/v1/sessions/still/clear-prompt')).body['note'], undefined)
+    const removed = await relay.send('DELETE', '/v1/sessions/still')
+    assert.deepEqual([removed.status, removed.body], [200, { ok: true, session_id: 'still' }])
+    assert.equal((await relay.send('DELETE', '/v1/sessions/still')).status, 404)
   })
 
   test('reset of an unknown one is no error', async () => {
     const { status, body } = await relay.post('/v1/sessions/nobody/reset')
     assert.deepEqual([status, body['ok'], body['session_id']], [200, true, 'nobody'])
+    const again = await relay.send('DELETE', '/v1/sessions/nobody')
+    assert.deepEqual([again.status, again.body], [200, { ok: true, session_id: 'nobody' }], 'it is there now')
   })
 
   test('clearing a conversation is a reset', async () => {

@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+import { asCorralError, CorralError, type ErrorCode } from '../../core/error.ts'
+import { HumanLayerError, type RefusalCode } from './method.ts'
+
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
+export const METHOD_NOT_FOUND = -32601
+const INVALID_PARAMS = -32602
+export const INTERNAL_ERROR = -32603
+
+export interface RpcError {
+  code: number
+  message: string
+  data?: unknown
+}
+
+/** What other parameters would mend is a matter of the parameters; all else is not. */
+const CODES: Record<ErrorCode | RefusalCode, number> = {
+  invalid_params: INVALID_PARAMS,
+  invalid: INVALID_PARAMS,
+  session_not_found: INVALID_PARAMS,
+  turn_not_found: INVALID_PARAMS,
+  approval_not_found: INVALID_PARAMS,
+  call_not_found: INVALID_PARAMS,
+  subscription_not_found: INVALID_PARAMS,
+  path_not_found: INVALID_PARAMS,
+  project_not_found: INVALID_PARAMS,
+  repo_not_found: INVALID_PARAMS,
+  device_not_found: INVALID_PARAMS,
+  agent_unknown: INVALID_PARAMS,
+  unsupported: INVALID_PARAMS,
+  wrong_status: INTERNAL_ERROR,
+  timeout: INTERNAL_ERROR,
+  too_many_subscriptions: INTERNAL_ERROR,
+  approval_resolved: INTERNAL_ERROR,
+  repo_in_project: INTERNAL_ERROR,
+  pin_invalid: INTERNAL_ERROR,
+  pin_expired: INTERNAL_ERROR,
+  forbidden: INTERNAL_ERROR,
+  git_failed: INTERNAL_ERROR,
+  unsaved_work: INTERNAL_ERROR,
+  agent_missing: INTERNAL_ERROR,
+  conversation_busy: INTERNAL_ERROR,
+  queue_full: INTERNAL_ERROR,
+  not_running: INTERNAL_ERROR,
+  cursor_reset: INTERNAL_ERROR,
+  storage: INTERNAL_ERROR,
+  stopping: INTERNAL_ERROR,
+  internal: INTERNAL_ERROR,
+}
+
+/** The error for parameters that a schema refuses: the first thing that is wrong. */
+export function wrongParams({ issues }: z.ZodError): RpcError {
+  const { path = [], message: problem = 'wrong' } = issues[0] ?? {}
+  const field = path.join('.')
+  const message = `invalid request: ${field ? `${field}: ` : ''}${problem}`
+  return { code: INVALID_PARAMS, message, data: { code: 'invalid_params', field } }
+}
+
+/** What was thrown, in this protocol's words. A fault of ours is for the log, not for the client. */
+export function errorOf(thrown: unknown, onFault: (error: unknown) => void): RpcError {
+  if (thrown instanceof HumanLayerError) {
+    return { code: CODES[thrown.data.code], message: thrown.message, data: thrown.data }
+  }
+  const error = asCorralError(thrown)
+  if (error.code === 'internal') onFault(thrown)
+  return { code: CODES[error.code], message: messageOf(thrown, error), data: dataOf(error) }
+}
+
+function messageOf(thrown: unknown, error: CorralError): string {
+  if (!(thrown instanceof CorralError)) return 'internal error'
+  return error.code === 'session_not_found'
+    ? `session not found: ${String(error.data['sessionId'])}`
+    : error.message
+}
+
+function dataOf({ code, data }: CorralError): { code: string; field?: unknown } {
+  return { code, ...(data['field'] !== undefined && { field: data['field'] }) }
+}
