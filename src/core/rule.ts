@@ -57,15 +57,20 @@ export function ruleDecision(rules: readonly Rules[], approval: Approval, moment
   return passes ? { behavior: 'allow' } : null
 }
 
-/** The rules that let the same thing, and nothing else, pass the next time; of edits, all that are made. */
+/** The rules that let the same thing, and nothing else, pass the next time; of edits, all in the session's directory. */
 export function rulesFor(approval: Approval, cwd: string): string[] {
   const call = callOf(approval, cwd)
   const own = classNamed(call.tool) === call.class || call.class === 'mcp' || call.class === 'other'
   const name = own ? call.tool : call.class
   if (call.partly || (call.subjects.length === 0 && !/^(?:mcp|other)$/.test(call.class))) return []
-  if (approval.edits || call.subjects.length === 0) return [name]
+  if (call.subjects.length === 0) return [name]
   const texts = call.class === 'shell' ? call.subjects : textsOf(call).map(([text]) => text!)
-  return texts.map((text) => `${name}(${exactly(text)})`)
+  const rules = texts.map((text) =>
+    approval.edits && within(text, cwd) !== null
+      ? `${name}(${exactly(cwd === '/' ? '' : straight(cwd))}/*)`
+      : `${name}(${exactly(text)})`,
+  )
+  return [...new Set(rules)]
 }
 
 /** A question as rules see it. */
@@ -106,8 +111,8 @@ function denialBy({ name, pattern }: Rule, call: Call, rule: string): string | n
   if (call.subjects.length === 0 || call.partly)
     return `Not allowed here (rule ${rule} may apply: the request does not say all that it is about).`
   if (call.class === 'shell') return deniedCommand(pattern, call, rule)
-  const wanted = textsOf(call).flat()
-  return wanted.some((text) => fits(pattern, text)) ? refused : null
+  const named = textsOf(call).flat()
+  return named.some((text) => fits(fromHere(pattern), text)) ? refused : null
 }
 
 function deniedCommand(pattern: string, call: Call, rule: string): string | null {
@@ -135,7 +140,9 @@ function allowed(rules: readonly Rule[], call: Call): boolean {
   const patterns = fitting.flatMap(({ pattern }) => pattern ?? [])
   if (patterns.length === 0) return false
   if (call.class === 'shell') return call.subjects.every((line) => allowedCommand(patterns, line))
-  return textsOf(call).every((texts) => patterns.some((one) => texts.some((text) => fits(one, text))))
+  return textsOf(call).every((texts) =>
+    patterns.some((one) => texts.some((text) => fits(fromHere(one), text))),
+  )
 }
 
 /** Letter by letter; or each of its commands by a rule, if all of it is understood and nothing is written. */
@@ -147,6 +154,11 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
   if (commands.length > 1 && commands.some(({ words }) => setsNames(words))) return false
   const wanted = patterns.flatMap(endings).map(piecesOf)
   return commands.every(({ plain: bare, source }) => bare && wanted.some((one) => inPieces(one, source)))
+}
+
+/** `./src/*` is `src/*`. */
+function fromHere(pattern: string): string {
+  return pattern.replace(/^(?:\.\/)+/, '')
 }
 
 /** Each subject in the ways in which a rule may name it: a path in full, and as seen from the session's directory. */

@@ -233,6 +233,17 @@ test('a yes for ever to what has not said what it is about is none', () => {
   assert.deepEqual(rulesFor(aQuestion('a', { tool: 'mcp__a__b', input: {} }), '/'), ['mcp__a__b'])
 })
 
+test('a yes for ever to an edit is one for the directory, and for no file outside of it', () => {
+  const rules = (file_path: string): string[] =>
+    rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path }, edits: true }), '/work/app')
+  assert.deepEqual(rules('src/a'), ['Edit(/work/app/*)'])
+  assert.deepEqual(rules('/etc/x'), ['Edit(/etc/x)'])
+  const root = rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path: '/a' }, edits: true }), '/')
+  assert.deepEqual(root, ['Edit(/*)'])
+  assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/work/app/b' }), 'allow')
+  assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/work/other' }), 'nothing')
+})
+
 test('a tool that calls itself by the name of a class does not pass for it', () => {
   const about: About = { class: 'shell', subjects: ['rm x'] }
   assert.equal(says({ allow: ['Read'] }, 'Read', {}, about), 'nothing')
@@ -265,6 +276,7 @@ test('paths are looked at without their detours, in full and from the directory'
   const near = (file_path: string): string => says({ allow: ['edit(src/*)'] }, 'Edit', { file_path })
   for (const path of ['src/a', './src/a', '/work/app/src/a', '../app/src/a'])
     assert.equal(near(path), 'allow', path)
+  assert.equal(says({ deny: ['edit(./.env)'] }, 'Edit', { file_path: '/work/app/.env' }), 'deny')
   for (const path of ['src/../../x', '/work/src/a', '../src/a']) assert.equal(near(path), 'nothing', path)
 })
 
