@@ -85,6 +85,7 @@ export const ODD_PUSHES: readonly string[] = [
   '((git push))',
   "echo $'\\'; git push #'",
   `echo "\${x:-'}"; git push; echo "'}"`,
+  'eval $"a" "git push"',
   '/usr/lib/git-core/git-push',
   'git -c ALIAS.p=push p',
   'V=push git --config-env=alias.p=V p',

@@ -70,7 +70,7 @@ function look(node: SyntaxNode, script: Script, depth: number): void {
 
 /**
  * Errors, what bash itself evaluates (`${x@P}`), and what other shells read otherwise: `*(e:'rm x':)` is code in zsh,
- * `$'\''` ends elsewhere in dash, as does `"${x:-'}"`.
+ * `$'\''` ends elsewhere in dash, as does `"${x:-'}"`; `$"x"` is the text `$x` in both.
  */
 function isRiddle(node: SyntaxNode): boolean {
   switch (node.type) {
@@ -79,11 +79,10 @@ function isRiddle(node: SyntaxNode): boolean {
     case 'AnsiCQuoted':
       return node.text.includes("\\'")
     case 'DoubleQuoted':
-    case 'LocaleString':
     case 'HereDocBody':
       return (node.parts ?? []).some((one) => one.type === 'ParameterExpansion' && one.text.includes("'"))
     default:
-      return node.type === 'ExtendedGlob' || node.type === 'Transform' || node.type === 'Unknown'
+      return /^(?:ExtendedGlob|LocaleString|Transform|Unknown)$/.test(node.type)
   }
 }
 
@@ -102,7 +101,7 @@ const ORDERS: ReadonlySet<SyntaxNode['type']> = new Set([
     'Case',
     'CaseItem',
   ] as const),
-  ...(['Word', 'Literal', 'SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'LocaleString', 'Glob'] as const),
+  ...(['Word', 'Literal', 'SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'Glob'] as const),
   ...(['BraceExpansion', 'SimpleExpansion', 'ParameterExpansion', 'CommandExpansion'] as const),
   'ProcessSubstitution',
 ])
