@@ -125,6 +125,8 @@ export const ODD_PUSHES: readonly string[] = [
   "printf -v 'a[$(git push)]' x",
   "[[ 'a[$(git push)]' -eq 0 ]]",
   "(( 'a[$(git push)]' ))",
+  "(( '$(git push)' ))",
+  "echo $(( '$(git push)' ))",
   "let 'a[$(git push)]'",
   "declare 'a[$(git push)]=1'",
   "declare -a 'a=($(git push))'",

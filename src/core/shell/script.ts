@@ -78,6 +78,9 @@ function isRiddle(node: SyntaxNode): boolean {
       return (node.errors?.length ?? 0) > 0
     case 'AnsiCQuoted':
       return node.text.includes("\\'")
+    // In arithmetic they do not quote.
+    case 'ArithmeticWord':
+      return (node.parts ?? []).some((one) => one.type === 'SingleQuoted' && /\$|`/.test(one.value))
     case 'DoubleQuoted':
     case 'HereDocBody':
       return (node.parts ?? []).some((one) => one.type === 'ParameterExpansion' && one.text.includes("'"))
