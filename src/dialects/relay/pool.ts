@@ -11,6 +11,8 @@ export interface Told {
 interface Kind {
   cwd: string
   ownTools: boolean
+  /** A caller of an API cannot be asked anything. */
+  questions: false
   /** What they have been told already. */
   told?: Told
 }
@@ -85,7 +87,7 @@ export function createPool({ spares, active, place, size, prewarm, now, idleMs, 
 
   function kinds(count: number): Kept[] {
     const { agent, cwd, ownTools } = place()
-    const kind = { cwd, ownTools }
+    const kind = { cwd, ownTools, questions: false as const }
     const told = expected === null ? 0 : Math.min(count, Math.max(1, count - 1))
     return [
       { agent, kind, size: count - told },

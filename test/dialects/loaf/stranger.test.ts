@@ -6,7 +6,7 @@ import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
 import { catchesHangups, clientFor, demoSession, eventually, turn, type Sent } from './support.ts'
 
 /** Well below the time that a request may wait for a daemon. */
-const SOON_MS = 8000
+const SOON_MS = 20_000
 
 let daemon: TestDaemon
 

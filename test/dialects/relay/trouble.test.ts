@@ -195,6 +195,13 @@ test('agents whose results never come do not pile up, and what they were asked i
   for (const talk of talks.list()) talks.drop(talk)
 })
 
+test('a question of the agent does not wait: a caller of an API cannot be asked', async () => {
+  place = { ...place, ownTools: true }
+  const { text } = await hear([user('[[ask Which one?]]')])
+  place = { ...place, ownTools: false }
+  assert.match(text, /Nobody can answer questions/)
+})
+
 describe('a sticky session', () => {
   test('is as the settings are now', async () => {
     await hear([user('[[remember PEAR]] [[say ok]]')], {}, 'set')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Silence } from '../../../src/core/about.ts'
@@ -17,7 +18,7 @@ export function rules({ driver, shell, patchTwo, asks }: RealAgent, rigOf: () =>
   let pushing: Pushing
   before(async () => {
     rig = rigOf()
-    pushing = makePushing(rig.directory())
+    pushing = makePushing(mkdtempSync(join(tmpdir(), 'corral-pushing-')))
     await rig.now.engine.configureDirectory(pushing.work, { deny: [RULE, 'edit(*/secret*)'] })
     id = await rig.session({ mode: 'auto', cwd: pushing.work })
   })

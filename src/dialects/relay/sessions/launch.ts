@@ -53,6 +53,8 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
       systemPrompt: joined([systemOf({ ...ask, system: ask.system ?? PLAIN })!, urging(ask)])!,
       ...(takesTools && { clientTools: tools }),
       ...(canBeBare && { ownTools }),
+      // A caller of an API cannot be asked anything.
+      questions: false,
     },
   }
 }
