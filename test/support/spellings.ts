@@ -76,7 +76,7 @@ export const HARMLESS: readonly string[] = [
   'for f in *.ts; do wc -l "$f"; done',
 ]
 
-/** Each was seen to push in bash, dash or zsh. */
+/** They push in bash, dash or zsh; those under “programs that run others” only where the program is there and set up for it. */
 export const ODD_PUSHES: readonly string[] = [
   // Words that only look like others.
   'HOME=git; ~ push',
