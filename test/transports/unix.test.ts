@@ -282,7 +282,6 @@ test('a pause holds from the next line on, also within what has come already; th
   assert.deepEqual(seen, ['one', 'two', 'three', 'four', 'end'])
 })
 
-// Elsewhere the system allows fewer to wait.
 const elsewhere = process.platform !== 'linux' && 'only Linux lets so many wait'
 test('a thousand clients may come at once', { skip: elsewhere }, async (t) => {
   const { path } = await listen(t)
