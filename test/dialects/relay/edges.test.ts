@@ -292,6 +292,18 @@ describe('custom tools', () => {
     assert.equal(said(second), 'tool said: applied')
   })
 
+  test('are what they were for who sends only results to a session', async () => {
+    const client = relay.openai({ sticky: 'custom tools' })
+    const first = await client.chat.completions.create(asked)
+    const { id } = first.choices[0]!.message.tool_calls![0]!
+    const result = { role: 'tool' as const, tool_call_id: id, content: 'applied' }
+    await client.chat.completions.create({ model: 'gpt-4o', messages: [result] })
+    const again = await client.chat.completions.create({ model: 'gpt-4o', messages: [question] })
+    const [call] = again.choices[0]!.message.tool_calls!
+    assert.ok(call?.type === 'custom', JSON.stringify(call))
+    assert.equal(call.custom.input, '*** Begin\n+ "x"')
+  })
+
   test('are streamed as such', async () => {
     const pieces: Json[] = []
     const stream = await relay.openai().chat.completions.create({ ...asked, stream: true })

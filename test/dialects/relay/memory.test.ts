@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Ask, Block, Message } from '../../../src/dialects/relay/ask.ts'
@@ -173,6 +182,39 @@ describe('what a named session remembers', () => {
     leave()
     assert.deepEqual(readdirSync(directory), [])
     assert.deepEqual(await toldNext(memory), ['user: next'])
+  })
+
+  test('begins anew when its file was removed by hand', async () => {
+    const directory = scratch()
+    const memory = memoryIn(directory)
+    await call(memory, 'one')
+    rmSync(join(directory, readdirSync(directory)[0]!))
+    assert.deepEqual(await toldNext(memory), ['user: next'])
+    const restored = memoryIn(directory)
+    await restored.restore()
+    assert.equal(restored.has('s'), true)
+  })
+
+  test('is what it was when only a part of a call could be written', async () => {
+    const directory = scratch()
+    await call(memoryIn(directory), 'one')
+    const path = join(directory, readdirSync(directory)[0]!)
+    const before = readFileSync(path, 'utf8')
+    // A process whose files may have no more than a few kilobytes, as on a disk that is almost full.
+    const file = new URL('../../../src/dialects/relay/sessions/conversation-file.ts', import.meta.url)
+    const script = `import { append } from '${file.href}'
+      const answer = [{ type: 'text', text: 'x'.repeat(1_000_000) }]
+      await append('${path}', [{ messages: [], answer }]).then(
+        () => process.exit(1),
+        ({ code }) => process.stdout.write(code))`
+    const limited = 'trap "" XFSZ; ulimit -f 8; exec "$0" --input-type=module -e "$1"'
+    const env = { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1' }
+    const { stdout, stderr } = spawnSync('sh', ['-c', limited, process.execPath, script], {
+      env,
+      encoding: 'utf8',
+    })
+    assert.equal(stdout, 'EFBIG', stderr)
+    assert.equal(readFileSync(path, 'utf8'), before)
   })
 
   test('leaves no file behind that nobody would ever remove', async () => {

@@ -1,4 +1,4 @@
-import { appendFile, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readLines } from '../call-file.ts'
@@ -61,9 +61,18 @@ function entryIn(line: string): Entry | null {
   }
 }
 
-/** A crash, or a full disk, may have left half a line at the end: what comes now begins a line of its own. */
+/**
+ * A crash may have left half a line at the end: what comes now begins a line of its own. What a full disk takes only a part of
+ * is taken back: it would keep the room that smaller things need.
+ */
 export async function append(path: string, entries: readonly Entry[]): Promise<void> {
-  await appendFile(path, `\n${textOf(entries)}`, { mode: 0o600 })
+  const { size } = await stat(path)
+  try {
+    await appendFile(path, `\n${textOf(entries)}`, { mode: 0o600 })
+  } catch (error) {
+    await truncate(path, size).catch(() => undefined)
+    throw error
+  }
 }
 
 /** In place of what is there, whole or not at all. */

@@ -51,7 +51,7 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
     origin: ORIGIN,
     settings: {
       systemPrompt: joined([systemOf({ ...ask, system: ask.system ?? PLAIN })!, urging(ask)])!,
-      ...(takesTools && { clientTools: tools }),
+      ...(takesTools && { clientTools: tools.map(({ custom: _, ...tool }) => tool) }),
       ...(canBeBare && { ownTools }),
       // A caller of an API cannot be asked anything.
       questions: false,

@@ -96,6 +96,8 @@ export function createMemory(deps: MemoryDeps): Memory {
   }
 
   async function read(named: Named, ask: Ask): Promise<Continued> {
+    // Somebody may have removed it by hand.
+    if (named.bytes > 0) grew(named, statSync(named.path, { throwIfNoEntry: false })?.size ?? 0)
     if (named.bytes === 0) return continued(EMPTY, ask)
     if (named.bytes <= MAX_BYTES) return continued(await readConversation(named.path), ask)
     if (ask.messages.length > 1) return { ...continued(EMPTY, ask), place: 'all' }
