@@ -5,6 +5,7 @@ import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import { APIError, type OpenAI } from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
+import { routePath } from '../../../src/dialects/relay/paths.ts'
 import { calling, chatting, type Json, saying, startRelay, textOf } from './conformance/rig.ts'
 
 const relay = await startRelay()
@@ -327,4 +328,10 @@ describe('custom tools', () => {
     const none = await relay.openai().chat.completions.create({ ...asked, tool_choice: allowed('other') })
     assert.equal(none.choices[0]!.finish_reason, 'stop')
   })
+})
+
+test('whose route a path means is known at once, however it is written: a web page may send it, too', () => {
+  const slashes = '/'.repeat(1_000_000)
+  assert.equal(routePath(`${slashes}v1${slashes}x${slashes}y${slashes}`), `/v1/x${slashes}y`)
+  assert.equal(routePath(slashes), '/v1')
 })
