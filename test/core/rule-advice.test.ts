@@ -10,7 +10,7 @@ test('a refusal of what is not asked about is warned of, for each agent that doe
   const said = about('read(/etc/*)')
   assert.equal(said.length, 5)
   assert.match(said.join('\n'), /^Claude Code does not ask about files in the session’s directory: these/)
-  assert.match(said.join('\n'), /^Gemini CLI does not ask about files;/m)
+  assert.match(said.join('\n'), /^Gemini CLI does not ask about files in its directories;/m)
   assert.deepEqual(
     about('shell(git push*)'),
     [about('shell(x)')[0]],

@@ -76,7 +76,7 @@ export const HARMLESS: readonly string[] = [
   'for f in *.ts; do wc -l "$f"; done',
 ]
 
-/** Each was seen to push in bash, dash or zsh. */
+/** They push in bash, dash or zsh; those under “programs that run others” only where the program is there and set up for it. */
 export const ODD_PUSHES: readonly string[] = [
   // Words that only look like others.
   'HOME=git; ~ push',
@@ -85,6 +85,7 @@ export const ODD_PUSHES: readonly string[] = [
   '((git push))',
   "echo $'\\'; git push #'",
   `echo "\${x:-'}"; git push; echo "'}"`,
+  'eval $"a" "git push"',
   '/usr/lib/git-core/git-push',
   'git -c ALIAS.p=push p',
   'V=push git --config-env=alias.p=V p',
@@ -124,6 +125,8 @@ export const ODD_PUSHES: readonly string[] = [
   "printf -v 'a[$(git push)]' x",
   "[[ 'a[$(git push)]' -eq 0 ]]",
   "(( 'a[$(git push)]' ))",
+  "(( '$(git push)' ))",
+  "echo $(( '$(git push)' ))",
   "let 'a[$(git push)]'",
   "declare 'a[$(git push)]=1'",
   "declare -a 'a=($(git push))'",

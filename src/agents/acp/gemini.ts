@@ -36,7 +36,7 @@ export const gemini: AcpProfile = {
       what: 'commands that only look around (`ls`, `echo`, `git status`)',
       such: ['ls', 'echo x', 'git status', 'pwd'],
     },
-    read: { all: true, what: 'files; those outside of its directories it cannot read' },
+    read: { all: true, what: 'files in its directories; others it cannot read' },
     search: { all: true, what: 'searches, also in the web' },
     other: { what: 'its own plans, notes and skills' },
   },

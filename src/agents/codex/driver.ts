@@ -23,7 +23,7 @@ export const codexDriver = {
   name: 'codex',
   title: 'Codex',
   unasked: {
-    read: { all: true, what: 'images that it looks at; files it reads with commands, and asks' },
+    read: { all: true, what: 'images; other files it reads with commands, and asks about those' },
     search: { all: true, what: 'searches in the web' },
     fetch: { all: true, what: 'pages that its search of the web opens' },
     other: { what: 'its own plans' },

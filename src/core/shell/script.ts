@@ -70,7 +70,7 @@ function look(node: SyntaxNode, script: Script, depth: number): void {
 
 /**
  * Errors, what bash itself evaluates (`${x@P}`), and what other shells read otherwise: `*(e:'rm x':)` is code in zsh,
- * `$'\''` ends elsewhere in dash, as does `"${x:-'}"`.
+ * `$'\''` ends elsewhere in dash, as does `"${x:-'}"`; `$"x"` is the text `$x` in both.
  */
 function isRiddle(node: SyntaxNode): boolean {
   switch (node.type) {
@@ -78,12 +78,14 @@ function isRiddle(node: SyntaxNode): boolean {
       return (node.errors?.length ?? 0) > 0
     case 'AnsiCQuoted':
       return node.text.includes("\\'")
+    // In arithmetic they do not quote.
+    case 'ArithmeticWord':
+      return (node.parts ?? []).some((one) => one.type === 'SingleQuoted' && /\$|`/.test(one.value))
     case 'DoubleQuoted':
-    case 'LocaleString':
     case 'HereDocBody':
       return (node.parts ?? []).some((one) => one.type === 'ParameterExpansion' && one.text.includes("'"))
     default:
-      return node.type === 'ExtendedGlob' || node.type === 'Transform' || node.type === 'Unknown'
+      return /^(?:ExtendedGlob|LocaleString|Transform|Unknown)$/.test(node.type)
   }
 }
 
@@ -102,7 +104,7 @@ const ORDERS: ReadonlySet<SyntaxNode['type']> = new Set([
     'Case',
     'CaseItem',
   ] as const),
-  ...(['Word', 'Literal', 'SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'LocaleString', 'Glob'] as const),
+  ...(['Word', 'Literal', 'SingleQuoted', 'DoubleQuoted', 'AnsiCQuoted', 'Glob'] as const),
   ...(['BraceExpansion', 'SimpleExpansion', 'ParameterExpansion', 'CommandExpansion'] as const),
   'ProcessSubstitution',
 ])
