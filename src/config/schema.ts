@@ -47,7 +47,12 @@ export const configSchema = z
         idleMs: ms.default(15 * 60 * 1000).describe('an idle agent process ends after this long'),
         orphanMs: ms.default(HOUR).describe('how long an agent outlives a daemon that does not come back'),
         readyMs: positiveMs.default(60_000).describe('how long an agent may take to open its conversation'),
-        spare: z.boolean().default(false).describe('keep one started agent ready for the next session'),
+        spare: z
+          .boolean()
+          .default(false)
+          .describe(
+            'keep a started agent ready for the next session; one more where agents may not ask (Codecast, loaf), after the first of those',
+          ),
         interruptMs: positiveMs.default(1500).describe('wait after asking an agent to stop, before SIGTERM'),
         termMs: positiveMs.default(5000).describe('wait after telling an idle agent to end, before SIGTERM'),
         killMs: positiveMs.default(5000).describe('wait after SIGTERM, before SIGKILL'),

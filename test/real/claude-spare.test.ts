@@ -64,6 +64,14 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
     assert.notEqual(t.engine.session(fork.id).run?.id, waiting)
   })
 
+  test('none is kept for a session that no spare could become', async () => {
+    const settings = { questions: false, systemPrompt: 'You are a parrot.', clientTools: [] }
+    const { id } = await t.engine.create({ agent: 'claude', cwd: t.cwd, settings })
+    await t.turn(id, 'through an API')
+    const kept = t.host.spares.count('claude', { ...ANYWHERE, questions: false })
+    assert.deepEqual(kept, { idle: 0, starting: 0 })
+  })
+
   test('one that can ask is not for a session without questions; the next such session finds one of its kind', async () => {
     const kind = { ...ANYWHERE, questions: false }
     const asksIn = async (): Promise<{ runId: string; asks: boolean }> => {

@@ -8,7 +8,7 @@ import { signalGroup } from './process.ts'
 import { runFiles, type Launched } from './wrapper.ts'
 
 /** How long after a spare was taken the next one is started: the session that took it comes first. */
-const REFILL_MS = 1000
+export const REFILL_MS = 1000
 const KILL_MS = 1000
 /** How often a process that starts is looked at, and for how long. */
 const LOOK_MS = 25

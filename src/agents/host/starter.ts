@@ -11,7 +11,7 @@ import { BOOT_ID, signalGroup, startTime } from './process.ts'
 import type { Run } from './run.ts'
 import type { Seats } from './seats.ts'
 import { createSharing } from './sharing.ts'
-import { createSpares, discard, type Spares } from './spares.ts'
+import { createSpares, discard, REFILL_MS, type Spares } from './spares.ts'
 import { launch, runFiles, type Launched } from './wrapper.ts'
 
 interface StarterDeps {
@@ -116,10 +116,11 @@ export function createStarter(deps: StarterDeps): Starter {
 
   const sharing = createSharing({ ...deps, launch: launchTold, follow })
 
-  /** The next session is probably one like this: from now on a spare of its kind is kept, too. */
-  function keepLike({ agent, settings }: Session): void {
-    if (options.spare && settings.questions === false)
-      spares.keep(agent, { ...ANYWHERE, questions: false }, 1)
+  /** The next session is probably one like this: a spare that could become it is kept from now on. This session comes first. */
+  function keepLike(session: Session, { name, spare }: AgentDriver): void {
+    const kind = { ...ANYWHERE, questions: false }
+    if (!options.spare || !spare?.claimable(session, kind)) return
+    setTimeout(() => spares.keep(name, kind, 1), REFILL_MS).unref()
   }
 
   /** The waiting spare as this session's process; null when there is none, or it will not do. */
@@ -157,7 +158,7 @@ export function createStarter(deps: StarterDeps): Starter {
       }
       if (driver.shared) return sharing.join(session, driver, detection)
       const claimed = await claimSpare(session, driver)
-      keepLike(session)
+      keepLike(session, driver)
       if (claimed) return claimed
       const plan = {
         ...driver.plan(session, detection, newId),

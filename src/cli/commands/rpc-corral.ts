@@ -19,7 +19,14 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
 
   return {
     create: (wish) =>
-      calls.call('session.create', { ...wish, mode: 'auto', key: `loaf ${wish.id}`, origin: ORIGIN }),
+      calls.call('session.create', {
+        ...wish,
+        mode: 'auto',
+        // Nothing in this protocol can answer one.
+        settings: { questions: false },
+        key: `loaf ${wish.id}`,
+        origin: ORIGIN,
+      }),
     session: (sessionId) => calls.call('session.get', { sessionId }),
     sessions: (cursor) =>
       calls.call('session.list', { archived: false, limit: 500, ...(cursor !== null && { cursor }) }),

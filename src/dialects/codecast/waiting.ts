@@ -1,3 +1,4 @@
+import { aboutOf } from '../../core/about.ts'
 import type { Approval } from '../../core/approval.ts'
 import type { WireEvent } from './wire.ts'
 
@@ -20,7 +21,7 @@ function waitingText(approval: Approval): string {
     const answer = `Answer with \`corral approve ${id} --answer …\`, say ${no}, ${elsewhere}.`
     return `Not an error: the agent asks a question and waits: ${asked(approval)}\n${answer} ${giveUp}`
   }
-  const what = kind === 'plan' ? 'agree to its plan' : `allow ${approval.tool}: ${subjectOf(approval.input)}`
+  const what = kind === 'plan' ? 'agree to its plan' : `allow ${approval.tool}: ${subjectOf(approval)}`
   const answer = `Say yes with \`corral approve ${id}\`, ${no}, ${elsewhere}.`
   return `Not an error: the agent waits for you to ${what}\n${answer} Mode auto lets it and all that follows pass. ${giveUp}`
 }
@@ -31,11 +32,11 @@ function asked({ input, summary }: Approval): string {
   return oneLine(texts.filter((text) => typeof text === 'string').join(' ') || (summary ?? json(input)))
 }
 
-/** What the tool will really do, not what the agent calls it. */
-function subjectOf(input: unknown): string {
-  const names = ['command', 'file_path', 'path', 'url']
-  const known = names.map((name) => fieldOf(input, name)).find((value) => typeof value === 'string')
-  return oneLine(typeof known === 'string' ? known : json(input))
+/** What the tool will really do, not what the agent calls it; all of it: people say yes to every file of an edit. */
+function subjectOf(approval: Approval): string {
+  const { class: known, subjects, partly } = aboutOf(approval)
+  const isTold = subjects.length > 0 && !partly && known !== 'mcp' && known !== 'other'
+  return oneLine(isTold ? [...new Set(subjects)].join(', ') : json(approval.input))
 }
 
 function fieldOf(value: unknown, name: string): unknown {

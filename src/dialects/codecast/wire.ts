@@ -23,6 +23,10 @@ export const APPLICATION_ERROR = -32000
 const mode = z.enum(MODES)
 const key = z.string().min(1).max(256)
 /** The original's client sends null for what it does not set. */
+function optional<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform((given) => given ?? undefined)
+}
+
 const optionalText = z
   .string()
   .nullish()
@@ -39,7 +43,7 @@ export const createParams = z.object({
   model: optionalText,
   cli_type: optionalText.transform((given) => given ?? 'claude'),
   title: optionalText,
-  key: key.optional(),
+  key: optional(key),
 })
 
 const image = z.object({
@@ -49,11 +53,11 @@ const image = z.object({
 
 export const sendParams = session.extend({
   message: z.string(),
-  images: z.array(image).max(32).optional(),
-  key: key.optional(),
-  ids: z.boolean().optional(),
+  images: optional(z.array(image).max(32)),
+  key: optional(key),
+  ids: optional(z.boolean()),
   /** Stay on the stream when the message has to wait, and be told its turn. */
-  follow: z.boolean().optional(),
+  follow: optional(z.boolean()),
 })
 
 export const resumeParams = session.extend({ sdkSessionId: optionalText })
@@ -65,7 +69,7 @@ export const setModelParams = session.extend({
     .nullable()
     .transform((model) => model || null),
 })
-export const reconnectParams = session.extend({ after: z.int().min(0).optional() })
+export const reconnectParams = session.extend({ after: optional(z.int().min(0)) })
 
 export type CreateParams = z.output<typeof createParams>
 export type SendParams = z.output<typeof sendParams>

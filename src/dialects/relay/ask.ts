@@ -60,6 +60,8 @@ export interface ToolDefinition {
   description: string
   /** JSON Schema of its input. */
   inputSchema: JsonObject
+  /** To its caller the input is a text, which is in the field `input` here. */
+  custom?: true
 }
 
 export type ToolChoice = { type: 'auto' | 'any' | 'none' } | { type: 'tool'; name: string }

@@ -2,9 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from './ask.ts'
 import { isObject } from './fields.ts'
 
-/** Schemas may refer to themselves; beyond this, what is left is taken to be right. */
+/**
+ * Schemas may refer to themselves, also several times at once, and everybody waits while one is looked at. Beyond this depth
+ * and this many steps, what is left is taken to be right.
+ */
 const MAX_DEPTH = 100
+const MAX_STEPS = 100_000
 const MAX_PROBLEMS = 10
+/** The model has the schema: a long list of choices need not be told again. */
+const MAX_SHOWN = 500
 
 /**
  * What is wrong with a value by a JSON Schema, in words that a model understands. Types, fields, lists, choices and bounds
@@ -12,13 +18,18 @@ const MAX_PROBLEMS = 10
  * could hold up everybody.
  */
 export function problemsIn(value: unknown, schema: unknown): string[] {
-  return check(value, schema, { root: schema, path: '', depth: 0 }).slice(0, MAX_PROBLEMS)
+  return check(value, schema, { root: schema, path: '', depth: 0, steps: { left: MAX_STEPS } }).slice(
+    0,
+    MAX_PROBLEMS,
+  )
 }
 
 interface Place {
   root: unknown
   path: string
   depth: number
+  /** One count for all places. */
+  steps: { left: number }
 }
 
 type Rule = (value: unknown, schema: JsonObject, place: Place) => string[]
@@ -27,7 +38,7 @@ const RULES: readonly Rule[] = [types, choices, combinations, fields, items, bou
 
 function check(value: unknown, schema: unknown, place: Place): string[] {
   if (schema === false) return [problem(place, 'is not allowed')]
-  if (!isObject(schema) || place.depth > MAX_DEPTH) return []
+  if (!isObject(schema) || place.depth > MAX_DEPTH || place.steps.left-- <= 0) return []
   const within = { ...place, depth: place.depth + 1 }
   const { $ref: ref } = schema
   const referred = typeof ref === 'string' ? check(value, resolve(place.root, ref), within) : []
@@ -61,11 +72,18 @@ function isOf(value: unknown, type: unknown): boolean {
 
 function choices(value: unknown, schema: JsonObject, place: Place): string[] {
   if ('const' in schema && !isDeepStrictEqual(value, schema['const'])) {
-    return [problem(place, `must be ${JSON.stringify(schema['const'])}`)]
+    return [problem(place, `must be ${shown(schema['const'])}`)]
   }
   const { enum: list } = schema
-  if (!Array.isArray(list) || list.some((one) => isDeepStrictEqual(value, one))) return []
-  return [problem(place, `must be one of ${JSON.stringify(list)}`)]
+  if (!Array.isArray(list)) return []
+  place.steps.left -= list.length
+  if (place.steps.left < 0 || list.some((one) => isDeepStrictEqual(value, one))) return []
+  return [problem(place, `must be one of ${shown(list)}`)]
+}
+
+function shown(value: unknown): string {
+  const json = JSON.stringify(value)
+  return json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json
 }
 
 function combinations(value: unknown, schema: JsonObject, place: Place): string[] {

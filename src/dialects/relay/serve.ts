@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createSseWriter } from '../../transports/sse.ts'
 import { type ContentPiece, type End, type Heading, merged, type Outcome, transcriptOf } from './answer.ts'
@@ -271,7 +272,13 @@ function hasLeft(res: ServerResponse): Promise<boolean> {
 /** What a client calls its conversation; null: it wants none. */
 function stickyIdOf(req: IncomingMessage): string | null {
   const given = req.headers[SESSION_HEADER]
-  return checkedId(typeof given === 'string' ? given.trim() : '') || null
+  return checkedId(typeof given === 'string' ? wordsIn(given).trim() : '') || null
+}
+
+/** Headers are read as Latin-1; most who send other letters send UTF-8, as everybody does in a path. */
+function wordsIn(header: string): string {
+  const bytes = Buffer.from(header, 'latin1')
+  return isUtf8(bytes) ? bytes.toString('utf8') : header
 }
 
 export function checkedId(id: string): string {

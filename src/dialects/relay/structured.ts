@@ -60,15 +60,23 @@ export function askedAgain(ask: Ask, answer: string, problem: string): Ask {
   }
 }
 
-const FENCE = /```[a-z]*\s*\n([^]*?)\n?\s*```/i
-
 /** Models like to put JSON into a code fence, or to announce it. */
 function candidates(answer: string): string[] {
   const whole = answer.trim()
-  const fenced = FENCE.exec(whole)?.[1]?.trim()
+  const fenced = fencedIn(whole)
   const from = whole.search(/[{[]/)
   const to = Math.max(whole.lastIndexOf('}'), whole.lastIndexOf(']'))
   return [whole, ...(fenced ? [fenced] : []), ...(from >= 0 && to > from ? [whole.slice(from, to + 1)] : [])]
+}
+
+const FENCE = '```'
+
+/** What is between the line that opens the first code fence and what closes it; null: there is none. */
+function fencedIn(text: string): string | null {
+  const opened = text.indexOf(FENCE)
+  const from = opened < 0 ? -1 : text.indexOf('\n', opened)
+  const to = from < 0 ? -1 : text.indexOf(FENCE, from)
+  return to < 0 ? null : text.slice(from, to).trim()
 }
 
 function parsed(json: string): unknown {

@@ -178,6 +178,15 @@ describe('session.send', () => {
     assert.deepEqual(types(await first.rest()).slice(-2), ['interrupted', '[DONE]'])
   })
 
+  test('what is null is not set', async () => {
+    const sessionId = await create(base, daemon.project, { key: null })
+    const nothing = { key: null, images: null, ids: null, follow: null }
+    const events = await (await send(base, sessionId, '[[say here]]', nothing)).rest()
+    assert.equal(textOf(events), 'here')
+    const again = await result(base, 'session.reconnect', { sessionId, after: null })
+    assert.deepEqual(again, { bufferedEvents: [] })
+  })
+
   test('who wishes to follow is told the own turn on the same stream', async () => {
     const sessionId = await create(base, daemon.project, { mode: 'ask' })
     const first = await send(base, sessionId, '[[shell first]]')

@@ -39,6 +39,22 @@ test('an approval that waits is told in words and for programs, once, with where
   assert.deepEqual([rest.slice(-2), rest.includes('error')], [['interrupted', '[DONE]'], false])
 })
 
+test('the words name all that a call is about, and the whole input of a tool that nobody knows', async () => {
+  const words = async (tool: string, input: Json): Promise<string> => {
+    const sessionId = await create(base, daemon.project, { mode: 'ask' })
+    const encoded = Buffer.from(JSON.stringify(input)).toString('base64')
+    const stream = await send(base, sessionId, `[[call ${tool} ${encoded}]]`)
+    const { message } = (await stream.until('error')).at(-1)!
+    await result(base, 'session.interrupt', { sessionId })
+    await stream.rest()
+    return String(message)
+  }
+  const moved = await words('Move', { path: 'notes.txt', destination: '/etc/passwd' })
+  assert.match(moved, /allow Move: notes\.txt, \/etc\/passwd\n/)
+  const queried = await words('mcp__db__run', { path: 'main.db', sql: 'DROP TABLE users' })
+  assert.match(queried, /DROP TABLE users/)
+})
+
 test('an approval that waits is told in words to who comes back, once; one that was answered meanwhile is not', async () => {
   const sessionId = await create(base, daemon.project, { mode: 'ask' })
   const told = async (): Promise<number> => {

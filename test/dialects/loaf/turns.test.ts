@@ -197,6 +197,12 @@ describe('a turn', () => {
     await native.call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
     await client.event('session.completed', (it) => it.session_id === sessionId)
   })
+
+  test('whose agent asks a question is not held up: nobody could answer here', async () => {
+    const sessionId = await demoSession(client)
+    await turn(client, sessionId, '[[ask Red or blue?]]')
+    assert.match((await client.state(sessionId)).history.at(-1)!.text, /Nobody can answer questions/)
+  })
 })
 
 describe('a message', () => {

@@ -5,6 +5,7 @@ import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import { APIError, type OpenAI } from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
+import { routePath } from '../../../src/dialects/relay/paths.ts'
 import { calling, chatting, type Json, saying, startRelay, textOf } from './conformance/rig.ts'
 
 const relay = await startRelay()
@@ -292,6 +293,18 @@ describe('custom tools', () => {
     assert.equal(said(second), 'tool said: applied')
   })
 
+  test('are what they were for who sends only results to a session', async () => {
+    const client = relay.openai({ sticky: 'custom tools' })
+    const first = await client.chat.completions.create(asked)
+    const { id } = first.choices[0]!.message.tool_calls![0]!
+    const result = { role: 'tool' as const, tool_call_id: id, content: 'applied' }
+    await client.chat.completions.create({ model: 'gpt-4o', messages: [result] })
+    const again = await client.chat.completions.create({ model: 'gpt-4o', messages: [question] })
+    const [call] = again.choices[0]!.message.tool_calls!
+    assert.ok(call?.type === 'custom', JSON.stringify(call))
+    assert.equal(call.custom.input, '*** Begin\n+ "x"')
+  })
+
   test('are streamed as such', async () => {
     const pieces: Json[] = []
     const stream = await relay.openai().chat.completions.create({ ...asked, stream: true })
@@ -315,4 +328,10 @@ describe('custom tools', () => {
     const none = await relay.openai().chat.completions.create({ ...asked, tool_choice: allowed('other') })
     assert.equal(none.choices[0]!.finish_reason, 'stop')
   })
+})
+
+test('whose route a path means is known at once, however it is written: a web page may send it, too', () => {
+  const slashes = '/'.repeat(1_000_000)
+  assert.equal(routePath(`${slashes}v1${slashes}x${slashes}y${slashes}`), `/v1/x${slashes}y`)
+  assert.equal(routePath(slashes), '/v1')
 })

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Ask, Block, Message } from '../../../src/dialects/relay/ask.ts'
@@ -13,9 +22,10 @@ const assistant = (said: string): Message => ({ role: 'assistant', content: text
 const { signal } = new AbortController()
 let clock = 0
 
-function memoryIn(directory: string, problems: string[] = []): Memory {
+function memoryIn(directory: string, problems: string[] = [], maxBytes?: number): Memory {
   return createMemory({
     directory,
+    ...(maxBytes !== undefined && { maxBytes }),
     maxWaiting: 10,
     now: () => clock,
     kept: () => Promise.resolve(),
@@ -159,6 +169,88 @@ describe('what a named session remembers', () => {
     await heard()
     leave()
     assert.deepEqual([memory.has('s'), readdirSync(directory)], [false, []])
+  })
+
+  test('is not there again when it was forgotten while it was being written', async () => {
+    const directory = scratch()
+    const memory = memoryIn(directory)
+    const { keep, leave } = await memory.recall('s', anAsk({ messages: [user('one')] }), signal)
+    const kept = keep(text('late'))
+    memory.forget('s')
+    memory.begin('s')
+    await kept
+    leave()
+    assert.deepEqual(readdirSync(directory), [])
+    assert.deepEqual(await toldNext(memory), ['user: next'])
+  })
+
+  test('begins anew when its file was removed by hand', async () => {
+    const directory = scratch()
+    const memory = memoryIn(directory)
+    await call(memory, 'one')
+    rmSync(join(directory, readdirSync(directory)[0]!))
+    assert.deepEqual(await toldNext(memory), ['user: next'])
+    const restored = memoryIn(directory)
+    await restored.restore()
+    assert.equal(restored.has('s'), true)
+  })
+
+  test('is what it was when only a part of a call could be written', async () => {
+    const directory = scratch()
+    await call(memoryIn(directory), 'one')
+    const path = join(directory, readdirSync(directory)[0]!)
+    const before = readFileSync(path, 'utf8')
+    // A process whose files may have no more than a few kilobytes, as on a disk that is almost full.
+    const file = new URL('../../../src/dialects/relay/sessions/conversation-file.ts', import.meta.url)
+    const script = `import { append } from '${file.href}'
+      const answer = [{ type: 'text', text: 'x'.repeat(1_000_000) }]
+      await append('${path}', [{ messages: [], answer }]).then(
+        () => process.exit(1),
+        ({ code }) => process.stdout.write(code))`
+    const limited = 'trap "" XFSZ; ulimit -f 8; exec "$0" --input-type=module -e "$1"'
+    const env = { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1' }
+    const { stdout, stderr } = spawnSync('sh', ['-c', limited, process.execPath, script], {
+      env,
+      encoding: 'utf8',
+    })
+    assert.equal(stdout, 'EFBIG', stderr)
+    assert.equal(readFileSync(path, 'utf8'), before)
+  })
+
+  test('leaves no file behind that nobody would ever remove', async () => {
+    const directory = scratch()
+    await call(memoryIn(directory), 'one')
+    const [file] = readdirSync(directory)
+    writeFileSync(join(directory, `${file}.4711`), '{"name":"s"}\n{"messages":[')
+    const memory = memoryIn(directory)
+    await memory.restore()
+    assert.deepEqual(readdirSync(directory), [file])
+    // Where the conversation belongs there is a directory: what was to take its place goes, too.
+    memory.forget('s')
+    mkdirSync(join(directory, file!))
+    await assert.rejects(call(memory, 'two'), { status: 503 })
+    assert.deepEqual(readdirSync(directory), [file])
+  })
+
+  test('is bounded in all: the conversations that nobody used for longest go', async () => {
+    const directory = scratch()
+    const say = async (memory: Memory, name: string): Promise<void> => {
+      clock += 1000
+      const said = anAsk({ messages: [user('x'.repeat(1000))] })
+      const { keep, leave } = await memory.recall(name, said, signal)
+      await keep(text('noted'))
+      leave()
+    }
+    const first = memoryIn(directory, [], 4000)
+    for (const name of ['a', 'b', 'c', 'a', 'd']) await say(first, name)
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].map((name) => first.has(name)),
+      [true, false, false, true],
+    )
+    const second = memoryIn(directory, [], 3000)
+    await second.restore()
+    assert.equal(second.count(), 1)
+    assert.equal(readdirSync(directory).length, 1)
   })
 
   test('is forgotten when there are too many names, the one that nobody used for longest first', async () => {

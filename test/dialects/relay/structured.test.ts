@@ -23,6 +23,23 @@ test('JSON is found in what models put around it', () => {
   }
 })
 
+test('whatever a model writes is looked through at once: everybody waits for it', () => {
+  const answer = `\`\`\`\n${'\n'.repeat(200_000)}x`
+  assert.deepEqual(jsonIn(answer, { schema }), { problem: 'it is not JSON' })
+})
+
+test('a schema that unfolds without end, or has endless choices, is followed so far', () => {
+  const again = { $ref: '#' }
+  assert.deepEqual(problemsIn(1, { anyOf: [again, again], allOf: [again, again] }), [])
+  const choices = { enum: Array.from({ length: 30_000 }, (_, at) => ({ at: -at })) }
+  const [problem = ''] = problemsIn(
+    Array.from({ length: 30_000 }, (_, at) => ({ at: at + 1 })),
+    { items: choices },
+  )
+  assert.match(problem, /^`0` must be one of \[\{"at":0\},/)
+  assert.ok(problem.length < 600, `${problem.length} characters`)
+})
+
 test('what a text in the JSON looks like does not matter', () => {
   const json = JSON.stringify({ name: '```json\n{"name":"other"}\n```' })
   assert.deepEqual(jsonIn(json, { schema }), { json })

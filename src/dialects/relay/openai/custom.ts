@@ -1,5 +1,5 @@
 import type { Ask, JsonObject, ToolDefinition } from '../ask.ts'
-import { type Field, isObject } from '../fields.ts'
+import type { Field } from '../fields.ts'
 import { toolName } from '../tools.ts'
 
 /*
@@ -19,6 +19,7 @@ export function readCustomTool(tool: Field): ToolDefinition {
     name: toolName(described.at('name')),
     description,
     inputSchema: { type: 'object', properties: { input }, required: ['input'], additionalProperties: false },
+    custom: true,
   }
 }
 
@@ -30,17 +31,9 @@ function grammarOf(format: Field): string {
   return ` It must follow this ${syntax} grammar:\n${grammar.at('definition').text()}`
 }
 
-/** The names of the custom tools of a call. */
-export function customTools({ body }: Pick<Ask, 'body'>): ReadonlySet<string> {
-  const { tools } = body.json
-  if (body.shape !== 'openai' || !Array.isArray(tools)) return new Set()
-  return new Set(tools.flatMap((tool: unknown) => nameOf(tool)))
-}
-
-function nameOf(tool: unknown): string[] {
-  if (!isObject(tool) || tool['type'] !== 'custom' || !isObject(tool['custom'])) return []
-  const { name } = tool['custom']
-  return typeof name === 'string' ? [name] : []
+/** The names of the custom tools of a call, also of those that its session remembers. */
+export function customTools({ tools }: Pick<Ask, 'tools'>): ReadonlySet<string> {
+  return new Set(tools.filter(({ custom }) => custom).map(({ name }) => name))
 }
 
 export function customInput(text: string): JsonObject {

@@ -1,4 +1,4 @@
-import { appendFile, open, readdir, rename, writeFile } from 'node:fs/promises'
+import { appendFile, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readLines } from '../call-file.ts'
@@ -33,6 +33,8 @@ const entrySchema = z.union([
 ])
 
 const SUFFIX = '.jsonl'
+/** What a daemon that died was about to put in place of a conversation. */
+const DRAFT = /\.jsonl\.\d+$/
 /** A name has at most 128 characters. */
 const NAME_BYTES = 4096
 
@@ -59,40 +61,61 @@ function entryIn(line: string): Entry | null {
   }
 }
 
-/** A crash, or a full disk, may have left half a line at the end: what comes now begins a line of its own. */
+/**
+ * A crash may have left half a line at the end: what comes now begins a line of its own. What a full disk takes only a part of
+ * is taken back: it would keep the room that smaller things need.
+ */
 export async function append(path: string, entries: readonly Entry[]): Promise<void> {
-  await appendFile(path, `\n${textOf(entries)}`, { mode: 0o600 })
+  const { size } = await stat(path)
+  try {
+    await appendFile(path, `\n${textOf(entries)}`, { mode: 0o600 })
+  } catch (error) {
+    await truncate(path, size).catch(() => undefined)
+    throw error
+  }
 }
 
 /** In place of what is there, whole or not at all. */
 export async function write(path: string, entries: readonly Entry[]): Promise<void> {
   const draft = `${path}.${process.pid}`
-  await writeFile(draft, textOf(entries), { mode: 0o600 })
-  await rename(draft, path)
+  try {
+    await writeFile(draft, textOf(entries), { mode: 0o600 })
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw error
+  }
 }
 
 function textOf(entries: readonly Entry[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
 }
 
-/** The names that there are conversations of, with their files; what cannot be read is somebody else's. */
-export async function conversationsIn(directory: string): Promise<{ name: string; path: string }[]> {
-  const found: { name: string; path: string }[] = []
+interface Found {
+  name: string
+  path: string
+  bytes: number
+}
+
+/** The conversations that there are; what cannot be read is somebody else's, and drafts are removed. */
+export async function conversationsIn(directory: string): Promise<Found[]> {
+  const found: Found[] = []
   for (const file of await readdir(directory)) {
     const path = join(directory, file)
-    const name = file.endsWith(SUFFIX) ? await nameIn(path).catch(() => null) : null
-    if (name !== null) found.push({ name, path })
+    if (DRAFT.test(file)) await rm(path, { force: true })
+    const one = file.endsWith(SUFFIX) ? await conversationAt(path).catch(() => null) : null
+    if (one) found.push(one)
   }
   return found
 }
 
-async function nameIn(path: string): Promise<string | null> {
+async function conversationAt(path: string): Promise<Found | null> {
   const file = await open(path)
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(NAME_BYTES), 0, NAME_BYTES, 0)
     const [line = ''] = buffer.toString('utf8', 0, bytesRead).split('\n', 1)
     const entry = entryIn(line)
-    return entry && 'name' in entry ? entry.name : null
+    return entry && 'name' in entry ? { name: entry.name, path, bytes: (await file.stat()).size } : null
   } finally {
     await file.close()
   }

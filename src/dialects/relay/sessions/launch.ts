@@ -1,3 +1,4 @@
+import type { ClientTool } from '../../../core/call.ts'
 import type { CreateSession } from '../../../core/command.ts'
 import type { Effort } from '../../../core/effort.ts'
 import type { Mode } from '../../../core/mode.ts'
@@ -51,12 +52,16 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
     origin: ORIGIN,
     settings: {
       systemPrompt: joined([systemOf({ ...ask, system: ask.system ?? PLAIN })!, urging(ask)])!,
-      ...(takesTools && { clientTools: tools }),
+      ...(takesTools && { clientTools: tools.map(clientTool) }),
       ...(canBeBare && { ownTools }),
       // A caller of an API cannot be asked anything.
       questions: false,
     },
   }
+}
+
+function clientTool({ name, description, inputSchema }: ToolDefinition): ClientTool {
+  return { name, description, inputSchema }
 }
 
 /** An agent cannot be forced to call a tool, only told to. */

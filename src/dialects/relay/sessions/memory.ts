@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ask, Block } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
@@ -47,6 +46,8 @@ interface MemoryDeps {
   /** Calls of one name that wait. */
   maxWaiting: number
   now: () => number
+  /** What all files may have together; beyond that, conversations that nobody has used for longest go. */
+  maxBytes?: number
   /** This much was said under a name, and is written down. */
   kept: (name: string, known: Known) => Promise<void>
   onProblem: (problem: string) => void
@@ -57,38 +58,48 @@ interface Named {
   usedAt: number
   /** A call has it. */
   busy: boolean
-  /** Whether there is a file. */
-  written: boolean
+  /** The size of its file; 0: there is none. */
+  bytes: number
 }
 
 /** A longer one no model would take. */
 const MAX_BYTES = 64 * 1024 * 1024
 const MAX_NAMES = 10_000
+const ALL_BYTES = 1024 * 1024 * 1024
 
-export function createMemory({ directory, maxWaiting, now, kept, onProblem }: MemoryDeps): Memory {
+export function createMemory(deps: MemoryDeps): Memory {
+  const { directory, maxWaiting, now, maxBytes = ALL_BYTES, kept, onProblem } = deps
   const lanes = createLanes(maxWaiting)
   const names = new Map<string, Named>()
+  let total = 0
   mkdirSync(directory, { recursive: true, mode: 0o700 })
 
   function begin(name: string): Named {
     if (names.size >= MAX_NAMES) makeRoom()
     const file = `${createHash('sha256').update(name).digest('hex')}.jsonl`
-    const named = { path: join(directory, file), usedAt: now(), busy: false, written: false }
+    const named = { path: join(directory, file), usedAt: now(), busy: false, bytes: 0 }
     names.set(name, named)
     return named
   }
 
-  /** Programs may make up a name for every call: the one that nobody has used for longest goes. */
-  function makeRoom(): void {
+  /** Programs may make up a name for every call: the one that nobody has used for longest goes. False: all are in use. */
+  function makeRoom(): boolean {
     const idle = [...names].filter(([, { busy }]) => !busy)
     const oldest = idle.reduce((one, other) => (other[1].usedAt < one[1].usedAt ? other : one), idle[0]!)
-    if (oldest) forget(oldest[0])
+    return oldest !== undefined && forget(oldest[0])
+  }
+
+  function grew(named: Named, bytes: number): void {
+    total += bytes - named.bytes
+    named.bytes = bytes
+    while (total > maxBytes && makeRoom());
   }
 
   async function read(named: Named, ask: Ask): Promise<Continued> {
-    if (!named.written) return continued(EMPTY, ask)
-    const { size } = await stat(named.path)
-    if (size <= MAX_BYTES) return continued(await readConversation(named.path), ask)
+    // Somebody may have removed it by hand.
+    if (named.bytes > 0) grew(named, statSync(named.path, { throwIfNoEntry: false })?.size ?? 0)
+    if (named.bytes === 0) return continued(EMPTY, ask)
+    if (named.bytes <= MAX_BYTES) return continued(await readConversation(named.path), ask)
     if (ask.messages.length > 1) return { ...continued(EMPTY, ask), place: 'all' }
     const message = `The session holds more than ${MAX_BYTES} bytes: reset it, or send the conversation itself`
     throw new RelayFailure(413, 'request_too_large', message)
@@ -99,12 +110,17 @@ export function createMemory({ directory, maxWaiting, now, kept, onProblem }: Me
     named: Named,
     { ask, place, added, grounds }: Continued,
   ): Omit<Recalled, 'leave'> {
-    /** Unless somebody has forgotten the session during the call. */
+    /** Unless somebody has forgotten the session during the call, or while it was being written. */
     async function record(entries: readonly Entry[], how = append): Promise<boolean> {
       if (names.get(name) !== named) return false
       try {
         await how(named.path, entries)
-        return (named.written = true)
+        if (names.get(name) !== named) {
+          remove(named)
+          return false
+        }
+        grew(named, statSync(named.path).size)
+        return true
       } catch (error) {
         const { message } = error as Error
         onProblem(`${named.path} cannot be written: ${message}`)
@@ -123,7 +139,7 @@ export function createMemory({ directory, maxWaiting, now, kept, onProblem }: Me
         const answer = [...said]
         const entries: Entry[] = [...(grounds ? [{ grounds }] : []), { messages: added, answer }]
         const isKept =
-          place === 'all' || !named.written
+          place === 'all' || named.bytes === 0
             ? await record([{ name }, ...entries], write)
             : await record(place === 'last' ? [{ undone: true }, ...entries] : entries)
         if (isKept)
@@ -138,12 +154,17 @@ export function createMemory({ directory, maxWaiting, now, kept, onProblem }: Me
     const named = names.get(name)
     if (!named) return false
     names.delete(name)
+    total -= named.bytes
+    remove(named)
+    return true
+  }
+
+  function remove(named: Named): void {
     try {
       rmSync(named.path, { force: true })
     } catch (error) {
       onProblem(`${named.path} cannot be removed: ${(error as Error).message}`)
     }
-    return true
   }
 
   return {
@@ -172,8 +193,10 @@ export function createMemory({ directory, maxWaiting, now, kept, onProblem }: Me
       return idle.map(([name]) => name).filter(forget)
     },
     async restore() {
-      for (const { name, path } of await conversationsIn(directory)) {
-        names.set(name, { path, usedAt: now(), busy: false, written: true })
+      for (const { name, path, bytes } of await conversationsIn(directory)) {
+        const named = { path, usedAt: now(), busy: false, bytes: 0 }
+        names.set(name, named)
+        grew(named, bytes)
       }
     },
   }

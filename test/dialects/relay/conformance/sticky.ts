@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Anthropic, BadRequestError } from '@anthropic-ai/sdk'
 import { until } from '../servers.ts'
-import { calling, callsOf, chatting, type Json, MODEL, sharedRelay, textOf, TOOLS } from './rig.ts'
+import { calling, callsOf, chatting, type Json, MODEL, saying, sharedRelay, textOf, TOOLS } from './rig.ts'
 
 const relay = await sharedRelay()
 
@@ -169,6 +169,18 @@ describe('what one may do with a session', () => {
     const removed = await relay.send('DELETE', '/v1/sessions/still')
     assert.deepEqual([removed.status, removed.body], [200, { ok: true, session_id: 'still' }])
     assert.equal((await relay.send('DELETE', '/v1/sessions/still')).status, 404)
+  })
+
+  test('a name is the same in the header and in a path, whatever letters it has', async () => {
+    for (const [name, sent] of [
+      ['Prüfung ✓', Buffer.from('Prüfung ✓').toString('latin1')],
+      ['Prüfung', 'Prüfung'],
+      ['../../x', '../../x'],
+    ] as const) {
+      await relay.post('/v1/messages', saying('[[say hi]]'), { 'x-ir-session-id': sent })
+      const removed = await relay.send('DELETE', `/v1/sessions/${encodeURIComponent(name)}`)
+      assert.deepEqual([removed.status, removed.body['session_id']], [200, name])
+    }
   })
 
   test('reset of an unknown one is no error', async () => {
