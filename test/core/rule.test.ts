@@ -5,7 +5,7 @@ import { NO_RULES, ruleDecision, rulesFor, type Rules } from '../../src/core/rul
 import { aQuestion } from '../support/session.ts'
 import { EVERYDAY, HARMLESS, ODD_PUSHES, PUSHES } from '../support/spellings.ts'
 
-const WHERE = { now: 0, cwd: '/work/app' }
+const WHERE = { now: 0, cwd: '/srv/app' }
 
 function says(rules: Partial<Rules>, tool: string, input: unknown, about?: About): string {
   const question = aQuestion('a', { tool, input, ...(about && { about }) })
@@ -235,13 +235,13 @@ test('a yes for ever to what has not said what it is about is none', () => {
 
 test('a yes for ever to an edit is one for the directory, and for no file outside of it', () => {
   const rules = (file_path: string): string[] =>
-    rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path }, edits: true }), '/work/app')
-  assert.deepEqual(rules('src/a'), ['Edit(/work/app/*)'])
+    rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path }, edits: true }), '/srv/app')
+  assert.deepEqual(rules('src/a'), ['Edit(/srv/app/*)'])
   assert.deepEqual(rules('/etc/x'), ['Edit(/etc/x)'])
   const root = rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path: '/a' }, edits: true }), '/')
   assert.deepEqual(root, ['Edit(/*)'])
-  assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/work/app/b' }), 'allow')
-  assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/work/other' }), 'nothing')
+  assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/srv/app/b' }), 'allow')
+  assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/srv/other' }), 'nothing')
 })
 
 test('a tool that calls itself by the name of a class does not pass for it', () => {
@@ -253,10 +253,10 @@ test('a tool that calls itself by the name of a class does not pass for it', () 
 test('an edit of several files is refused for any of them, and passes when each passes', () => {
   const edit = (rules: Partial<Rules>, ...subjects: string[]): string =>
     says(rules, 'fileChange', {}, { class: 'edit', subjects })
-  assert.equal(edit({ deny: ['Edit(*/secret*)'] }, '/work/app/a', '/work/app/secret.txt'), 'deny')
-  assert.equal(edit({ allow: ['edit(/work/app/a*)'] }, '/work/app/a1', '/work/app/a2'), 'allow')
-  assert.equal(edit({ allow: ['edit(/work/app/a*)'] }, '/work/app/a1', '/work/app/b'), 'nothing')
-  assert.equal(edit({ allow: ['edit(a*)', 'Write(b*)'] }, '/work/app/a1', 'b'), 'allow')
+  assert.equal(edit({ deny: ['Edit(*/secret*)'] }, '/srv/app/a', '/srv/app/secret.txt'), 'deny')
+  assert.equal(edit({ allow: ['edit(/srv/app/a*)'] }, '/srv/app/a1', '/srv/app/a2'), 'allow')
+  assert.equal(edit({ allow: ['edit(/srv/app/a*)'] }, '/srv/app/a1', '/srv/app/b'), 'nothing')
+  assert.equal(edit({ allow: ['edit(a*)', 'Write(b*)'] }, '/srv/app/a1', 'b'), 'allow')
 })
 
 test('where it is not said which files are meant, a pattern refuses and lets nothing pass', () => {
@@ -274,10 +274,10 @@ test('paths are looked at without their detours, in full and from the directory'
   }
   assert.equal(says({ deny: ['Read(/etc/*)'] }, 'Read', { file_path: '/tmp/../etc/shadow' }), 'deny')
   const near = (file_path: string): string => says({ allow: ['edit(src/*)'] }, 'Edit', { file_path })
-  for (const path of ['src/a', './src/a', '/work/app/src/a', '../app/src/a'])
+  for (const path of ['src/a', './src/a', '/srv/app/src/a', '../app/src/a'])
     assert.equal(near(path), 'allow', path)
-  assert.equal(says({ deny: ['edit(./.env)'] }, 'Edit', { file_path: '/work/app/.env' }), 'deny')
-  for (const path of ['src/../../x', '/work/src/a', '../src/a']) assert.equal(near(path), 'nothing', path)
+  assert.equal(says({ deny: ['edit(./.env)'] }, 'Edit', { file_path: '/srv/app/.env' }), 'deny')
+  for (const path of ['src/../../x', '/srv/src/a', '../src/a']) assert.equal(near(path), 'nothing', path)
 })
 
 test('long texts and many holes take no time', () => {
