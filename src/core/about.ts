@@ -1,4 +1,5 @@
 import type { Approval } from './approval.ts'
+import { quoted } from './shell/quoted.ts'
 
 /** What a tool does, the same for every agent. Rules speak of these. */
 export const TOOL_CLASSES = ['shell', 'edit', 'read', 'fetch', 'search', 'mcp', 'other'] as const
@@ -88,11 +89,6 @@ function commandIn(input: unknown): string[] {
     if (one === undefined || !words.every((word) => typeof word === 'string')) return []
     return words.length === 1 && typeof one === 'string' ? [one] : [words.map(quoted).join(' ')]
   })
-}
-
-/** A word as a shell takes it for itself. */
-function quoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 function classOf(tool: string, hasCommand: boolean): ToolClass {

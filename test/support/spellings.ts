@@ -1,6 +1,6 @@
 /*
  * One command, in the ways in which a model may write it. A rule that refuses `git push` refuses each of them, whichever agent
- * asks; each was seen to push when nothing forbids it.
+ * asks. test/real/spellings.test.ts shows that each of `PUSHES` does push when nothing forbids it.
  */
 
 /** They do no more than push. */
@@ -76,7 +76,7 @@ export const HARMLESS: readonly string[] = [
   'for f in *.ts; do wc -l "$f"; done',
 ]
 
-/** They push in bash, dash or zsh; those under “programs that run others” only where the program is there and set up for it. */
+/** They push in bash, dash or zsh, or may: those under “programs that run others” depend on the program. */
 export const ODD_PUSHES: readonly string[] = [
   // Words that only look like others.
   'HOME=git; ~ push',

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import type { Question } from '../../core/approval.ts'
+import { quoted } from '../../core/shell/quoted.ts'
 import { asArray, asObject, asString, cutText, type JsonObject } from '../json.ts'
 import { MAX_SUBJECT } from './fitting.ts'
 import type { AcpProfile } from './profile.ts'
@@ -116,8 +117,4 @@ function commandLine(params: JsonObject): string {
   const args = asArray(params.args).filter((arg) => typeof arg === 'string')
   if (args.length === 2 && SHELL.test(command) && /^-l?c$/.test(args[0]!)) return args[1]!
   return args.length === 0 ? command : [command, ...args].map(quoted).join(' ')
-}
-
-function quoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
