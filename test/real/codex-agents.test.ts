@@ -168,7 +168,9 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const [one, two] = [await rig.session({ ...SANDBOXED, cwd }), await rig.session({ ...SANDBOXED, cwd })]
     const sleeping = await rig.send(one, '[[shell sleep 7105]]')
     await running('sleep 7105')
-    const working = await rig.send(two, '[[shell until [ -e go ]; do sleep 0.1; done; touch .git/hook]]')
+    // A command that fails by its sandbox is run again without one; this one succeeds.
+    const touches = 'until [ -e go ]; do sleep 0.1; done; touch .git/hook || true'
+    const working = await rig.send(two, `[[shell ${touches}]]`)
     await rig.next('tool.started', two, working.seq)
     await eventually(
       () => 'both are in their sandboxes',
