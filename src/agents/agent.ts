@@ -116,6 +116,8 @@ export interface AgentDriver {
   afterExit?(session: Session, since: number): Promise<void>
   /** The daemon goes: what lives only as long as it does has to go now. */
   letGo?(): void
+  /** In this environment it keeps no conversations: for a process that is only asked something. */
+  readonly unrecorded?: Readonly<Record<string, string>>
   readonly spare?: SpareSupport
   /** With this, `plan` is not asked but for what it refuses. */
   readonly shared?: SharedSupport
