@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import type { Device } from '../../../core/devices.ts'
-import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -76,7 +74,7 @@ export const daemonMethods = [
       now: z.boolean().default(false).describe('do not wait for running turns'),
     }),
     result: z.object({ pid: z.number() }),
-    handler(params, { daemon, device }) {
+    handler(params, { daemon }) {
       daemon.stop(params)
       return { pid: process.pid }
     },
@@ -89,7 +87,7 @@ export const daemonMethods = [
     summary: 'Gives the daemon a name for people, which it keeps. `daemon.renamed` tells everybody.',
     params: z.strictObject({ name: z.string().min(1).max(200) }),
     result: z.object({ name: z.string() }),
-    async handler({ name }, { engine, device }) {
+    async handler({ name }, { engine }) {
       await engine.setName(name)
       return { name: engine.name ?? name }
     },

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import type { Device } from '../../../core/devices.ts'
-import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -36,7 +34,7 @@ export const signinMethods = [
         ),
     }),
     result: z.object({ flowId: z.string(), joined: z.boolean() }),
-    handler(wish, { signin, device }) {
+    handler(wish, { signin }) {
       return signin.start(wish)
     },
   }),
@@ -52,7 +50,7 @@ export const signinMethods = [
       waitMs: z.int().min(0).max(60_000).default(0).describe('how long to wait at the most'),
     }),
     result: wire.flowView,
-    handler({ flowId, ...options }, { signin, device }) {
+    handler({ flowId, ...options }, { signin }) {
       return signin.flow(flowId, options)
     },
   }),
@@ -64,7 +62,7 @@ export const signinMethods = [
     summary: 'Ends a sign-in that is under way.',
     params: z.strictObject({ flowId: wire.flowId }),
     result: z.object({ cancelled: z.boolean().describe('false: it was over') }),
-    handler({ flowId }, { signin, device }) {
+    handler({ flowId }, { signin }) {
       return { cancelled: signin.cancel(flowId) }
     },
   }),
@@ -79,7 +77,7 @@ export const signinMethods = [
       place: wire.place,
       why: z.string().nullable().describe('why it is not in the keychain'),
     }),
-    handler({ name, key }, { signin, device }) {
+    handler({ name, key }, { signin }) {
       return signin.setKey(name, key)
     },
   }),
@@ -97,7 +95,7 @@ export const signinMethods = [
         .nullable()
         .describe("the agent's login file that was left, since it is not as Corral wrote it"),
     }),
-    handler({ name }, { signin, device }) {
+    handler({ name }, { signin }) {
       return signin.forget(name)
     },
   }),
