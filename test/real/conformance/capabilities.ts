@@ -14,7 +14,7 @@ interface Row {
   no: Check
 }
 
-const PIXEL =
+export const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PICTURE = { type: 'image', mediaType: 'image/png', data: PIXEL } as const
 const PAGE =

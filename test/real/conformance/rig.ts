@@ -195,6 +195,11 @@ function toldIn({ mayNotice }: RealAgent, events: Event[]): Told {
   }
 }
 
+/** Who answered the questions of a turn. */
+export function deciders({ events }: Told): (string | null)[] {
+  return events.flatMap((event) => (event.type === 'approval.resolved' ? [event.by] : []))
+}
+
 /** Waits for something to become true. */
 export async function eventually(what: () => string, holds: () => boolean): Promise<void> {
   for (const until = Date.now() + WAIT_MS; !holds();) {
