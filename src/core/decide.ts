@@ -194,11 +194,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       return observeMode(state, output.mode)
     case 'turn.ended':
       return state.turn && !isLate(state, output) ? endTurn(state, timed(state, output, around)) : []
-    case 'steer.arrived':
-    case 'barrier.reached':
-    case 'agent.ready':
     case 'models.told':
-    case 'agent.request':
       return []
     default:
       return [output]

@@ -45,21 +45,21 @@ export function openLog(options: LogOptions): Log {
   /** Whoever wants the pen stands in line for it; what is appended meanwhile joins the batch that stands there already. */
   function enter(job: () => Promise<void>): void {
     line.push(job)
-    next()
+    serveNext()
   }
 
-  function next(): void {
+  function serveNext(): void {
     const job = busy ? undefined : line.shift()
     if (!job) return
     busy = true
     void job().then(() => {
       busy = false
-      next()
+      serveNext()
     })
   }
 
   async function commit(): Promise<void> {
-    await null // whatever else this turn of the event loop appends is in the same batch
+    await Promise.resolve() // whatever else this turn of the event loop appends is in the same batch
     const { events, writes } = gathered
     const waiting = waiters
     gathered = { events: [], writes: [] }

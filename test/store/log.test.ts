@@ -315,7 +315,7 @@ test('what is no batch gets its turn however much is appended', async () => {
     while (!retained && appended < 2000) await log.append({ events: [notice(++appended, 'a')], writes: [] })
   }
   const writers = [saturate(), saturate()]
-  await null // a commit is under way
+  await Promise.resolve() // a commit is under way
   await log.retain({ eventsBefore: 0, destroyedBefore: null, limit: 10 }).then(() => (retained = true))
   await Promise.all(writers)
   assert.ok(appended < 2000, `${appended} commits came before it`)
