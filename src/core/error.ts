@@ -22,7 +22,7 @@ export type ErrorCode =
   | 'agent_unknown' // no driver of that name; data.known lists them
   | 'agent_missing' // a driver, but its program is not installed
   | 'unsupported' // this agent cannot do that
-  | 'conversation_busy' // another session, or a turn that runs, holds what is wanted
+  | 'conversation_busy' // another session, or a turn that runs, holds what is wanted; data.reason
   | 'queue_full'
   | 'not_running' // there is no turn to steer, or it is being stopped; data.interrupting
   | 'cursor_reset' // the cursor belongs to another log
