@@ -83,6 +83,7 @@ export const ERRORS = {
   conversation_busy: {
     meaning: 'Another session, or a turn that runs, holds what is wanted.',
     remedy: 'Wait for it, or interrupt it.',
+    data: '`reason`',
   },
   queue_full: {
     meaning: 'Too many messages or questions wait.',

@@ -8,7 +8,7 @@ import type { Detection, LaunchPlan } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import type { Approval, Decision } from '../../src/core/approval.ts'
 import type { Content } from '../../src/core/content.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Intent } from '../../src/core/ports.ts'
 import type { Session } from '../../src/core/session.ts'
@@ -19,7 +19,7 @@ const WAIT_MS = 30_000
 
 export const REAL: Detection = { name: 'claude', installed: true, path: CLAUDE, version: null, problem: null }
 
-export type Of<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
+export type Of<T extends DriverOutput['type']> = Extract<DriverOutput, { type: T }>
 
 export function session(patch: Partial<Session> = {}): Session {
   return aSession({ agent: 'claude', ...patch })
@@ -74,7 +74,7 @@ function environment(root: string, modelUrl: string): Record<string, string> {
 function launch(plan: LaunchPlan, env: Record<string, string>, running: Set<ChildProcess>) {
   const child = spawn(plan.command, plan.args, { cwd: plan.cwd, env })
   running.add(child)
-  const outputs: AgentOutput[] = []
+  const outputs: DriverOutput[] = []
   const waiting = new Set<() => void>()
   let state = claudeDriver.translator.initial(aSession())
   let rest = Buffer.alloc(0)
@@ -100,7 +100,7 @@ function launch(plan: LaunchPlan, env: Record<string, string>, running: Set<Chil
   const tell = (intent: Intent) => write(claudeDriver.encode(intent))
   let read = 0
   /** The next output that fits, after the one that was waited for last. */
-  const next = <T extends AgentOutput['type']>(...types: T[]) =>
+  const next = <T extends DriverOutput['type']>(...types: T[]) =>
     new Promise<Of<T>>((resolve, reject) => {
       const finish = (end: () => void) => {
         clearTimeout(timer)

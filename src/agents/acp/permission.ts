@@ -1,7 +1,7 @@
 import { aboutTool } from '../../core/about.ts'
 import type { Approval, Decision, Question } from '../../core/approval.ts'
-import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, capped, isObject, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { MAX_SUBJECT, SUBJECTS } from './fitting.ts'
 import { aboutCall } from './about.ts'
 import { commandOf, editOf } from './held.ts'
@@ -69,7 +69,7 @@ export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): S
 }
 
 /** Where a yes is not a plain yes people are told. */
-function strangeOptions(options: JsonObject[]): AgentOutput[] {
+function strangeOptions(options: JsonObject[]): DriverOutput[] {
   const names = (kinds: RegExp) =>
     options.flatMap(({ kind, name }) => (kinds.test(`${kind}`) ? [`${name}`.slice(0, 100)] : []))
   if (names(/^allow_(?:once|always)$/).length === 0) {

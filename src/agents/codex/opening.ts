@@ -1,7 +1,7 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { type Answer, notification, request } from './rpc.ts'
 import { GUARD } from './mode.ts'
 import { listModels } from './models.ts'
@@ -145,21 +145,21 @@ export function opened(state: CodexState, { about: rules, result, error }: Answe
 }
 
 /** Who comes into a conversation that went on without it asks for the sub-agents that it may have. */
-export function missing({ complete }: CodexState): AgentOutput[] {
+export function missing({ complete }: CodexState): DriverOutput[] {
   return complete ? [] : [{ type: 'agent.request', request: { step: 'children' } }]
 }
 
 /** Who takes up a process does not hear again what was told at the opening. */
-export function forgotten({ models }: CodexState): AgentOutput[] {
+export function forgotten({ models }: CodexState): DriverOutput[] {
   return models ? [] : [{ type: 'agent.request', request: { step: 'models' } }]
 }
 
-function lenient(files: string): AgentOutput {
+function lenient(files: string): DriverOutput {
   const message = `Codex does not ask about commands that your own rules allow (${files}); in \`plan\` they cannot write`
   return notice('user_rules', message, { files })
 }
 
-function init(nativeId: string, result: JsonObject, thread: JsonObject): AgentOutput {
+function init(nativeId: string, result: JsonObject, thread: JsonObject): DriverOutput {
   const raw = withoutLongLists(result, MAX_INIT)
   return {
     type: 'agent.init',

@@ -31,8 +31,6 @@ export interface Services {
   readonly counts: Counts
   readonly broadcast: Broadcast
   readonly metrics: Metrics
-  /** Sessions that a message is on its way to. */
-  readonly sending: Set<string>
   /** Who is behind for no longer than this was not slow, and is not told. */
   readonly lagMs: number
   port(): number

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { leaveWorktree } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
 import { untilOver } from '../../../core/wait.ts'
-import { ClawdeError } from '../errors.ts'
 import { createParams, createResult, launch } from '../launch.ts'
 import { method, type ClawdeMethod, type Context } from '../method.ts'
 import { modeBefore } from '../pushes.ts'
@@ -194,14 +193,3 @@ export const sessionMethods = [
     },
   }),
 ]
-
-/** Of a session that nobody else may write to now. */
-export function mustBeFree(session: Session, sending: ReadonlySet<string>): void {
-  const { id, paused, turn, queue } = session
-  if (paused) throw new ClawdeError('sessionPaused', 'The session is paused: call session.resume first')
-  if (turn || queue.length > 0 || sending.has(id)) {
-    throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
-      reason: 'busy',
-    })
-  }
-}

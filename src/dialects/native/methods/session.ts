@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WHEN_BUSY } from '../../../core/command.ts'
 import type { Content } from '../../../core/content.ts'
 import { CorralError } from '../../../core/error.ts'
 import { EXPORT_FORMATS } from '../../../core/export/export.ts'
@@ -16,10 +17,21 @@ const one = z.strictObject({ sessionId })
 const sent = z.object({
   turnId,
   position: z.number().describe('0: running now; n: n messages are before it'),
-  seq: z.number().describe('of its `turn.queued`: follow the turn from just before here'),
+  seq: z.number().describe('of its `turn.queued` or `turn.steered`: follow the turn from just before here'),
   repeated: z.boolean().describe('the key was known; nothing new happened'),
+  steered: turnId
+    .exactOptional()
+    .describe('the turn that it was brought to; if that ends without it, it becomes the turn `turnId`'),
   log: z.string(),
 })
+
+const busy = z
+  .enum(WHEN_BUSY)
+  .default('queue')
+  .describe(
+    'while the session is busy or paused: wait, be refused with `conversation_busy`, go to the turn that runs (`unsupported` where the agent cannot be steered), or stop that turn and be the next',
+  )
+const compactBusy = z.enum(['queue', 'refuse', 'interrupt']).default('queue').describe('as in `session.send`')
 
 function contentOf(message: string | Content[]): Content[] {
   return typeof message === 'string' ? [{ type: 'text', text: message }] : message
@@ -155,7 +167,10 @@ export const sessionMethods = [
       'Stops the running turn. Answers once that is decided; `turn.interrupted` tells when it has happened.',
     params: z.strictObject({
       sessionId,
-      turnId: z.string().exactOptional().describe('only this one; what has begun meanwhile goes on'),
+      turnId: z
+        .string()
+        .exactOptional()
+        .describe('only this one, out of the queue if it has not begun; what has begun meanwhile goes on'),
       clearQueue: z.boolean().default(false),
     }),
     result: z.object({
@@ -213,10 +228,11 @@ export const sessionMethods = [
       'conversation_busy',
     ],
     summary:
-      "Sends the user's message: a new turn, which runs at once or waits in the queue. Answers after the commit.",
+      "Sends the user's message: a new turn, which runs at once or, unless `busy` says otherwise, waits in the queue. Answers after the commit.",
     params: z.strictObject({
       sessionId,
       content: wire.message,
+      busy,
       key: wire.key.exactOptional(),
       origin: wire.origin.exactOptional(),
     }),
@@ -235,7 +251,12 @@ export const sessionMethods = [
     errors: ['session_not_found', 'queue_full', 'unsupported', 'agent_missing', 'agent_unknown'],
     summary:
       'Has the agent sum up its conversation, to make room: a turn like any other, with the message `/compact`. Answers after the commit; `agent.compacting` and `agent.compacted` tell what comes of it. `unsupported` when the agent cannot do it on request.',
-    params: z.strictObject({ sessionId, key: wire.key.exactOptional(), origin: wire.origin.exactOptional() }),
+    params: z.strictObject({
+      sessionId,
+      busy: compactBusy,
+      key: wire.key.exactOptional(),
+      origin: wire.origin.exactOptional(),
+    }),
     result: sent,
     async handler(params, { engine }) {
       return { ...(await engine.compact({ origin: ORIGIN, ...params })), log: engine.logId }
