@@ -14,6 +14,7 @@ import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
 import { createHouse } from './house.ts'
 import { inForce } from './limits.ts'
+import { createModels } from './models.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
@@ -56,6 +57,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
+  const models = createModels(deps)
   const approvals = createApprovals({ ...deps, drafts, change })
   const house = { ...createHouse({ ...deps, drafts }), ...createDevices({ ...deps, drafts }) }
   const inFlight = new Map<string, Promise<unknown>>()
@@ -194,6 +196,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     get name() {
       return log.daemonName()
     },
+    models: models.of,
     limits: (agent) => inForce(log.limits(agent), clock.now()),
 
     create: (command) =>
@@ -323,10 +326,12 @@ export function createEngine(deps: EngineDeps): EngineParts {
     async start(host) {
       await reactor.start(host)
       approvals.start()
+      models.start(host)
     },
     stopping() {
       closing = true
       approvals.stop()
+      models.stop()
       reactor.hold()
     },
   }

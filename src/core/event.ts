@@ -31,6 +31,12 @@ export interface AgentModel {
   contextWindow?: number
 }
 
+/** One line of an agent's plan or to-do list. */
+export interface PlanEntry {
+  text: string
+  state: 'pending' | 'active' | 'done'
+}
+
 /** Facts that an agent's output tells; a translator makes these. */
 export type AgentFact =
   | {
@@ -82,6 +88,8 @@ export type AgentFact =
       window: number | null
       error: string | null
     }
+  /** The agent's plan or to-do list, whole, as it is now. */
+  | { type: 'agent.plan'; entries: PlanEntry[] }
   /** Retries, warnings: worth showing, changes nothing. */
   | { type: 'agent.notice'; level: 'info' | 'warning'; code: string; message: string; data: unknown }
   /** A line that no translator knows, kept as it came. */
@@ -206,7 +214,14 @@ export type EventBody =
       /** False: mode or rules answer it at once, nobody is asked. */
       open: boolean
     } & Asking)
-  | { type: 'approval.resolved'; approvalId: string; decision: Decision; by: string }
+  | {
+      type: 'approval.resolved'
+      approvalId: string
+      decision: Decision
+      by: string
+      /** A human had been asked. Not there in older logs: see `wasAsked`. */
+      asked?: boolean
+    }
   /** The answer has been written to the agent. */
   | { type: 'approval.delivered'; approvalId: string }
   /** The agent waits for its client to carry out a tool. */

@@ -41,7 +41,7 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
   test('thinks as long as its model can, over a restart too, and again as it would by itself', async () => {
     const id = await rig.session({ effort: 'xhigh' })
     const thinks = async () => (await rig.turn(id, '[[effort]]')).texts[0]
-    const known = () => rig.now.engine.models('codex')
+    const known = () => rig.now.log.models('codex')
     assert.equal((await rig.turn(id, '[[say hello]]')).end.type, 'turn.completed')
     const model = known().find(({ efforts, defaultEffort }) => efforts?.includes('max') && defaultEffort)!
     await rig.now.engine.configure({ sessionId: id, model: model.id })

@@ -76,6 +76,7 @@ export const opencode: AcpProfile = {
       OPENCODE_DISABLE_AUTOUPDATE: '1',
     },
   }),
+  unrecorded: { OPENCODE_DB: ':memory:' },
   modes: { auto: ['build'], code: ['build'], plan: ['plan'], ask: ['build'] },
   offers: { files: false, terminals: false },
   signIn: 'run `opencode auth login`',

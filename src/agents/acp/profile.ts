@@ -23,6 +23,8 @@ export interface AcpProfile {
   readonly unasked: Unasked
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
   launch(session: Session, ids: () => string): Pick<LaunchPlan, 'args' | 'env' | 'ownTmp'>
+  /** As the driver's: in this environment it keeps no conversations. */
+  readonly unrecorded?: Readonly<Record<string, string>>
   /** As the driver's: before its process starts. */
   prepare?(session: Session, env: NodeJS.ProcessEnv): Promise<Pick<LaunchPlan, 'files'>>
   /** The session's conversation has been opened. */

@@ -5,7 +5,7 @@ import type { AgentSink, ExitInfo, Intent, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
-import { isWorn, openJournal } from './journal.ts'
+import { isWorn, MAX_LINE, openJournal } from './journal.ts'
 import { readExit, tail } from './last-words.ts'
 import { untilCommitted } from './patience.ts'
 import { BOOT_ID, endMarked, signalGroup, startTime } from './process.ts'
@@ -13,7 +13,6 @@ import { createReading } from './reading.ts'
 import type { Seat } from './seats.ts'
 import { markOf, runFiles, wakeWatcher } from './wrapper.ts'
 
-const MAX_LINE = 64 * 1024 * 1024
 /** A journal above this is emptied when its agent is idle. */
 const TRUNCATE_ABOVE = 1024 * 1024
 /** What says nothing is read again after a restart, if it is not more than this. */

@@ -304,7 +304,7 @@ export function capabilities({ driver }: RealAgent, rigOf: () => Rig): void {
   })
 
   test('the models that it tells of are there for whoever asks', () => {
-    const models = rig.now.engine.models(driver.name)
+    const models = rig.now.log.models(driver.name)
     assert.ok(models.length > 1 && models.every(({ id, name }) => id && name), JSON.stringify(models))
     const thinking = models.some(({ efforts = [] }) => efforts.includes('high'))
     assert.equal(thinking, driver.capabilities.effort, JSON.stringify(models))

@@ -105,9 +105,9 @@ export const daemonMethods = [
   method({
     name: 'agents.models',
     summary:
-      'The models that an agent offers, as it has told them last: it does so when a session of its begins. Empty: it never has.',
+      'The models that an agent offers, as it has told them last: it does so when a session of its begins. One that never has is asked now, and waited for a few seconds. Empty: it does not say, is not installed or has no account.',
     params: z.strictObject({ agent: z.string().min(1).max(64) }),
     result: z.object({ models: z.array(wire.agentModel) }),
-    handler: ({ agent }, { engine }) => ({ models: engine.models(agent) }),
+    handler: async ({ agent }, { engine }) => ({ models: await engine.models(agent) }),
   }),
 ]
