@@ -116,7 +116,7 @@ test('rules of a project answer what is open and what comes, there and below', a
   const sessionId = await session()
   const ask = { sessionId, tool: 'Bash', input: { command: 'git push' } }
   const open = await client.call('approval.request', ask)
-  const project = await client.call('project.configure', {
+  const project = await client.call('directory.configure', {
     path: daemon.project,
     rules: { deny: ['Bash(git push*)'] },
   })
@@ -128,9 +128,9 @@ test('rules of a project answer what is open and what comes, there and below', a
   })
   assert.equal((await client.call('approval.get', { approvalId: open.id })).decidedBy, 'rule')
   assert.equal((await client.call('approval.request', ask)).decision?.behavior, 'deny')
-  const { projects } = await client.call('project.list')
-  assert.deepEqual(projects, [project])
-  await client.call('project.configure', { path: join(daemon.project, '/'), rules: { deny: [] } })
+  const { directories } = await client.call('directory.list')
+  assert.deepEqual(directories, [project])
+  await client.call('directory.configure', { path: join(daemon.project, '/'), rules: { deny: [] } })
   assert.equal((await client.call('approval.request', ask)).decision, null)
 })
 

@@ -10,7 +10,13 @@ let daemon: TestDaemon
 let client: NativeClient
 const called = new Set<string>()
 /** In asking.test.ts. */
-const ASKING = ['approval.request', 'approval.wait', 'approval.withdraw', 'project.list', 'project.configure']
+const ASKING = [
+  'approval.request',
+  'approval.wait',
+  'approval.withdraw',
+  'directory.list',
+  'directory.configure',
+]
 
 before(async () => {
   daemon = await startDaemon()

@@ -67,7 +67,7 @@ test('a device sets rules for a directory only if it may manage', async (t) => {
   const phone = await deviceWith(['use'])
   const isForbidden = (error: unknown) => error instanceof NativeError && error.code === 'forbidden'
   const everything = { path: '/', rules: { skipUntil: 8e15 } }
-  await assert.rejects(phone.call('project.configure', everything), isForbidden)
+  await assert.rejects(phone.call('directory.configure', everything), isForbidden)
   const cwd = daemon.project
   const { id: sessionId } = await phone.call('session.create', { agent: 'demo', cwd, mode: 'ask' })
   const asked = await phone.call('approval.request', { sessionId, tool: 'Bash', input: { command: 'x' } })
@@ -75,11 +75,11 @@ test('a device sets rules for a directory only if it may manage', async (t) => {
   const yes = { approvalId: asked.id, behavior: 'allow', forProject: true } as const
   await assert.rejects(phone.call('approval.decide', yes), isForbidden)
   assert.equal((await phone.call('approval.get', { approvalId: asked.id })).decision, null)
-  assert.deepEqual((await owner.call('project.list')).projects, [])
+  assert.deepEqual((await owner.call('directory.list')).directories, [])
   const tablet = await deviceWith(['use', 'manage'])
   await tablet.call('approval.decide', yes)
   assert.deepEqual(
-    (await owner.call('project.list')).projects.map(({ rules }) => rules.allow),
+    (await owner.call('directory.list')).directories.map(({ rules }) => rules.allow),
     [['Bash(x)']],
   )
 })
