@@ -5,9 +5,10 @@ import { after, before, describe, test } from 'node:test'
 import { MODES, type Mode } from '../../src/core/mode.ts'
 import { NO_RULES } from '../../src/core/rule.ts'
 import type { AgentHome } from '../support/agent-home.ts'
+import { until } from '../support/wait.ts'
 import { codex } from './conformance/agents.ts'
 import { PIXEL } from './conformance/capabilities.ts'
-import { call, eventually, type Rig, startRig } from './conformance/rig.ts'
+import { call, type Rig, startRig } from './conformance/rig.ts'
 
 const ALLOW = { behavior: 'allow' } as const
 /** Commands run in the sandbox, and nobody is asked. */
@@ -31,9 +32,9 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
   async function sleeping(id: string, seconds: number) {
     const sent = await rig.send(id, `[[shell sleep ${seconds} & tail -f /dev/null]]`)
     await rig.next('tool.started', id, sent.seq)
-    await eventually(
-      () => `sleep ${seconds} runs`,
+    await until(
       () => sleeps(seconds) > 0,
+      () => `sleep ${seconds} runs`,
     )
     return sent
   }

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { connect, NativeError, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { METHODS } from '../../../src/dialects/native/methods.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { demoSession, until } from './support.ts'
+import { demoSession, readTo } from './support.ts'
 
 let daemon: TestDaemon
 let client: NativeClient
@@ -99,7 +99,7 @@ test('a question can be taken back until it is answered', async () => {
 test('what the agent itself waits for cannot be taken back, and an id is of one session only', async () => {
   const sessionId = await session()
   const { seq } = await client.call('session.send', { sessionId, content: '[[shell ls]]' })
-  await until(client.events({ after: seq - 1, sessionId }), 'approval.requested')
+  await readTo(client.events({ after: seq - 1, sessionId }), 'approval.requested')
   const { approvals } = await client.call('approval.list', { sessionId })
   await assert.rejects(
     client.call('approval.withdraw', { approvalId: approvals[0]!.id }),

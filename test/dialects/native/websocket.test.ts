@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { connect, DaemonUnreachable, NativeError } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { eventually, knock, open } from '../../transports/websocket-support.ts'
+import { knock, open } from '../../transports/websocket-support.ts'
+import { until } from '../../support/wait.ts'
 import { daemonFor, demoSession, overWebSocket, tokenOf, turn, webSocketOf } from './support.ts'
 
 /** Of the tests that neither stop it nor want it otherwise. */
@@ -121,7 +122,7 @@ test('a client that stops reading falls behind alone, and is told everything whe
   await turn(client, sessionId, '[[burst 20000 500]]')
   slow.ws.resume()
   const isEnd = (text: string): boolean => text.includes('"type":"turn.completed"')
-  await eventually(() => slow.messages.some(isEnd), 'the end of the turn')
+  await until(() => slow.messages.some(isEnd), 'the end of the turn')
   // Deltas leave the log with their message: who got all of them had them kept in memory meanwhile.
   const seqs = slow.messages.slice(1).flatMap((text) => {
     const { params } = JSON.parse(text) as { params: { events: { seq: number }[] } }
