@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { Sent } from '../../../core/command.ts'
-import { textOf } from '../../../core/content.ts'
 import { ClawdeError } from '../errors.ts'
 import { messagesOf } from '../history.ts'
 import { method, type Context } from '../method.ts'
-import { messageView } from '../views.ts'
+import { userView } from '../views.ts'
 import * as wire from '../wire.ts'
 import { mustBeFree } from './session.ts'
 
@@ -41,15 +40,9 @@ async function send(params: z.output<typeof sendParams>, context: Context) {
   if (!queue && !result.repeated && result.position > 0) await takeBack(context, sessionId, result.turnId)
   metrics.count('messages_sent')
   const turn = engine.turn(result.turnId)
-  const message = {
-    id: turn.id,
-    sessionId,
-    role: 'user',
-    content: textOf(turn.input),
-    status: 'done',
-    at: turn.queuedAt,
-  } as const
-  return { ...messageView(message), queued: result.position > 0, position: result.position }
+  const message = { id: turn.id, content: turn.input }
+  const view = userView(sessionId, message, turn.startedAt ?? turn.queuedAt)
+  return { ...view, queued: result.position > 0, position: result.position }
 }
 
 function keyOf(key: string): string {
@@ -81,12 +74,7 @@ const historyParams = z.object({
 async function history({ sessionId, limit, before }: z.output<typeof historyParams>, { engine }: Context) {
   engine.session(sessionId)
   const query = { sessionId, limit: Math.min(limit, 200), before: before ?? undefined }
-  return (await messagesOf(engine, query)).map(messageView)
-}
-
-/** Who uses these names puts messages together from pieces. */
-function withPieces({ stream }: Context): void {
-  stream.taste = { ...stream.taste, aliases: true }
+  return messagesOf(engine, query)
 }
 
 export const messageMethods = [
@@ -108,7 +96,7 @@ export const messageMethods = [
     aliases: sendAliases,
     result: wire.message,
     handler(params, context) {
-      withPieces(context)
+      context.stream.withPieces()
       return send(params, context)
     },
   }),
@@ -129,8 +117,10 @@ export const messageMethods = [
     aliases: wire.SESSION_ID,
     result: z.object({ messages: z.array(wire.message) }),
     async handler(params, context) {
-      withPieces(context)
-      return { messages: await history(params, context) }
+      const pieces = context.stream.withPieces()
+      const messages = await history(params, context)
+      for (const { id, status, content } of messages) if (status === 'streaming') pieces.has(id, content)
+      return { messages }
     },
   }),
 ]
