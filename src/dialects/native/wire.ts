@@ -205,6 +205,8 @@ export type TurnView = z.output<typeof turnView>
 const place = { seq, at: time, turnId: z.string().nullable() }
 const parent = z.string().nullable().describe('the tool call of the sub-agent that this belongs to')
 
+const asked = z.boolean().describe('a human was asked; false: a mode or a rule answered at once')
+
 export const historyItem = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('user'),
@@ -247,8 +249,35 @@ export const historyItem = z.discriminatedUnion('kind', [
     tool: z.string(),
     input: z.unknown(),
     summary: z.string().nullable(),
+    asked,
   }),
-  z.object({ kind: z.literal('decision'), ...place, approvalId: z.string(), decision, by: z.string() }),
+  z.object({
+    kind: z.literal('decision'),
+    ...place,
+    approvalId: z.string(),
+    decision,
+    by: z.string(),
+    asked,
+  }),
+  z.object({
+    kind: z.literal('plan'),
+    ...place,
+    entries: z.array(z.object({ text: z.string(), state: z.enum(['pending', 'active', 'done']) })),
+  }),
+  z.object({
+    kind: z.literal('notice'),
+    ...place,
+    level: z.enum(['info', 'warning']),
+    code: z.string(),
+    message: z.string(),
+  }),
+  z.object({
+    kind: z.literal('compacted'),
+    ...place,
+    tokensBefore: z.number().nullable(),
+    tokensAfter: z.number().nullable(),
+    error: z.string().nullable().describe('why the agent could not sum up its conversation'),
+  }),
   z.object({
     kind: z.literal('end'),
     ...place,
