@@ -272,8 +272,10 @@ export function modeAfter(state: Session, mode: Mode | null): Mode {
 
 function observeMode(state: Session, observed: Mode | null): EventBody[] {
   const mode = modeAfter(state, observed)
-  if (mode !== state.mode)
-    return [{ type: 'session.changed', mode, modeBeforePlan: mode === 'plan' ? state.mode : null }]
+  if (mode !== state.mode) {
+    const modeBeforePlan = mode === 'plan' ? state.mode : null
+    return [{ type: 'session.changed', reason: 'agent', mode, modeBeforePlan }]
+  }
   if (!isLooser(observed, mode)) return []
   const message = `The agent has left mode ${mode} by itself: nobody agreed to that`
   return [{ type: 'agent.notice', level: 'warning', code: 'mode_left', message, data: { mode: observed } }]
@@ -305,7 +307,7 @@ function endTurn(state: Session, end: Ended): EventBody[] {
         message: `${error.message}; a fresh one begins`,
         data: null,
       },
-      { type: 'session.changed', nativeId: null },
+      { type: 'session.changed', reason: 'agent', nativeId: null },
       { type: 'turn.retried', turnId, reason: error.code },
     ]
   }

@@ -79,7 +79,8 @@ export interface Session {
   granted: string[]
   /** The turn in which a plan was agreed to: in that one the agent may leave plan mode. */
   planAgreedIn: string | null
-  run: RunInfo | null
+  /** Its process; stale: it holds another conversation than the one that goes on, and is to end. */
+  run: (RunInfo & { stale?: boolean }) | null
   paused: boolean
   destroyed: boolean
   /** Out of sight, not gone. */
@@ -140,6 +141,7 @@ export function apply(state: Session | null, event: Event): Session {
         ...patch,
         ...(patch.mode !== undefined && { planAgreedIn: null }),
         ...(patch.model !== undefined && { usedModel: null }),
+        ...(patch.nativeId !== undefined && state.run && { run: { ...state.run, stale: true } }),
       }
     }
     case 'session.destroyed':

@@ -316,6 +316,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'agent.started': true,
   'agent.exited': true,
   'daemon.renamed': true,
+  'directory.changed': true,
   'project.created': true,
   'project.updated': true,
   'project.deleted': true,
