@@ -286,7 +286,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
       if (command.effort) needs(catalog, agent, 'effort')
-      if (command.mode !== undefined) needs(catalog, agent, 'setMode')
+      if (command.mode !== undefined || command.plan !== undefined) needs(catalog, agent, 'setMode')
       if (command.nativeId) needs(catalog, agent, 'resume')
       await change(command.sessionId, (state) => decide.configure(state, command, approvals.around(state)))
       return existing(command.sessionId)

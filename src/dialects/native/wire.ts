@@ -104,6 +104,7 @@ export const configureParams = z.strictObject({
   rules: someRules.exactOptional().describe('what is given replaces what was'),
   sessionId,
   mode: mode.exactOptional(),
+  plan: z.boolean().exactOptional().describe('in place of a mode: into plan mode, or back out of it'),
   model: model.nullable().exactOptional(),
   effort: wantedEffort.exactOptional(),
   title: title.nullable().exactOptional(),

@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { textOf } from '../../../core/content.ts'
-import { CorralError } from '../../../core/error.ts'
-import { ClawdeError } from '../errors.ts'
 import { messagesOf } from '../history.ts'
 import { method, type Context } from '../method.ts'
 import { messageView } from '../views.ts'
@@ -27,7 +25,7 @@ async function send(params: z.output<typeof sendParams>, { engine, metrics }: Co
     busy: queue ? ('queue' as const) : ('refuse' as const),
     ...(key !== undefined && { key: `clawde ${key}` }),
   }
-  const { turnId, position } = await engine.send(command).catch(refuse)
+  const { turnId, position } = await engine.send(command)
   metrics.count('messages_sent')
   const turn = engine.turn(turnId)
   const message = {
@@ -39,16 +37,6 @@ async function send(params: z.output<typeof sendParams>, { engine, metrics }: Co
     at: turn.queuedAt,
   } as const
   return { ...messageView(message), queued: position > 0, position }
-}
-
-function refuse(error: unknown): never {
-  if (!(error instanceof CorralError) || error.code !== 'conversation_busy') throw error
-  if (error.data['reason'] === 'paused') {
-    throw new ClawdeError('sessionPaused', 'The session is paused: call session.resume first')
-  }
-  throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
-    reason: 'busy',
-  })
 }
 
 const historyParams = z.object({
