@@ -1,7 +1,7 @@
 import type { Directories } from './directories.ts'
 import { CorralError } from './error.ts'
 import { LoggedEvent, NO_SESSION, type Event, type EventBody, type HouseEvent } from './event.ts'
-import { agentsIdOf, createOwnIds, NAMING_TYPES, type OwnIds } from './own-ids.ts'
+import { agentsIdOf, inOwnIds, NAMING_TYPES, ownIds, type OwnIds } from './own-ids.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
 import { readModels } from './read-models.ts'
 import { apply, isResting, statusOf, type Session } from './session.ts'
@@ -105,7 +105,7 @@ export function createDrafts({ log, clock, directories, committed }: DraftDeps):
         batch.writes.push(...readModels(logged.event))
         return
       }
-      const body = idsOf(entry, sessionId).name(given, seq + 1)
+      const body = inOwnIds(idsOf(entry, sessionId), given, seq + 1)
       const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
       const event = { seq: seq + 1, at: clock.now(), sessionId, turnId, ...body } as Event
       // What cannot be written down has not happened: nothing changes before this has gone well.
@@ -236,7 +236,7 @@ export function createDrafts({ log, clock, directories, committed }: DraftDeps):
     const types = NAMING_TYPES
     const past =
       startedSeq === undefined ? [] : log.events({ sessionId, after: startedSeq, types, limit: 1_000_000 })
-    return (entry.ids = createOwnIds(past.map(({ event }) => event)))
+    return (entry.ids = ownIds(past.map(({ event }) => event)))
   }
 
   return {

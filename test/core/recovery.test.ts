@@ -14,14 +14,14 @@ async function losing(
   context: TestContext,
   ...ways: ('end' | 'pause' | 'resume' | 'retract' | 'interrupt')[]
 ): Promise<{ t: TestEngine; next: () => Promise<TestEngine> }> {
-  let t = await startEngine({ waitMs: 10_000 })
+  let t = await startEngine()
   context.after(() => t.stop())
   for (const way of ways) Object.assign(t.host, { [way]: async () => {} })
   return {
     t,
     async next() {
       await t.abandon()
-      t = await startEngine({ home: t.home, waitMs: 10_000 })
+      t = await startEngine({ home: t.home })
       return t
     },
   }

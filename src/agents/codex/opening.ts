@@ -87,6 +87,9 @@ function instructions(settings: SessionSettings): JsonObject {
   }
 }
 
+/** Else Codex believes a server that says of a tool that it only looks. */
+const ASKING: JsonObject = { default_tools_approval_mode: 'prompt' }
+
 /** As in a `.mcp.json` file, with or without its outer `mcpServers`; Codex has other names for the same things. */
 function mcpServers(config: unknown): JsonObject {
   if (!isObject(config)) return {}
@@ -94,7 +97,8 @@ function mcpServers(config: unknown): JsonObject {
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => {
       const { type: _, headers, ...rest } = asObject(server)
-      return [`mcp_servers.${name}`, { ...rest, ...(headers !== undefined && { http_headers: headers }) }]
+      const own = { ...rest, ...(headers !== undefined && { http_headers: headers }) }
+      return [`mcp_servers.${name}`, { ...ASKING, ...own }]
     }),
   )
 }

@@ -3,9 +3,11 @@ import type { DeviceAccess } from '../../access/devices.ts'
 import type { Invitation } from '../../access/invitation.ts'
 import type { Engine } from '../../core/api.ts'
 import type { Device } from '../../core/devices.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import type { SignIn } from '../../core/signin.ts'
 import type { OwnWorktree, WorktreeMaker } from '../../core/own-worktree.ts'
-import type { Method, RawJson, Streaming } from '../../transports/jsonrpc.ts'
+import type { RawJson, Streaming } from '../../transports/jsonrpc.ts'
+import type { Method } from '../method.ts'
 import type { Feed } from './feed.ts'
 import type { AgentReport, Examination, MergeOutcome, Resources, Sample } from './wire.ts'
 
@@ -70,10 +72,13 @@ type Answer<R extends z.ZodType> = z.output<R> | RawJson
 
 export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<
   Context,
-  P
+  P,
+  R,
+  ErrorCode
 > {
   name: N
-  result: R
+  /** Events follow the answer. */
+  streaming?: boolean
   handler(params: z.output<P>, context: Context): Answer<R> | Streaming<z.output<R>> | Promise<Answer<R>>
 }
 

@@ -7,6 +7,7 @@ import type { Intent } from '../../../src/core/ports.ts'
 import type { Session } from '../../../src/core/session.ts'
 import { COMPILED } from '../daemon.ts'
 import { aSession } from '../session.ts'
+import { arrival } from '../wait.ts'
 
 type OutputOf<T extends DriverOutput['type']> = Extract<DriverOutput, { type: T }>
 
@@ -28,8 +29,6 @@ export interface Demo {
   turn(turnId: string, text: string): Promise<OutputOf<'turn.ended'>>
   stop(): Promise<void>
 }
-
-const WAIT_MS = 20_000
 
 /** The demo agent over pipes, as its driver plans it and its translator reads it. */
 export async function startDemo(session: Session, env: Record<string, string>): Promise<Demo> {
@@ -80,7 +79,8 @@ export async function startDemo(session: Session, env: Record<string, string>): 
 function translate(child: ChildProcess) {
   const outputs: DriverOutput[] = []
   const garbage: string[] = []
-  const waiters = new Set<(over: boolean) => void>()
+  const waiters = new Set<() => void>()
+  let isOver = false
   let state = demoDriver.translator.initial(aSession())
 
   const split = lineSplitter(
@@ -96,27 +96,27 @@ function translate(child: ChildProcess) {
   )
   child.stdout!.on('data', (chunk: Buffer) => {
     split(chunk)
-    for (const look of waiters) look(false)
+    for (const look of waiters) look()
   })
   child.once('close', () => {
-    for (const look of waiters) look(true)
+    isOver = true
+    for (const look of waiters) look()
   })
 
   const wait = <T extends DriverOutput['type']>(type: T, nth = 1) => {
-    return new Promise<OutputOf<T>>((resolve, reject) => {
-      const look = (over: boolean) => {
-        const found = outputs.filter((one): one is OutputOf<T> => one.type === type)[nth - 1]
-        if (!found && !over) return
-        clearTimeout(timer)
+    const what = () => `${type} number ${nth}; last outputs: ${outputs.slice(-20).map((one) => one.type)}`
+    const found = new Promise<OutputOf<T>>((resolve, reject) => {
+      const look = () => {
+        const output = outputs.filter((one): one is OutputOf<T> => one.type === type)[nth - 1]
+        if (!output && !isOver) return
         waiters.delete(look)
-        const last = outputs.slice(-20).map((one) => one.type)
-        if (found) resolve(found)
-        else reject(new Error(`no ${type} number ${nth}; the last outputs: ${last.join(' ')}`))
+        if (output) resolve(output)
+        else reject(new Error(`it has ended without ${what()}`))
       }
-      const timer = setTimeout(() => look(true), WAIT_MS)
       waiters.add(look)
-      look(false)
+      look()
     })
+    return arrival(found, what)
   }
   return { outputs, garbage, wait }
 }

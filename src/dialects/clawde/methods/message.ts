@@ -59,6 +59,9 @@ function withPieces({ stream }: Context): void {
 export const messageMethods = [
   method({
     name: 'session.sendMessage',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: ['sessionNotFound', 'providerNotAvailable', 'sessionPaused', 'rateLimited'],
     summary: 'Sends a message and answers with it at once; what the agent says comes in pushes.',
     changes: true,
     params: sendParams,
@@ -68,6 +71,9 @@ export const messageMethods = [
   }),
   method({
     name: 'session.send',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: ['sessionNotFound', 'providerNotAvailable', 'sessionPaused', 'rateLimited'],
     also: ['message.send'],
     summary: 'The same, for ClawDE’s command line and editor plugin: their pushes come along from now on.',
     changes: true,
@@ -81,6 +87,9 @@ export const messageMethods = [
   }),
   method({
     name: 'session.getMessages',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound'],
     summary: 'The last messages, or those before one, the oldest first: an array.',
     heavy: true,
     params: historyParams,
@@ -90,6 +99,9 @@ export const messageMethods = [
   }),
   method({
     name: 'session.messages',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound'],
     summary: 'The same as an object, for ClawDE’s editor plugin.',
     heavy: true,
     params: historyParams,

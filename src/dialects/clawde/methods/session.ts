@@ -30,6 +30,9 @@ function change(
 ): ClawdeMethod<typeof byId> {
   return method({
     name,
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound', 'sessionPaused', 'providerNotAvailable'],
     summary,
     changes: true,
     params: byId,
@@ -64,6 +67,9 @@ async function listed(context: Context, limit: number): Promise<object[]> {
 export const sessionMethods = [
   method({
     name: 'session.create',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['repoNotFound', 'providerNotAvailable', 'sessionLimitReached'],
     summary: 'Creates a session. Tools run without a question unless `permissions` or `mode` say otherwise.',
     changes: true,
     params: createParams,
@@ -81,6 +87,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'All sessions, whoever made them, the newest first: an array.',
     heavy: true,
     params: z.looseObject({ limit: z.int().min(1).max(10_000).default(1000) }),
@@ -89,6 +98,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.get',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound'],
     summary: 'One session.',
     params: byId,
     aliases,
@@ -97,6 +109,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.delete',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound'],
     summary: 'Ends a session and hides its history. A worktree goes too, unless work in it would be lost.',
     changes: true,
     params: byId,
@@ -129,6 +144,9 @@ export const sessionMethods = [
   ),
   method({
     name: 'session.setMode',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound'],
     summary:
       '`FORGE` and `STORM` forbid changes; all others allow what was allowed before, and are told apart by clients only.',
     changes: true,
@@ -143,6 +161,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.setModel',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound', 'providerNotAvailable'],
     summary: 'The model from the next turn on; null: the agent’s own choice.',
     changes: true,
     params: byId.extend({ model: z.string().min(1).nullable() }),
@@ -154,6 +175,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.rename',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound'],
     summary: 'Gives it another title.',
     changes: true,
     params: byId.extend({ title: z.string().max(1000) }),
