@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { CorralError } from '../../../core/error.ts'
-import { ClawdeError } from '../errors.ts'
 import { messagesOf } from '../history.ts'
 import { method, type Context } from '../method.ts'
 import { userView } from '../views.ts'
@@ -26,22 +24,12 @@ async function send(params: z.output<typeof sendParams>, { engine, metrics }: Co
     busy: queue ? ('queue' as const) : ('refuse' as const),
     ...(key !== undefined && { key: `clawde ${key}` }),
   }
-  const { turnId, position } = await engine.send(command).catch(refuse)
+  const { turnId, position } = await engine.send(command)
   metrics.count('messages_sent')
   const turn = engine.turn(turnId)
   const message = { id: turn.id, content: turn.input }
   const view = userView(sessionId, message, turn.startedAt ?? turn.queuedAt)
   return { ...view, queued: position > 0, position }
-}
-
-function refuse(error: unknown): never {
-  if (!(error instanceof CorralError) || error.code !== 'conversation_busy') throw error
-  if (error.data['reason'] === 'paused') {
-    throw new ClawdeError('sessionPaused', 'The session is paused: call session.resume first')
-  }
-  throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
-    reason: 'busy',
-  })
 }
 
 const historyParams = z.object({
