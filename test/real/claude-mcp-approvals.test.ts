@@ -10,7 +10,7 @@ import { call, eventually, nobodyIn, only, processesIn, type Rig, startRig } fro
 let rig: Rig
 
 const overStdio = () => ({ command: process.execPath, args: [MAIN, 'mcp', 'approvals'] })
-const overHttp = () => ({ type: 'http', url: rig.daemon.listeners['mcp'] })
+const overHttp = () => ({ type: 'http', url: `${rig.daemon.listeners['corral']}/mcp` })
 
 /** A claude that asks Corral's own MCP server instead of its pipes. */
 async function asking(server: object) {

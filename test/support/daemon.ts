@@ -60,6 +60,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     HOME: home,
     TMPDIR: tmp,
     CORRAL_HOME: corralHome,
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
 import { asCorralError, CorralError } from '../../../core/error.ts'
-import { method, type Context, type WorktreeEntry } from '../method.ts'
+import type { WorktreeEntry } from '../../ports.ts'
+import { method, type Context } from '../method.ts'
 import * as wire from '../wire.ts'
 
 const { sessionId } = wire
