@@ -15,6 +15,8 @@ export interface TestDaemonOptions {
   home?: string
   env?: NodeJS.ProcessEnv
   args?: string[]
+  /** Another program than ours. */
+  program?: string
 }
 
 export interface TestDaemon {
@@ -76,7 +78,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
 
   async function start(): Promise<void> {
     rmSync(runFile, { force: true })
-    child = spawn(process.execPath, [MAIN, 'start', ...(options.args ?? [])], {
+    child = spawn(process.execPath, [options.program ?? MAIN, 'start', ...(options.args ?? [])], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
