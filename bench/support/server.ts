@@ -2,9 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { arrival } from '../../test/support/wait.ts'
 import { end, type Workshop } from './workshop.ts'
-
-const READY_MS = 30_000
 
 /** A server in a process of its own. */
 export interface Server {
@@ -147,22 +146,18 @@ async function start(shop: Workshop, args: string[], env: NodeJS.ProcessEnv, cwd
 }
 
 function firstLine(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    let problems = ''
-    const give = (problem: string): void =>
-      reject(new Error(`${child.spawnargs.join(' ')}: ${problem}\n${problems}`))
-    const timer = setTimeout(() => give('not ready in time'), READY_MS)
-    child.once('exit', () => give('ended'))
-    child.stderr!.on('data', (bytes: Buffer) => (problems += bytes.toString()))
-    child.stdout!.on('data', (bytes: Buffer) => {
-      text += bytes.toString()
-      const end = text.indexOf('\n')
-      if (end < 0) return
-      clearTimeout(timer)
-      resolve(text.slice(0, end))
-    })
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let text = ''
+  let problems = ''
+  const about = (problem: string): string => `${child.spawnargs.join(' ')}: ${problem}\n${problems}`
+  child.once('exit', () => reject(new Error(about('ended'))))
+  child.stderr!.on('data', (bytes: Buffer) => (problems += bytes.toString()))
+  child.stdout!.on('data', (bytes: Buffer) => {
+    text += bytes.toString()
+    const end = text.indexOf('\n')
+    if (end >= 0) resolve(text.slice(0, end))
   })
+  return arrival(promise, () => about('is ready'))
 }
 
 /** Where there is no `/proc`, by `ps`; starting that disturbs whatever else is measured. */

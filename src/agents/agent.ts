@@ -1,7 +1,7 @@
 import type { Unasked } from '../core/about.ts'
-import type { AgentOutput } from '../core/event.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
+import type { DriverOutput } from './output.ts'
 import type { SignedIn } from './signed-in.ts'
 
 /** What a machine has of an agent. */
@@ -34,7 +34,7 @@ export interface LaunchPlan {
 export interface Translator<S> {
   initial(session: Session): S
   /** `line` is parsed JSON; what is not JSON never gets here. */
-  step(state: S, line: unknown): { state: S; outputs: AgentOutput[] }
+  step(state: S, line: unknown): { state: S; outputs: DriverOutput[] }
 }
 
 /** What a spare has to be started with, since it cannot be told later. */
@@ -84,7 +84,7 @@ export interface AgentDriver {
   /** What no rule can keep it from. */
   readonly unasked: Unasked
   detect(env: NodeJS.ProcessEnv): Promise<Detection>
-  /** Looked at when somebody wants to know; nothing depends on it. */
+  /** Looked at when somebody wants to know. Who has no account is not asked for models; nothing else depends on it. */
   signedIn(env: NodeJS.ProcessEnv): Promise<SignedIn>
   plan(session: Session, detection: Detection, ids: () => string): LaunchPlan
   /** Before its process starts: puts its own store in order, and gives it what only a look at the machine can tell. */
@@ -116,6 +116,8 @@ export interface AgentDriver {
   afterExit?(session: Session, since: number): Promise<void>
   /** The daemon goes: what lives only as long as it does has to go now. */
   letGo?(): void
+  /** In this environment it keeps no conversations: for a process that is only asked something. */
+  readonly unrecorded?: Readonly<Record<string, string>>
   readonly spare?: SpareSupport
   /** With this, `plan` is not asked but for what it refuses. */
   readonly shared?: SharedSupport

@@ -138,8 +138,8 @@ export interface Engine {
   /** A session as a document, a page at a time. */
   exportPage(request: ExportRequest): ExportPage
 
-  /** The models that an agent has told of last; empty: it never has. */
-  models(agent: string): AgentModel[]
+  /** The models that an agent has told of last. One that never has is asked, which takes a moment; empty: it does not say. */
+  models(agent: string): Promise<AgentModel[]>
   bookmarks(owner: string, sessionId: string): Bookmark[]
   setBookmark(bookmark: Bookmark): Promise<void>
   deleteBookmark(owner: string, turnId: string): Promise<void>

@@ -75,3 +75,8 @@ export function modePolicy(mode: Mode, approval: Approval): Decision | null {
   }
   return null
 }
+
+/** Whether a human had been asked before this decision. Events of older logs do not say so; then whoever decided tells it. */
+export function wasAsked({ asked, by }: { asked?: boolean; by: string }): boolean {
+  return asked ?? !/^(mode:|rule$|interrupt$|approval$)/.test(by)
+}

@@ -33,7 +33,7 @@ export function refused(state: Session, question: Question, comment: string): Ev
   const decision: Decision = { behavior: 'deny', comment }
   return [
     { type: 'approval.requested', turnId: null, approval, open: false, external: false, timeoutAt: null },
-    { type: 'approval.resolved', approvalId: approval.id, decision, by: 'corral' },
+    { type: 'approval.resolved', approvalId: approval.id, decision, by: 'corral', asked: false },
   ]
 }
 
@@ -68,7 +68,7 @@ export function ask(
   const asking: Asking = { external, timeoutAt: settled || wait === null ? null : around.now + wait }
   const requested: EventBody = { type: 'approval.requested', turnId, approval, open: !settled, ...asking }
   return settled
-    ? [requested, { type: 'approval.resolved', approvalId: approval.id, ...settled }]
+    ? [requested, { type: 'approval.resolved', approvalId: approval.id, ...settled, asked: false }]
     : [requested]
 }
 
@@ -105,7 +105,7 @@ export function decideApproval(
   if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
   if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
   mustSuit(approval, decision)
-  const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by }]
+  const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by, asked: true }]
   if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
   const rules = withRule(state.rules, approval, state.cwd)
   const approvals = state.approvals.filter((other) => other.id !== approvalId)
@@ -169,7 +169,7 @@ function policy(state: Session, approval: Approval, around: Surroundings): Settl
 export function settle(state: Session, around: Surroundings): EventBody[] {
   return openApprovals(state).flatMap((approval): EventBody[] => {
     const settled = policy(state, approval, around)
-    return settled ? [{ type: 'approval.resolved', approvalId: approval.id, ...settled }] : []
+    return settled ? [{ type: 'approval.resolved', approvalId: approval.id, ...settled, asked: true }] : []
   })
 }
 
@@ -185,6 +185,7 @@ export function expire(state: Session, now: number): EventBody[] {
       approvalId,
       decision,
       by: 'timeout',
+      asked: true,
     })),
     ...(over
       ? [
@@ -212,7 +213,8 @@ export function cancelApprovals(state: Session, reason: string, turnId?: string)
 }
 
 function cancelled(approvalId: string, reason: string, by: string): EventBody {
-  return { type: 'approval.resolved', approvalId, decision: { behavior: 'cancelled', reason }, by }
+  const decision: Decision = { behavior: 'cancelled', reason }
+  return { type: 'approval.resolved', approvalId, decision, by, asked: true }
 }
 
 export function alreadyResolved(approvalId: string, decision: Decision): CorralError {

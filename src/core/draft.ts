@@ -1,5 +1,6 @@
 import { CorralError } from './error.ts'
 import { LoggedEvent, NO_SESSION, type Event, type EventBody, type HouseEvent } from './event.ts'
+import { agentsIdOf, createOwnIds, NAMING_TYPES, type OwnIds } from './own-ids.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
 import { readModels } from './read-models.ts'
 import { apply, isResting, statusOf, type Session } from './session.ts'
@@ -17,6 +18,7 @@ interface Entry {
   /** Batches on their way to the log. */
   pending: number
   open: Map<string, OpenMessage> | null
+  ids: OwnIds | null
 }
 
 /** Events for one session that are committed together, with the state they lead to. */
@@ -59,7 +61,8 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
 
   function entryOf(sessionId: string): Entry {
     let entry = entries.get(sessionId)
-    if (!entry) entries.set(sessionId, (entry = { state: log.session(sessionId), pending: 0, open: null }))
+    if (!entry)
+      entries.set(sessionId, (entry = { state: log.session(sessionId), pending: 0, open: null, ids: null }))
     return entry
   }
 
@@ -74,7 +77,8 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
     const batch: Batch = { events: [], writes: [] }
     const before = entry.state
 
-    function record(body: EventBody): Event {
+    function record(given: EventBody): Event {
+      const body = idsOf(entry, sessionId).name(given, seq + 1)
       const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
       const event = { seq: seq + 1, at: clock.now(), sessionId, turnId, ...body } as Event
       // What cannot be written down has not happened: nothing changes before this has gone well.
@@ -146,7 +150,15 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       abortOpenMessages(ofAgent = false) {
         for (const [messageId, { kind, parent, parts }] of openOf(entry, sessionId)) {
           if (ofAgent && parent !== null) continue
-          record({ type: 'message.completed', messageId, kind, parent, text: parts.join(''), aborted: true })
+          const text = parts.join('')
+          record({
+            type: 'message.completed',
+            messageId: agentsIdOf(messageId),
+            kind,
+            parent,
+            text,
+            aborted: true,
+          })
         }
       },
       async commit(key) {
@@ -190,6 +202,16 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       else open.set(messageId, { from, kind, parent, parts: [text] })
     }
     return open
+  }
+
+  /** After a restart the running turn is in the log. */
+  function idsOf(entry: Entry, sessionId: string): OwnIds {
+    if (entry.ids) return entry.ids
+    const startedSeq = entry.state?.turn?.startedSeq
+    const types = NAMING_TYPES
+    const past =
+      startedSeq === undefined ? [] : log.events({ sessionId, after: startedSeq, types, limit: 1_000_000 })
+    return (entry.ids = createOwnIds(past.map(({ event }) => event)))
   }
 
   return {

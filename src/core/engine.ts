@@ -9,11 +9,12 @@ import * as decide from './decide.ts'
 import type { Content } from './content.ts'
 import { createDrafts, type Draft } from './draft.ts'
 import { CorralError } from './error.ts'
-import type { EventBody, EventOf, LoggedEvent } from './event.ts'
+import type { EventBody, EventOf, EventType, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
 import { createHouse } from './house.ts'
 import { inForce } from './limits.ts'
+import { createModels } from './models.ts'
 import type { AgentCatalog, AgentHost, AgentSink, Capabilities, Clock, Log, Write } from './ports.ts'
 import { createQueries, existing as existingIn, steerByKey } from './queries.ts'
 import { createReactor } from './reactor.ts'
@@ -56,6 +57,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
+  const models = createModels(deps)
   const approvals = createApprovals({ ...deps, drafts, change })
   const house = { ...createHouse({ ...deps, drafts }), ...createDevices({ ...deps, drafts }) }
   const inFlight = new Map<string, Promise<unknown>>()
@@ -115,28 +117,46 @@ export function createEngine(deps: EngineDeps): EngineParts {
     return state
   }
 
+  /** What became of the message that came with this key before. */
+  function sentBefore({ sessionId, key, busy }: SendMessage): Sent | null {
+    if (key === undefined) return null
+    const turn = log.turnByKey(sessionId, key)
+    if (turn) return { turnId: turn.id, position: placeOf(turn.id, sessionId), seq: turn.seq, repeated: true }
+    const steered = busy === 'steer' ? steerByKey(log, sessionId, key) : null
+    return steered && asSent({ ...steered, repeated: true })
+  }
+
+  function placeOf(turnId: string, sessionId: string): number {
+    const { turn, queue } = existing(sessionId)
+    return turn?.id === turnId ? 0 : queue.indexOf(turnId) + 1
+  }
+
   async function send(command: SendMessage): Promise<Sent> {
-    const { sessionId } = command
-    const state = existing(sessionId)
-    const mark = (turnId: string, seq: number): Write[] =>
-      command.bookmark === undefined
+    const { sessionId, bookmark: owner, input } = command
+    const { agent } = existing(sessionId)
+    const mark = ({ turnId, seq, steered }: Sent): Write[] =>
+      owner === undefined || steered !== undefined
         ? []
-        : [{ op: 'bookmark', bookmark: { owner: command.bookmark, sessionId, turnId, seq: seq - 1 } }]
-    const known = command.key === undefined ? null : log.turnByKey(sessionId, command.key)
+        : [{ op: 'bookmark', bookmark: { owner, sessionId, turnId, seq: seq - 1 } }]
+    const known = sentBefore(command)
     if (known) {
-      const position = state.turn?.id === known.id ? 0 : state.queue.indexOf(known.id) + 1
-      await log.append({ events: [], writes: mark(known.id, known.seq) })
-      return { turnId: known.id, position, seq: known.seq, repeated: true }
+      await log.append({ events: [], writes: mark(known) })
+      return known
     }
     refuseWhenClosing()
-    mustHear(state.agent, command.input)
+    mustHear(agent, input)
     const turnId = newId()
     const bodies = decide.send(existing(sessionId), turnId, command, deps.maxQueue)
+    const steered = bodies.find((body) => body.type === 'turn.steered')
+    if (steered) needs(catalog, agent, 'steer')
     const draft = drafts.of(sessionId)
-    const seq = draft.add(...bodies)
-    draft.write(...mark(turnId, seq))
+    const seq = draft.add(...bodies) + bodies.findIndex(({ type }) => ADMITTED.includes(type))
+    const sent: Sent = steered
+      ? asSent({ steerId: turnId, turnId: steered.turnId, seq, repeated: false })
+      : { turnId, position: placeOf(turnId, sessionId), seq, repeated: false }
+    draft.write(...mark(sent))
     await commit(draft)
-    return { turnId, position: (bodies[0] as EventOf<'turn.queued'>).position, seq, repeated: false }
+    return sent
   }
 
   /** What an agent cannot be told is refused before anything is written down. */
@@ -194,6 +214,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     get name() {
       return log.daemonName()
     },
+    models: models.of,
     limits: (agent) => inForce(log.limits(agent), clock.now()),
 
     create: (command) =>
@@ -230,10 +251,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return engine.send({ ...command, input: compactMessage() })
     },
     async interrupt({ sessionId, turnId, clearQueue = false, reason }) {
-      const events = await change(sessionId, (state) => {
-        const isOver = turnId !== undefined && state.turn?.id !== turnId
-        return isOver ? [] : decide.interrupt(state, clearQueue, reason)
-      })
+      const events = await change(sessionId, (state) =>
+        turnId === undefined
+          ? decide.interrupt(state, clearQueue, reason)
+          : decide.interruptTurn(state, turnId, clearQueue),
+      )
       const cancelled = events.flatMap(({ event }) => (event.type === 'turn.cancelled' ? [event.turnId] : []))
       return { interrupted: events.some(({ type }) => type === 'turn.interrupting'), cancelled }
     },
@@ -323,13 +345,22 @@ export function createEngine(deps: EngineDeps): EngineParts {
     async start(host) {
       await reactor.start(host)
       approvals.start()
+      models.start(host)
     },
     stopping() {
       closing = true
       approvals.stop()
+      models.stop()
       reactor.hold()
     },
   }
+}
+
+/** A message has become an event. */
+const ADMITTED: readonly EventType[] = ['turn.queued', 'turn.steered']
+
+function asSent({ steerId, turnId, seq, repeated }: Steered): Sent {
+  return { turnId: steerId, position: 0, seq, repeated, steered: turnId }
 }
 
 function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilities): void {

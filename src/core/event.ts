@@ -31,6 +31,12 @@ export interface AgentModel {
   contextWindow?: number
 }
 
+/** One line of an agent's plan or to-do list. */
+export interface PlanEntry {
+  text: string
+  state: 'pending' | 'active' | 'done'
+}
+
 /** Facts that an agent's output tells; a translator makes these. */
 export type AgentFact =
   | {
@@ -82,12 +88,14 @@ export type AgentFact =
       window: number | null
       error: string | null
     }
+  /** The agent's plan or to-do list, whole, as it is now. */
+  | { type: 'agent.plan'; entries: PlanEntry[] }
   /** Retries, warnings: worth showing, changes nothing. */
   | { type: 'agent.notice'; level: 'info' | 'warning'; code: string; message: string; data: unknown }
   /** A line that no translator knows, kept as it came. */
   | { type: 'agent.other'; kind: string; raw: unknown }
 
-/** What a translator may say: facts for the log, and signals for the engine. */
+/** What agents say that the engine makes events of, in the light of what their session is doing. */
 export type AgentSignal =
   /** The agent works on a message of ours and does not say on which: the turn that runs is accepted. */
   | { type: 'turn.begun' }
@@ -108,19 +116,12 @@ export type AgentSignal =
   | { type: 'limits.told'; limits: AgentLimits }
   /** The agent changed its own mode (a plan was agreed to, say); null: to one that Corral has nothing like. */
   | { type: 'mode.observed'; mode: Mode | null }
-  /** Everything written to stdin before the barrier of this id has been read. */
-  | { type: 'barrier.reached'; id: string }
-  /** The conversation is open and messages may come, or it cannot be opened. */
-  | { type: 'agent.ready'; problem: Failure | null }
-  /** The agent has read a steer: it need not be written again while the turn runs. */
-  | { type: 'steer.arrived'; steerId: string }
   /** A steer is part of the running turn from here on. */
   | { type: 'steer.taken'; steerId: string }
   /** The models that it offers. */
   | { type: 'models.told'; models: AgentModel[] }
-  /** The agent's protocol wants an answer that is no human's business; its driver gives it. */
-  | { type: 'agent.request'; request: unknown }
 
+/** What a host tells the engine of an agent. */
 export type AgentOutput = AgentFact | AgentSignal
 
 export interface SessionPatch {
@@ -206,7 +207,14 @@ export type EventBody =
       /** False: mode or rules answer it at once, nobody is asked. */
       open: boolean
     } & Asking)
-  | { type: 'approval.resolved'; approvalId: string; decision: Decision; by: string }
+  | {
+      type: 'approval.resolved'
+      approvalId: string
+      decision: Decision
+      by: string
+      /** A human had been asked. Not there in older logs: see `wasAsked`. */
+      asked?: boolean
+    }
   /** The answer has been written to the agent. */
   | { type: 'approval.delivered'; approvalId: string }
   /** The agent waits for its client to carry out a tool. */

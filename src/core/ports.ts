@@ -260,6 +260,8 @@ export interface AgentHost {
   resume(sessionId: string): void
   /** Ends the session's process, if any; resolves when it is gone. */
   end(sessionId: string): Promise<void>
+  /** Asks an agent for its models; null: it is not there, or has no account. Fails when it does not tell. */
+  models(agent: string): Promise<AgentModel[] | null>
   /** Takes up processes that an earlier daemon left; resolves with the sessions whose process is alive. */
   attach(runs: RunRow[], sessions: Map<string, Session>): Promise<Set<string>>
 }

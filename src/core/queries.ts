@@ -25,7 +25,6 @@ type Queries = Pick<
   | 'search'
   | 'exportPage'
   | 'bookmarks'
-  | 'models'
 >
 
 /** The newest state of a session that is there. */
@@ -111,7 +110,6 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       known(request.sessionId)
       return search(log, request)
     },
-    models: (agent) => log.models(agent),
     bookmarks: (owner, sessionId) => log.bookmarks(owner, sessionId),
   }
 }

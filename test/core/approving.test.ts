@@ -243,7 +243,9 @@ test("a human's own words answer a question or a plan, never a tool", () => {
   assert.throws(() => approving.decideApproval(state, 'tool', words, 'me', AROUND), refused)
   for (const kind of ['question', 'plan'] as const) {
     const events = approving.decideApproval(withQuestions(state, ['q'], { kind }), 'q', words, 'me', AROUND)
-    assert.deepEqual(events, [{ type: 'approval.resolved', approvalId: 'q', decision: words, by: 'me' }])
+    assert.deepEqual(events, [
+      { type: 'approval.resolved', approvalId: 'q', decision: words, by: 'me', asked: true },
+    ])
   }
 })
 
@@ -272,7 +274,7 @@ test('what falls due: questions whose time is up, then nothing; a time of skippi
   assert.deepEqual(approving.expire(state, 9), [])
   const decision = { behavior: 'deny', comment: 'Nobody answered in time.' }
   assert.deepEqual(approving.expire(state, 10), [
-    { type: 'approval.resolved', approvalId: 'soon', decision, by: 'timeout' },
+    { type: 'approval.resolved', approvalId: 'soon', decision, by: 'timeout', asked: true },
   ])
   assert.deepEqual(types(approving.expire(state, 15)), ['approval.resolved', 'session.changed'])
   const late = approving.expire(state, 20)
@@ -302,7 +304,7 @@ test('whoever asked can withdraw what is open, and nothing else', () => {
   const state = withQuestions(aSession(), ['a', 'b'])
   const events = approving.withdraw(state, 'a', 'gave up', 'me')
   const decision = { behavior: 'cancelled', reason: 'gave up' }
-  assert.deepEqual(events, [{ type: 'approval.resolved', approvalId: 'a', decision, by: 'me' }])
+  assert.deepEqual(events, [{ type: 'approval.resolved', approvalId: 'a', decision, by: 'me', asked: true }])
   const later = after(state, events)
   assert.equal(statusOf(later), 'waiting', 'the other one is still open')
   assert.deepEqual(approving.withdraw(later, 'a', 'gave up', 'me'), [])

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { corral } from '../cli/support.ts'
+import { until } from '../support/wait.ts'
 import { ask, bearer, daemonFor, doorOf, first, nativeFor, tokenOf } from './support.ts'
 
 /** Of the tests that only look. */
@@ -139,7 +140,7 @@ test('a daemon that stops lives, and is not ready any more', async (t) => {
   await first(client, 'turn.accepted')
   await client.call('daemon.stop', {})
   // It answers first, and begins to stop afterwards.
-  while ((await ask(`${doorOf(other)}/ready`)).status !== 503);
+  await until(async () => (await ask(`${doorOf(other)}/ready`)).status === 503, 'not ready any more')
   assert.equal(JSON.parse((await ask(`${doorOf(other)}/ready`)).body).status, 'stopping')
   assert.equal((await ask(`${doorOf(other)}/health`)).status, 200)
   await client.call('session.interrupt', { sessionId: id })

@@ -133,6 +133,7 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
       return { command: detection.path ?? name, cwd: session.cwd, ...launch, greeting: [greeting(profile)] }
     },
     ...(profile.prepare && { prepare: profile.prepare }),
+    ...(profile.unrecorded && { unrecorded: profile.unrecorded }),
     translator: acpTranslator(profile) as Translator<unknown>,
     answer: (wanted, session, env) => answer(wanted as AcpRequest, session, env),
     waits: (wanted) => (wanted as AcpRequest & { method?: string }).method === 'terminal/wait_for_exit',

@@ -306,6 +306,7 @@ export function createHost(deps: HostDeps): Host {
       )
       return alive
     },
+    models: starter.inquiry.models,
     spares: starter.spares,
     running: () =>
       [...runs.values()].map(({ sessionId, pid }) => ({ sessionId, pid, busy: isBusy(sessionId) })),
@@ -320,11 +321,16 @@ export function createHost(deps: HostDeps): Host {
     },
     async endAll() {
       const sessions = new Set([...runs.keys(), ...starting.keys()])
-      await Promise.all([starter.spares.end(), ...[...sessions].map((id) => end(id, LAST_ORDERS))])
+      await Promise.all([
+        starter.spares.end(),
+        starter.inquiry.end(),
+        ...[...sessions].map((id) => end(id, LAST_ORDERS)),
+      ])
     },
     release() {
       released = true
       void starter.spares.end()
+      void starter.inquiry.end()
       clearInterval(heartbeat)
       clearInterval(housekeeping)
       ladder.stopAll()

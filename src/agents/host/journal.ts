@@ -2,6 +2,8 @@ import { closeSync, ftruncateSync, fstatSync, openSync, readSync, statSync } fro
 
 const CHUNK = 64 * 1024
 const LF = 10
+/** Longer lines of agents are passed over. */
+export const MAX_LINE = 64 * 1024 * 1024
 
 /** A piece of an agent's output: whole lines, and the byte after the last of them. */
 export interface JournalPage {

@@ -155,7 +155,7 @@ function isTold({ told }: SpareKind): boolean {
   return told !== undefined
 }
 
-function isGone({ child }: Launched): boolean {
+export function isGone({ child }: Launched): boolean {
   return child.exitCode !== null || child.signalCode !== null
 }
 

@@ -6,6 +6,7 @@ import type { Session } from '../../core/session.ts'
 import { ANYWHERE, type AgentDriver, type LaunchPlan } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
 import { openFifo } from './fifo.ts'
+import { createInquiry, type Inquiry } from './inquiry.ts'
 import { untilCommitted } from './patience.ts'
 import { BOOT_ID, signalGroup, startTime } from './process.ts'
 import type { Run } from './run.ts'
@@ -36,6 +37,7 @@ export interface Starter {
   /** A process that an earlier daemon left; others may share it. */
   takeUp(row: RunRow, driver: AgentDriver): void
   spares: Spares
+  inquiry: Inquiry
 }
 
 export function createStarter(deps: StarterDeps): Starter {
@@ -47,6 +49,8 @@ export function createStarter(deps: StarterDeps): Starter {
     newId,
     warn,
   })
+
+  const inquiry = createInquiry({ ...deps, launch: launchTold, directory: options.runsDir })
 
   for (const agent of options.spare ? catalog.names() : []) spares.keep(agent, ANYWHERE, 1)
 
@@ -142,6 +146,7 @@ export function createStarter(deps: StarterDeps): Starter {
 
   return {
     spares,
+    inquiry,
     takeUp(row, driver) {
       if (driver.shared) sharing.know(row)
     },

@@ -55,6 +55,9 @@ const OF_CORE: Record<ErrorCode, CodeName> = {
   internal: 'internal',
 }
 
+/** Every method may end with these. */
+export const ALWAYS: readonly CodeName[] = ['invalidParams', 'unauthorized', 'internal']
+
 /** A refusal in this protocol's own codes; `data.reason` tells apart what shares one. */
 export class ClawdeError extends Error {
   readonly code: CodeName
@@ -66,6 +69,11 @@ export class ClawdeError extends Error {
     this.code = code
     this.data = data
   }
+}
+
+/** The name that this protocol has for what was thrown. */
+export function codeNameOf(thrown: unknown): CodeName {
+  return thrown instanceof ClawdeError ? thrown.code : OF_CORE[asCorralError(thrown).code]
 }
 
 /** Whatever was thrown, for the wire. The user's home directory is nobody's business. */

@@ -2,8 +2,10 @@ import type { z } from 'zod'
 import type { DeviceAccess } from '../../access/devices.ts'
 import type { Engine } from '../../core/api.ts'
 import type { Device } from '../../core/devices.ts'
+import type { ErrorCode } from '../../core/error.ts'
 import type { SignIn } from '../../core/signin.ts'
-import type { Method, RawJson, Streaming } from '../../transports/jsonrpc.ts'
+import type { RawJson, Streaming } from '../../transports/jsonrpc.ts'
+import type { Method } from '../method.ts'
 import type { AgentReport, Daemon, Workspace } from '../ports.ts'
 import type { Feed } from './feed.ts'
 import type { Invitations } from './invitations.ts'
@@ -28,10 +30,13 @@ type Answer<R extends z.ZodType> = z.output<R> | RawJson
 
 export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<
   Context,
-  P
+  P,
+  R,
+  ErrorCode
 > {
   name: N
-  result: R
+  /** Events follow the answer. */
+  streaming?: boolean
   handler(params: z.output<P>, context: Context): Answer<R> | Streaming<z.output<R>> | Promise<Answer<R>>
 }
 

@@ -288,6 +288,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'agent.compacting': true,
   'agent.compacted': true,
   'agent.limits': true,
+  'agent.plan': true,
   'agent.notice': true,
   'agent.other': true,
   'session.created': true,

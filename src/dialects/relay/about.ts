@@ -13,8 +13,8 @@ interface AboutDeps {
   /** Null: there is no such agent. */
   agent(name: string): Promise<AgentReport | null>
   settings(): RelaySettings
-  /** The models that an agent has told of last. */
-  told(agent: string): AgentModel[]
+  /** The models that an agent tells of. */
+  told(agent: string): Promise<AgentModel[]>
   /** Conversations that somebody may come back to. */
   sessions(): number
   port(): number
@@ -29,9 +29,9 @@ export interface About {
   version(): Promise<object>
   availability(): Promise<object>
   /** The models that answers may be asked of. */
-  models(): ModelEntry[]
+  models(): Promise<ModelEntry[]>
   /** One of them, or another name of one; null: there is none. */
-  model(id: string): ModelEntry | null
+  model(id: string): Promise<ModelEntry | null>
   /** Why the agent cannot be asked; null when it can. */
   missing(): Promise<string | null>
 }
@@ -46,9 +46,9 @@ export function createAbout(deps: AboutDeps): About {
     return found.installed ? null : (found.problem ?? `${agent} is not installed`)
   }
 
-  function models(): ModelEntry[] {
+  async function models(): Promise<ModelEntry[]> {
     const { agent, upstreams, prices } = settings()
-    return modelsOf({ agent, told: deps.told(agent), upstreams, priced: Object.keys(prices) })
+    return modelsOf({ agent, told: await deps.told(agent), upstreams, priced: Object.keys(prices) })
   }
 
   return {
@@ -83,7 +83,7 @@ export function createAbout(deps: AboutDeps): About {
       return { ok: lacks.length === 0 || upstreams.length > 0, missing: lacks }
     },
     models,
-    model: (id) => findModel(models(), id),
+    model: async (id) => findModel(await models(), id),
   }
 }
 

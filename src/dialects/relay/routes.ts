@@ -75,10 +75,10 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
   route('POST', '/v1/messages/count_tokens', (_, body) => ({
     input_tokens: inputTokens(readForCounting(body)),
   }))
-  route('GET', '/v1/models', () => modelList(about.models()))
-  route('GET', '/v1/models/:id', ({ params }) => {
+  route('GET', '/v1/models', async () => modelList(await about.models()))
+  route('GET', '/v1/models/:id', async ({ params }) => {
     const id = params['id']!
-    const model = about.model(id)
+    const model = await about.model(id)
     if (model) return modelView(model)
     throw new RelayFailure(404, 'not_found_error', `No model ${id}`, { extra: { code: 'model_not_found' } })
   })

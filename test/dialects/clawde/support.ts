@@ -11,8 +11,7 @@ import { clawdeDialect, type ClawdeDialect, type ClawdeParts } from '../../../sr
 import { clawdeSettings, type ClawdeLimits } from '../../../src/dialects/clawde/settings.ts'
 import { createWorkspace } from '../../../src/workspace/service.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../../support/engine.ts'
-
-const WAIT_MS = 20_000
+import { arrival } from '../../support/wait.ts'
 
 export type Json = Record<string, unknown>
 
@@ -106,20 +105,15 @@ export async function dial(
       return find()!.params
     },
     until(condition) {
-      return new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (!condition()) return
-          clearTimeout(timer)
-          watchers.delete(look)
-          resolve()
-        }
-        const timer = setTimeout(() => {
-          watchers.delete(look)
-          reject(new Error(`waited in vain; pushes: ${pushes.map(({ method }) => method).join(', ')}`))
-        }, WAIT_MS)
-        watchers.add(look)
-        look()
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const look = (): void => {
+        if (condition()) resolve()
+      }
+      watchers.add(look)
+      look()
+      const what = (): string =>
+        `${String(condition)}; pushes: ${pushes.map(({ method }) => method).join(', ')}`
+      return arrival(promise, what).finally(() => watchers.delete(look))
     },
     async turn(sessionId, content) {
       const from = pushes.length

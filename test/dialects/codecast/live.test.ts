@@ -11,7 +11,8 @@ import { readCodecastSettings } from '../../../src/dialects/codecast/settings.ts
 import { createHttpApp } from '../../../src/transports/http.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
 import { goOn, HELD, sessionToHold } from '../../support/held.ts'
-import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
+import { askUntil } from '../../support/wait.ts'
+import { create, type Json, result, send, textOf, types } from './client.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 let parts: TestEngine
@@ -161,7 +162,7 @@ test('stopping ends streams with a word, and their turns can be read later', asy
   base = (await dialect.start(app)).url
   await goOn(parts, sessionId, '[[drip 40 10]]')
   const seen: Json[] = []
-  await eventually(
+  await askUntil(
     async () => {
       const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
         sessionId,

@@ -52,6 +52,11 @@ async function used(client: Client, provider: string, model_id: string): Promise
   return session_id
 }
 
+test('an agent that has never run is asked for its models', async (t) => {
+  const listed = await clientFor(t, daemon).call<{ models: object[] }>('model.list', { provider: 'demo' })
+  assert.partialDeepStrictEqual(listed.models[1], { id: 'demo', defaultThinkingLevel: 'MEDIUM' })
+})
+
 test('what an agent has told about its models takes the place of what is known', async (t) => {
   const client = clientFor(t, daemon)
   const before = await models(client, 'antigravity')

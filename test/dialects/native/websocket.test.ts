@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { connect, DaemonUnreachable, NativeError } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { eventually, knock, open } from '../../transports/websocket-support.ts'
+import { knock, open } from '../../transports/websocket-support.ts'
+import { until } from '../../support/wait.ts'
 import { daemonFor, demoSession, overWebSocket, tokenOf, turn, webSocketOf } from './support.ts'
 
 /** Of the tests that neither stop it nor want it otherwise. */
@@ -66,7 +67,7 @@ test('a device sets rules for a directory only if it may manage', async (t) => {
   const phone = await deviceWith(['use'])
   const isForbidden = (error: unknown) => error instanceof NativeError && error.code === 'forbidden'
   const everything = { path: '/', rules: { skipUntil: 8e15 } }
-  await assert.rejects(phone.call('project.configure', everything), isForbidden)
+  await assert.rejects(phone.call('directory.configure', everything), isForbidden)
   const cwd = daemon.project
   const { id: sessionId } = await phone.call('session.create', { agent: 'demo', cwd, mode: 'ask' })
   const asked = await phone.call('approval.request', { sessionId, tool: 'Bash', input: { command: 'x' } })
@@ -74,11 +75,11 @@ test('a device sets rules for a directory only if it may manage', async (t) => {
   const yes = { approvalId: asked.id, behavior: 'allow', forProject: true } as const
   await assert.rejects(phone.call('approval.decide', yes), isForbidden)
   assert.equal((await phone.call('approval.get', { approvalId: asked.id })).decision, null)
-  assert.deepEqual((await owner.call('project.list')).projects, [])
+  assert.deepEqual((await owner.call('directory.list')).directories, [])
   const tablet = await deviceWith(['use', 'manage'])
   await tablet.call('approval.decide', yes)
   assert.deepEqual(
-    (await owner.call('project.list')).projects.map(({ rules }) => rules.allow),
+    (await owner.call('directory.list')).directories.map(({ rules }) => rules.allow),
     [['Bash(x)']],
   )
 })
@@ -121,7 +122,7 @@ test('a client that stops reading falls behind alone, and is told everything whe
   await turn(client, sessionId, '[[burst 20000 500]]')
   slow.ws.resume()
   const isEnd = (text: string): boolean => text.includes('"type":"turn.completed"')
-  await eventually(() => slow.messages.some(isEnd), 'the end of the turn')
+  await until(() => slow.messages.some(isEnd), 'the end of the turn')
   // Deltas leave the log with their message: who got all of them had them kept in memory meanwhile.
   const seqs = slow.messages.slice(1).flatMap((text) => {
     const { params } = JSON.parse(text) as { params: { events: { seq: number }[] } }

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { leaveWorktree } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
 import { untilOver } from '../../../core/wait.ts'
-import { ClawdeError } from '../errors.ts'
 import { createParams, createResult, launch } from '../launch.ts'
 import { method, type ClawdeMethod, type Context } from '../method.ts'
 import { modeBefore } from '../pushes.ts'
@@ -32,6 +31,9 @@ function change(
 ): ClawdeMethod<typeof byId> {
   return method({
     name,
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound', 'sessionPaused', 'providerNotAvailable'],
     summary,
     changes: true,
     params: byId,
@@ -66,6 +68,9 @@ async function listed(context: Context, limit: number): Promise<object[]> {
 export const sessionMethods = [
   method({
     name: 'session.create',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['repoNotFound', 'providerNotAvailable', 'sessionLimitReached'],
     summary: 'Creates a session. Tools run without a question unless `permissions` or `mode` say otherwise.',
     changes: true,
     params: createParams,
@@ -83,6 +88,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'All sessions, whoever made them, the newest first: an array.',
     heavy: true,
     params: z.looseObject({ limit: z.int().min(1).max(10_000).default(1000) }),
@@ -91,6 +99,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.get',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound'],
     summary: 'One session.',
     params: byId,
     aliases,
@@ -99,6 +110,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.delete',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound'],
     summary: 'Ends a session and hides its history. A worktree goes too, unless work in it would be lost.',
     changes: true,
     params: byId,
@@ -133,6 +147,9 @@ export const sessionMethods = [
   ),
   method({
     name: 'session.setMode',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound'],
     summary:
       '`FORGE` and `STORM` forbid changes; all others allow what was allowed before, and are told apart by clients only.',
     changes: true,
@@ -149,6 +166,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.setModel',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound', 'providerNotAvailable'],
     summary: 'The model from the next turn on; null: the agent’s own choice.',
     changes: true,
     params: byId.extend({ model: z.string().min(1).nullable() }),
@@ -160,6 +180,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.rename',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound'],
     summary: 'Gives it another title.',
     changes: true,
     params: byId.extend({ title: z.string().max(1000) }),
@@ -170,14 +193,3 @@ export const sessionMethods = [
     },
   }),
 ]
-
-/** Of a session that nobody else may write to now. */
-export function mustBeFree(session: Session, sending: ReadonlySet<string>): void {
-  const { id, paused, turn, queue } = session
-  if (paused) throw new ClawdeError('sessionPaused', 'The session is paused: call session.resume first')
-  if (turn || queue.length > 0 || sending.has(id)) {
-    throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
-      reason: 'busy',
-    })
-  }
-}

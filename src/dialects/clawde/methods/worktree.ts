@@ -24,6 +24,9 @@ async function withRestingWorktree(context: Context, sessionId: string): Promise
 export const worktreeMethods = [
   method({
     name: 'worktrees.diff',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound', 'repoNotFound'],
     summary: 'What a session has changed in its own worktree, new files included: a text.',
     heavy: true,
     params: byId.extend({ format: z.enum(['text', 'structured']).default('text') }),
@@ -37,6 +40,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktrees.merge',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound', 'repoNotFound', 'providerNotAvailable'],
     also: ['worktrees.accept'],
     summary:
       'Brings that into the branch that is checked out where the session was begun, unless a turn runs. Unless it succeeds, nothing is touched.',
@@ -50,6 +56,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktrees.discard',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound', 'repoNotFound', 'providerNotAvailable'],
     also: ['worktrees.delete', 'worktrees.reject'],
     summary:
       'Removes the worktree, unless a turn runs, and with `force` the work that is nowhere else. Its session can only be read then.',

@@ -33,6 +33,9 @@ export async function pairing(params: unknown, devices: Pick<DeviceAccess, 'pair
 export const deviceMethods = [
   method({
     name: 'device.pin',
+    scope: 'manage',
+    repeat: 'never',
+    errors: [],
     summary:
       'A PIN of six digits that lets one device in, once. Five wrong tries, whoever makes them, and every PIN is void.',
     params: z.strictObject({
@@ -64,6 +67,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.pair',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['pin_invalid', 'pin_expired'],
     summary:
       'Lets a device in. Its token is shown here and never again; Corral keeps only a hash of it. On a WebSocket it needs no token: the PIN is enough.',
     params: pairParams,
@@ -72,6 +78,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'The devices that were let in, without their tokens.',
     params: z.strictObject({}),
     result: z.object({ devices: z.array(wire.device) }),
@@ -79,6 +88,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.rename',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['device_not_found'],
     summary: 'Gives a device another name.',
     params: z.strictObject({ deviceId, name: z.string().min(1).max(100) }),
     result: wire.device,
@@ -86,6 +98,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.revoke',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['device_not_found'],
     summary: 'Puts a device out: its token is worth nothing from now on, its connections are closed.',
     params: z.strictObject({ deviceId }),
     result: z.object({ deviceId }),

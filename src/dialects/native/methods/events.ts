@@ -36,6 +36,9 @@ function fitting(events: LoggedEvent[], backwards: boolean): LoggedEvent[] {
 export const eventMethods = [
   method({
     name: 'events.read',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'cursor_reset'],
     summary: 'Reads the log, ascending by `seq`: on from `after`, or the last ones before `before`.',
     params: z.strictObject({
       after: wire.cursor.exactOptional(),
@@ -60,6 +63,9 @@ export const eventMethods = [
   }),
   method({
     name: 'history.read',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'cursor_reset'],
     summary: 'The conversation in order, without deltas; the last `limit` items, or those before `before`.',
     params: z.strictObject({
       sessionId,
@@ -95,6 +101,9 @@ export const eventMethods = [
   }),
   method({
     name: 'events.subscribe',
+    scope: 'read',
+    repeat: 'never',
+    errors: ['session_not_found', 'cursor_reset', 'queue_full'],
     summary:
       'Events after a cursor, first from the log, then live, as `events` notifications. No gap, no repeat.',
     streaming: true,
@@ -124,6 +133,9 @@ export const eventMethods = [
   }),
   method({
     name: 'events.unsubscribe',
+    scope: 'read',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Ends a subscription.',
     params: z.strictObject({ subscriptionId: z.string() }),
     result: z.object({ closed: z.boolean() }),
@@ -131,6 +143,9 @@ export const eventMethods = [
   }),
   method({
     name: 'bookmark.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
     summary: 'Up to where a client has certainly read turns of its own, for adapters that answer for others.',
     params: z.strictObject({ owner: wire.origin, sessionId }),
     result: z.object({
@@ -140,6 +155,9 @@ export const eventMethods = [
   }),
   method({
     name: 'bookmark.set',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'turn_not_found'],
     summary: 'Keeps a bookmark.',
     params: z.strictObject({ owner: wire.origin, sessionId, turnId: wire.turnId, seq: wire.cursor }),
     result: z.object({}),
@@ -150,6 +168,9 @@ export const eventMethods = [
   }),
   method({
     name: 'bookmark.delete',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Drops a bookmark.',
     params: z.strictObject({ owner: wire.origin, turnId: wire.turnId }),
     result: z.object({}),

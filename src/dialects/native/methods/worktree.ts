@@ -36,6 +36,9 @@ function isRunning(engine: Engine, id: string): boolean {
 export const worktreeMethods = [
   method({
     name: 'worktree.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'git_failed'],
     summary:
       'The git worktrees that sessions have for themselves; also those with work of sessions that were removed.',
     params: z.strictObject({}),
@@ -49,6 +52,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktree.diff',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'repo_not_found', 'git_failed'],
     summary: 'What a session has changed in its own worktree, new files included.',
     params: one,
     result: z.object({ text: z.string(), truncated: z.boolean() }),
@@ -59,6 +65,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktree.merge',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'repo_not_found', 'git_failed', 'conversation_busy', 'unsaved_work'],
     summary:
       'Brings that into the branch that is checked out in the repository. Unless it succeeds, nothing there is touched.',
     params: one.extend({ message: z.string().min(1).max(10_000).exactOptional().describe('of the commit') }),
@@ -71,6 +80,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktree.discard',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'repo_not_found', 'git_failed', 'conversation_busy', 'unsaved_work'],
     summary:
       'Removes the worktree with its branch; with `force` also work that is nowhere else. Its session can only be read then.',
     params: one.extend({ force: z.boolean().default(false) }),
