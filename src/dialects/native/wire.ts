@@ -262,7 +262,6 @@ export const agentReport = z.object({
     )
     .describe('what it does without a question, by class of tools: no rule can keep it from that'),
 })
-export type AgentReport = z.output<typeof agentReport>
 
 export const agentModel = z.object({
   id: z.string().describe('as `model` of a session'),
@@ -285,4 +284,3 @@ export const examination = z.object({
   status: z.enum(['ok', 'warn', 'error']).describe('the worst of all'),
   checks: z.array(check),
 })
-export type Examination = z.output<typeof examination>
