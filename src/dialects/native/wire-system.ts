@@ -63,3 +63,18 @@ export const mergeOutcome = z.object({
     .describe('what blocks: no branch, uncommitted changes in the way, or a merge or rebase under way'),
   files: z.array(z.string()).readonly().exactOptional().describe('those in conflict, or in the way'),
 })
+export type MergeOutcome = z.output<typeof mergeOutcome>
+
+export const check = z.object({
+  group: z.enum(['machine', 'home', 'configuration', 'daemon', 'agents']),
+  name: z.string().describe('stays the same: `sqlite`, `disk_space`, `agent_claude`'),
+  status: z.enum(['ok', 'warn', 'error', 'skipped']),
+  message: z.string(),
+  fix: z.string().nullable().describe('what to do about it'),
+})
+
+export const examination = z.object({
+  status: z.enum(['ok', 'warn', 'error']).describe('the worst of all'),
+  checks: z.array(check),
+})
+export type Examination = z.output<typeof examination>
