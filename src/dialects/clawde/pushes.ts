@@ -1,6 +1,5 @@
 import type { Event, EventType } from '../../core/event.ts'
 import type { Engine } from '../../core/api.ts'
-import type { Mode } from '../../core/mode.ts'
 import type { Session } from '../../core/session.ts'
 import { modeName, statusChange } from './status.ts'
 
@@ -102,20 +101,15 @@ function modeChanged(
   return push('session.modeChanged', { mode, previousMode, timestamp: new Date(event.at).toISOString() })
 }
 
-/** The mode of a session just before an event; with a filter, the last one that it fits. */
-export function modeBefore(
-  engine: Engine,
-  sessionId: string,
-  seq: number,
-  fits: (mode: Mode) => boolean = () => true,
-): Pick<Session, 'mode' | 'notes'> {
+/** The mode of a session just before an event. */
+function modeBefore(engine: Engine, sessionId: string, seq: number): Pick<Session, 'mode' | 'notes'> {
   const types: EventType[] = ['session.created', 'session.changed']
   const found = engine.events({ sessionId, before: seq, types, limit: 200 }).map(({ event }) => event)
   const modes = found.flatMap((event) => ('mode' in event && event.mode !== undefined ? [event.mode] : []))
   const notes = found.flatMap((event) =>
     event.type === 'session.changed' && event.notes !== undefined ? [event.notes] : [],
   )
-  return { mode: modes.findLast(fits) ?? 'ask', notes: notes.at(-1) ?? {} }
+  return { mode: modes.at(-1) ?? 'ask', notes: notes.at(-1) ?? {} }
 }
 
 function sessionOrNull(engine: Engine, sessionId: string) {

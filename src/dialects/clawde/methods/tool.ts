@@ -45,6 +45,9 @@ async function decide(
 export const toolMethods = [
   method({
     name: 'tool.approve',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound', 'modeViolation'],
     summary: 'Lets a pending tool call go ahead.',
     changes: true,
     params: z.object({
@@ -72,6 +75,9 @@ export const toolMethods = [
   }),
   method({
     name: 'tool.reject',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound'],
     summary: 'Refuses a pending tool call.',
     changes: true,
     params: z.object({
