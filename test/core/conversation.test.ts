@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { conversationAt } from '../../src/core/conversation/reader.ts'
+import { conversationAt, conversationBefore } from '../../src/core/conversation/reader.ts'
 import { emptyConversation, isAtRest, step } from '../../src/core/conversation/conversation.ts'
 import type { Change } from '../../src/core/conversation/item.ts'
 import type { Event, EventBody } from '../../src/core/event.ts'
@@ -274,6 +274,7 @@ describe('with a real session', () => {
     const log = t.engine.events({ sessionId: id, limit: 1000 }).map(({ event }) => event)
     const conversation = emptyConversation()
     for (const event of log) {
+      assert.deepEqual(conversationBefore(t.engine, event), conversation, `before ${event.seq} ${event.type}`)
       step(conversation, event)
       assert.deepEqual(conversationAt(t.engine, id, event), conversation, `after ${event.seq} ${event.type}`)
     }
