@@ -5,5 +5,5 @@ import { mcp } from './mcp/index.ts'
 import { native } from './native/index.ts'
 import { relay } from './relay/index.ts'
 
-/** Every protocol that the daemon listens for. Their settings are read from here, too: an `index.ts` must stay light. */
+/** Every protocol that the daemon listens for. The configuration takes their settings from here. */
 export const DIALECTS = [native, mcp, codecast, humanlayer, clawde, relay] as const

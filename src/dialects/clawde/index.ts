@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
 import { port, whole } from '../setting.ts'
 
 const settings = {
@@ -30,5 +31,5 @@ const settings = {
 export const clawde: Dialect<'clawde', typeof settings> = {
   name: 'clawde',
   settings,
-  open: async (context) => (await import('./open.ts')).open(context),
+  open,
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
 import { port } from '../setting.ts'
 
 const settings = {
@@ -20,5 +21,5 @@ const settings = {
 export const codecast: Dialect<'codecast', typeof settings> = {
   name: 'codecast',
   settings,
-  open: async (context) => (await import('./open.ts')).open(context),
+  open,
 }

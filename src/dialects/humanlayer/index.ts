@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
 import { whole } from '../setting.ts'
 
 const settings = {
@@ -24,5 +25,5 @@ const settings = {
 export const humanlayer: Dialect<'humanlayer', typeof settings> = {
   name: 'humanlayer',
   settings,
-  open: async (context) => (await import('./open.ts')).open(context),
+  open,
 }

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
 
 const settings = {}
 
@@ -6,5 +7,5 @@ const settings = {}
 export const native: Dialect<'native', typeof settings> = {
   name: 'native',
   settings,
-  open: async (context) => (await import('./open.ts')).open(context),
+  open,
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
 import { port, whole } from '../setting.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -27,5 +28,5 @@ const settings = {
 export const relay: Dialect<'relay', typeof settings> = {
   name: 'relay',
   settings,
-  open: async (context) => (await import('./open.ts')).open(context),
+  open,
 }
