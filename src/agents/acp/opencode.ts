@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { SAFE_EFFORTS } from '../effort.ts'
 import { isExecutable } from '../find.ts'
+import { asObject } from '../json.ts'
 import { detectProgram } from './detect.ts'
 import type { AcpProfile } from './profile.ts'
 import { opencodeSignedIn } from './signed-in-opencode.ts'
@@ -85,6 +86,7 @@ export const opencode: AcpProfile = {
   // `server_tool`, and some of its own.
   ofServer: (tool) =>
     /^[\w-]+_[\w-]+$/.test(tool) && !/^(?:external_directory|doom_loop|plan_\w+)$/.test(tool),
+  planIn: ({ rawOutput }) => asObject(asObject(rawOutput).metadata).todos,
   questionOf: ({ parentDir }) => (typeof parentDir === 'string' ? 'ExternalDirectory' : null),
 }
 
