@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { gemini } from '../../src/agents/acp/gemini.ts'
 import { acpTranslator } from '../../src/agents/acp/translator.ts'
 import { claudeTranslator } from '../../src/agents/claude/translator.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { aSession } from '../support/session.ts'
 import { recorded as acpLines, translate as acp } from './acp-recordings.ts'
 import { recorded as claudeLines, translate as claude } from './claude-recordings.ts'
@@ -12,7 +12,7 @@ import { recorded as codexLines, translate as codex } from './codex-recordings.t
 const SIGNS = { pending: '-', active: '>', done: '+' }
 
 /** Each plan that is said, in a line. */
-function plans(outputs: readonly AgentOutput[]): string[] {
+function plans(outputs: readonly DriverOutput[]): string[] {
   return outputs.flatMap((output) =>
     output.type === 'agent.plan'
       ? [output.entries.map(({ text, state }) => `${SIGNS[state]}${text}`).join(' ')]
@@ -20,7 +20,7 @@ function plans(outputs: readonly AgentOutput[]): string[] {
   )
 }
 
-const calls = (outputs: readonly AgentOutput[]) =>
+const calls = (outputs: readonly DriverOutput[]) =>
   outputs.flatMap((output) => (output.type === 'tool.started' ? [output.tool] : []))
 
 describe('the plan of Claude', () => {
@@ -95,7 +95,7 @@ describe('the plan of an agent of the protocol', () => {
   })
 
   /** What is said about these lines, after a recorded conversation. */
-  function after(name: string, lines: unknown[]): AgentOutput[] {
+  function after(name: string, lines: unknown[]): DriverOutput[] {
     const translator = acpTranslator(gemini)
     let state = translator.initial(aSession())
     return [...acpLines(name), ...lines].flatMap((line) => {

@@ -1,7 +1,8 @@
-import type { AgentOutput, PlanEntry } from '../../core/event.ts'
+import type { PlanEntry } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { capped, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { planTold } from '../plan.ts'
 import type { EffortOption } from './effort.ts'
 import { type AcpRequest, type Abilities, type Choices, NO_ABILITIES } from './request.ts'
@@ -113,7 +114,7 @@ export interface HeldCall {
 
 export interface Step {
   state: AcpState
-  outputs: AgentOutput[]
+  outputs: DriverOutput[]
 }
 
 export const MAX_REMEMBERED = 4096
@@ -163,7 +164,7 @@ export function nothing(state: AcpState): Step {
   return { state, outputs: [] }
 }
 
-export function said(state: AcpState, ...outputs: AgentOutput[]): Step {
+export function said(state: AcpState, ...outputs: DriverOutput[]): Step {
   return { state, outputs }
 }
 
@@ -174,7 +175,7 @@ export function andThen(first: Step, next: (state: AcpState) => Step): Step {
 }
 
 /** Something that the driver is to do. */
-export function wish(request: AcpRequest): AgentOutput {
+export function wish(request: AcpRequest): DriverOutput {
   return { type: 'agent.request', request }
 }
 
@@ -196,7 +197,7 @@ export function other(state: AcpState, kind: string, raw: unknown): Step {
   return said(state, { type: 'agent.other', kind: kind.slice(0, 100), raw: capped(raw, MAX_RAW) })
 }
 
-export function warning(code: string, message: string, data: unknown = null): AgentOutput {
+export function warning(code: string, message: string, data: unknown = null): DriverOutput {
   return { type: 'agent.notice', level: 'warning', code, message, data: capped(data, MAX_RAW) }
 }
 

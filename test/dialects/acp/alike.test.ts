@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test'
 import { methods, type ContentBlock } from '@agentclientprotocol/sdk/unstable'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { editorFor, eventually, newSession, type TestEditor } from './support.ts'
+import { editorFor, newSession, type TestEditor } from './support.ts'
+import { until } from '../../support/wait.ts'
 
 let daemon: TestDaemon
 let native: NativeClient
@@ -44,7 +45,7 @@ test('an editor that looks on is shown the same as one that loads the session af
   const sessionId = await newSession(editor, daemon)
   const send = async (content: string) => (await native.call('session.send', { sessionId, content })).turnId
   const isOver = (turnId: string) =>
-    eventually('the end', async () => (await native.call('turn.get', { turnId })).endedAt)
+    until(async () => (await native.call('turn.get', { turnId })).endedAt, 'the end')
 
   await isOver(await send('[[think hm]] [[drip 5 5]]'))
   await send('[[shell make]]')

@@ -7,7 +7,8 @@ import { seqOf } from '../../../src/dialects/loaf/record.ts'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { aQuestion } from '../../support/session.ts'
-import { clientFor, demoSession, eventually, talking, type EventParams } from './support.ts'
+import { clientFor, demoSession, talking, type EventParams } from './support.ts'
+import { until } from '../../support/wait.ts'
 
 const message = (text: string) => ({
   input: [{ type: 'text' as const, text }],
@@ -178,7 +179,7 @@ describe('two clients', () => {
     await client.call('session.steer', { session_id: sessionId, text: '[[say steered]]' })
     const { approvals } = await native.call('approval.list', { sessionId })
     await native.call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
-    await eventually('both turns', () => client.events('session.completed')[1])
+    await until(() => client.events('session.completed')[1], 'both turns')
     await status(
       sessionId,
       'ready',
