@@ -57,7 +57,7 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
 
   function follow({ sessionId, ids }: SendParams, sent: Sent, res: ServerResponse): void {
     const { turnId } = sent
-    const mapper = turnMapper(engine, sessionId, turnId)
+    const mapper = turnMapper(engine, sessionId, turnId, sent.seq - 1)
     bookmarks.opened(turnId)
     const writer = createSseWriter(res, {
       ping: { data: PING, everyMs: pingMs },
