@@ -39,6 +39,7 @@ export function createTurnMapper(options: TurnMapperOptions): TurnMapper {
   const around: Around = { turnId, isOpen, nativeId: () => nativeId ?? options.nativeId() }
 
   function one(event: Event): WireEvent[] {
+    if (event.type === 'message.delta') return partial(event)
     if (event.type === 'agent.init') nativeId = event.nativeId ?? nativeId
     ended = isEnd(event)
     const changes = step((conversation ??= options.conversation()), event)
@@ -73,8 +74,6 @@ function spell(change: Change, event: Event, around: Around): WireEvent[] {
       return change.message.steer
         ? [{ type: 'system', subtype: 'steered', raw: { message: textOf(change.message.content) } }]
         : []
-    case 'grew':
-      return isAnswer(change.message) ? [{ type: 'partial', content: change.piece }] : []
     case 'closed':
       return isAnswer(change.message) ? [{ type: 'text', content: change.message.text }] : []
     case 'call':
@@ -94,6 +93,11 @@ function spell(change: Change, event: Event, around: Around): WireEvent[] {
     default:
       return []
   }
+}
+
+/** A piece is told as it comes: a stream has no need to gather the whole, which comes complete. */
+function partial(event: Event & { type: 'message.delta' }): WireEvent[] {
+  return isAnswer(event) ? [{ type: 'partial', content: event.text }] : []
 }
 
 /** What an agent says about itself, and the end of its session, are no part of a conversation. */
@@ -123,7 +127,7 @@ function isEnd({ type }: Event): boolean {
 }
 
 /** Text of the agent itself: neither its thinking nor what its sub-agents say to it. */
-function isAnswer({ kind, parent }: Message): boolean {
+function isAnswer({ kind, parent }: Pick<Message, 'kind' | 'parent'>): boolean {
   return kind === 'text' && parent === null
 }
 
