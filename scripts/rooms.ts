@@ -1,5 +1,6 @@
 /**
- * Checks the plan of the house: which room may import which, and that no file grows into a second one.
+ * Checks the plan of the house: which room may import which, that no file grows into a second one, and that tests wait
+ * in one way.
  * Run by `npm run lint`; docs/architecture.md says why.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -17,12 +18,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   transports: [],
   access: ['core', 'transports'],
   dialects: ['core', 'transports', 'access'],
-  config: [],
+  config: ['dialects'],
+  door: ['core', 'transports', 'access'],
   system: ['core'],
   signin: ['core'],
   doctor: ['agents', 'config', 'store'],
   cli: ['agents', 'config', 'core', 'dialects', 'doctor', 'system', 'daemon.ts', 'transports', 'signin'],
-  'listeners.ts': ['core', 'dialects', 'transports', 'access', 'config', 'system', 'workspace'],
+  'listeners.ts': ['core', 'dialects', 'access', 'config', 'door', 'system', 'workspace'],
   'daemon.ts': [
     'listeners.ts',
     'core',
@@ -37,6 +39,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'main.ts': ['cli'],
 }
+
+/** Of the rooms with a folder for each of their kind: the file that lists them, and may import them all. */
+const LISTS = ['dialects/list.ts', 'agents/drivers.ts']
 
 const problems: string[] = []
 
@@ -59,24 +64,36 @@ for (const file of ['src', 'test', 'bench', 'scripts', 'web'].flatMap(sources)) 
   if (lines > MAX_LINES) problems.push(`${file}: ${lines} lines; above ${MAX_LINES} it is two files`)
 }
 
+for (const file of sources('test')) {
+  if (file === 'test/support/wait.ts') continue
+  for (const line of pollingLoops(readFileSync(join(ROOT, file), 'utf8')))
+    problems.push(`${file}:${line}: a loop that waits; use until() of test/support/wait.ts`)
+}
+
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exit(1)
 }
 
-/** Dialects do not know each other; agents only share what lies beside their folders, and `drivers.ts` lists them. */
+/** Dialects do not know each other, nor do agents: they share what lies beside their folders. */
 function isForeignFolder(file: string, target: string): boolean {
   const [, room, folder] = file.split('/')
   const [, , other] = target.split('/')
-  if (room === 'dialects') return folder !== other
-  if (room === 'agents')
-    return (
-      other !== folder &&
-      !other!.endsWith('.ts') &&
-      !['host', 'drivers.ts'].includes(folder!) &&
-      other !== 'host'
-    )
-  return false
+  if (room !== 'dialects' && room !== 'agents') return false
+  if (folder === other || other!.endsWith('.ts') || LISTS.includes(`${room}/${folder}`)) return false
+  return room === 'dialects' || (folder !== 'host' && other !== 'host')
+}
+
+/** Lines where a loop begins that sleeps and looks again. One that counts, or goes through a list, only sets a pace. */
+function pollingLoops(text: string): number[] {
+  const lines = text.split('\n')
+  return lines.flatMap((line, index) => {
+    const [, indent] = /^(\s*)(?:while|for) \(/.exec(line) ?? []
+    if (indent === undefined || /\+\+\)| of /.test(line)) return []
+    const length = lines.slice(index + 1).findIndex((next) => next !== '' && !next.startsWith(`${indent} `))
+    const loop = lines.slice(index, index + 1 + length)
+    return loop.some((one) => /await .*\bsetTimeout\b/.test(one)) ? [index + 1] : []
+  })
 }
 
 function roomOf(file: string): string {

@@ -2,9 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { arrival } from '../../test/support/wait.ts'
 import { end, type Workshop } from './workshop.ts'
-
-const READY_MS = 30_000
 
 /** A server in a process of its own. */
 export interface Server {
@@ -25,9 +24,12 @@ export interface BenchDaemon extends Server {
   readonly humanlayer: string
   /** The port for programs that speak to an API. */
   readonly relay: number
-  /** The native listener on WebSocket, and what opens it. */
+  /** The native API on WebSocket, and what opens it. */
   readonly webSocket: string
   readonly token: string
+  /** The port for ClawDE clients, and what opens it. */
+  readonly clawde: number
+  readonly clawdeToken: string
   /** A directory for sessions to be in. */
   readonly project: string
 }
@@ -50,24 +52,27 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     LANG: 'C.UTF-8',
     HOME: home,
     TMPDIR: join(home, 'tmp'),
-    // An agent may be given a home of its own; the token is here all the same.
+    // An agent may be given a home of its own; ClawDE's token is here all the same.
     CLAWD_DATA_DIR: join(home, 'clawd'),
     CORRAL_HOME: join(home, '.corral'),
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',
     ...options.env,
   })
   const { listeners } = JSON.parse(line) as {
-    listeners: Record<'native' | 'native-ws' | 'codecast' | 'humanlayer' | 'relay', string>
+    listeners: Record<'native' | 'corral' | 'codecast' | 'humanlayer' | 'clawde' | 'relay', string>
   }
   return Object.assign(server, {
     port: Number(new URL(listeners.codecast).port),
     socket: listeners.native,
     humanlayer: listeners.humanlayer,
     relay: Number(new URL(listeners.relay).port),
-    webSocket: listeners['native-ws'],
-    token: readFileSync(join(home, 'clawd', 'auth_token'), 'utf8'),
+    webSocket: `${listeners.corral.replace('http', 'ws')}/native`,
+    token: readFileSync(join(home, '.corral', 'token'), 'utf8'),
+    clawde: Number(new URL(listeners.clawde).port),
+    clawdeToken: readFileSync(join(home, 'clawd', 'auth_token'), 'utf8'),
     project,
   })
 }
@@ -141,22 +146,18 @@ async function start(shop: Workshop, args: string[], env: NodeJS.ProcessEnv, cwd
 }
 
 function firstLine(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    let problems = ''
-    const give = (problem: string): void =>
-      reject(new Error(`${child.spawnargs.join(' ')}: ${problem}\n${problems}`))
-    const timer = setTimeout(() => give('not ready in time'), READY_MS)
-    child.once('exit', () => give('ended'))
-    child.stderr!.on('data', (bytes: Buffer) => (problems += bytes.toString()))
-    child.stdout!.on('data', (bytes: Buffer) => {
-      text += bytes.toString()
-      const end = text.indexOf('\n')
-      if (end < 0) return
-      clearTimeout(timer)
-      resolve(text.slice(0, end))
-    })
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let text = ''
+  let problems = ''
+  const about = (problem: string): string => `${child.spawnargs.join(' ')}: ${problem}\n${problems}`
+  child.once('exit', () => reject(new Error(about('ended'))))
+  child.stderr!.on('data', (bytes: Buffer) => (problems += bytes.toString()))
+  child.stdout!.on('data', (bytes: Buffer) => {
+    text += bytes.toString()
+    const end = text.indexOf('\n')
+    if (end >= 0) resolve(text.slice(0, end))
   })
+  return arrival(promise, () => about('is ready'))
 }
 
 /** Where there is no `/proc`, by `ps`; starting that disturbs whatever else is measured. */

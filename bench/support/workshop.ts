@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { arrival } from '../../test/support/wait.ts'
 import { fillLog, type FilledLog } from './fill.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const EXIT_MS = 20_000
 
 /** Where benchmarks get directories and processes; all of it is gone after `close`. */
 export interface Workshop {
@@ -54,9 +55,7 @@ export function openWorkshop(): Workshop {
 /** Ends a process of ours: a daemon ends its agents too. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const gone = once(child, 'exit')
   child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS)
-  await gone
-  clearTimeout(timer)
+  await arrival(gone, `${child.spawnargs.join(' ')} ends`).finally(() => child.kill('SIGKILL'))
 }

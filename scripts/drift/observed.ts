@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentDriver, Translator } from '../../src/agents/agent.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { type Fields, shapeOf, without } from './shape.ts'
 
 /** Everything that was seen of one type of message. */
@@ -46,7 +46,7 @@ function observe(
   into: Observations,
   type: string,
   sample: Sample,
-  step: { state: unknown; outputs: AgentOutput[] },
+  step: { state: unknown; outputs: DriverOutput[] },
 ): void {
   const seen = into.get(type) ?? {
     fields: new Map(),
@@ -94,6 +94,6 @@ export function looksAt(translator: Translator<unknown>, samples: Iterable<Sampl
 }
 
 /** A line that is passed on as it came has not been looked at. */
-function gist({ state, outputs }: { state: unknown; outputs: AgentOutput[] }): unknown {
+function gist({ state, outputs }: { state: unknown; outputs: DriverOutput[] }): unknown {
   return { state, outputs: outputs.map((output) => ({ ...output, raw: null })) }
 }

@@ -1,7 +1,7 @@
 import type { Unasked } from '../core/about.ts'
-import type { AgentOutput } from '../core/event.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
+import type { DriverOutput } from './output.ts'
 import type { SignedIn } from './signed-in.ts'
 
 /** What a machine has of an agent. */
@@ -34,7 +34,7 @@ export interface LaunchPlan {
 export interface Translator<S> {
   initial(session: Session): S
   /** `line` is parsed JSON; what is not JSON never gets here. */
-  step(state: S, line: unknown): { state: S; outputs: AgentOutput[] }
+  step(state: S, line: unknown): { state: S; outputs: DriverOutput[] }
 }
 
 /** What a spare has to be started with, since it cannot be told later. */

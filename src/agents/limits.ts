@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../core/event.ts'
 import type { AgentLimits, LimitWindow } from '../core/limits.ts'
+import type { DriverOutput } from './output.ts'
 
 const MINUTE = 60_000
 
@@ -19,7 +19,7 @@ export function windowOf({ name, usedPercent, lengthMs, resetsAt }: ToldWindow):
 }
 
 /** What is worth saying, given what was said last. */
-export function limitsNews(last: AgentLimits | null, now: AgentLimits): AgentOutput[] {
+export function limitsNews(last: AgentLimits | null, now: AgentLimits): DriverOutput[] {
   const same = now.windows.length === 0 || JSON.stringify(last) === JSON.stringify(now)
   return same ? [] : [{ type: 'limits.told', limits: now }]
 }

@@ -26,9 +26,18 @@ export interface CreateSession {
   origin?: string
 }
 
+/**
+ * What becomes of a message to a session that is busy: it waits; it is refused (`conversation_busy`); it is brought to the turn
+ * that runs, and waits where none does; or the turn that runs is stopped for it, and it is the next one.
+ */
+export const WHEN_BUSY = ['queue', 'refuse', 'steer', 'interrupt'] as const
+export type WhenBusy = (typeof WHEN_BUSY)[number]
+
 export interface SendMessage {
   sessionId: string
   input: Content[]
+  /** `queue` if not given. */
+  busy?: WhenBusy
   /** The same key twice is one message. */
   key?: string
   origin?: string
@@ -47,7 +56,7 @@ export interface SteerTurn {
 
 export interface Interrupt {
   sessionId: string
-  /** Only this one: whatever has begun meanwhile goes on. */
+  /** Only this one, out of the queue if it has not begun: whatever has begun meanwhile goes on. */
   turnId?: string
   /** Also drop what waits in the queue. */
   clearQueue?: boolean
@@ -56,11 +65,15 @@ export interface Interrupt {
 }
 
 /** The same key twice is one wish. */
-export type CompactSession = Pick<SendMessage, 'sessionId' | 'key' | 'origin'>
+export interface CompactSession extends Pick<SendMessage, 'sessionId' | 'key' | 'origin'> {
+  busy?: Exclude<WhenBusy, 'steer'>
+}
 
 export interface ConfigureSession {
   sessionId: string
   mode?: Mode
+  /** In place of a mode: read only from now on, or as it was before it was last read only. */
+  plan?: boolean
   model?: string | null
   effort?: Effort | null
   title?: string | null
@@ -118,12 +131,14 @@ export interface AskHuman {
 /** What became of a message at the moment it was committed. */
 export interface Sent {
   turnId: string
-  /** 0: running now; n: the n-th in the queue. */
+  /** 0: running now, or brought to the turn that runs; n: the n-th in the queue. */
   position: number
-  /** `seq` of its `turn.queued` event: read the turn from just before here. */
+  /** `seq` of its `turn.queued` or `turn.steered` event: read the turn from just before here. */
   seq: number
   /** The key was known: nothing new happened. */
   repeated: boolean
+  /** The turn that it was brought to; if that ends without it, it becomes a turn of its own, `turnId`. */
+  steered?: string
 }
 
 export interface Steered {

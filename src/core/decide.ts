@@ -19,19 +19,46 @@ import { NO_USAGE } from './usage.ts'
 const MAX_ATTEMPTS = 2
 
 export function send(state: Session, turnId: string, message: SendMessage, maxQueue: number): EventBody[] {
+  const { input, key = null, origin = null, busy = 'queue' } = message
+  const why = whyBusy(state)
+  if (why && busy === 'refuse') throw tooBusy(why)
+  if (busy === 'steer' && state.turn && !state.turn.interrupting) {
+    return steer(state, turnId, message, maxQueue)
+  }
   refuseAbove(maxQueue, state.queue.length)
-  const starts = !state.turn && !state.paused && state.queue.length === 0
-  const position = starts ? 0 : state.queue.length + 1
+  const position = why ? state.queue.length + 1 : 0
+  const queued: EventBody = { type: 'turn.queued', turnId, input, key, origin, position }
+  if (!why) return [queued, started(state, turnId)]
+  return busy === 'interrupt' ? insteadOf(state, queued) : [queued]
+}
+
+type WhyBusy = 'paused' | 'turn_running' | 'queue'
+
+/** Why a message cannot begin at once; null: it can. */
+function whyBusy({ paused, turn, queue }: Session): WhyBusy | null {
+  if (paused) return 'paused'
+  if (turn) return 'turn_running'
+  return queue.length > 0 ? 'queue' : null
+}
+
+const BUSY_WORDS: Readonly<Record<WhyBusy, string>> = {
+  paused: 'The session is paused: resume it first',
+  turn_running: 'The session is busy: a turn is running',
+  queue: 'The session is busy: other messages wait',
+}
+
+function tooBusy(reason: WhyBusy): CorralError {
+  return new CorralError('conversation_busy', BUSY_WORDS[reason], { reason })
+}
+
+/** What runs is stopped, and what waits comes after the message. */
+function insteadOf(state: Session, queued: EventBody & { type: 'turn.queued' }): EventBody[] {
+  const { turnId, position } = queued
+  const first = firstPlace(state)
   return [
-    {
-      type: 'turn.queued',
-      turnId,
-      input: message.input,
-      key: message.key ?? null,
-      origin: message.origin ?? null,
-      position,
-    },
-    ...(starts ? [started(state, turnId)] : []),
+    ...(state.turn ? interrupt(state, false) : []),
+    queued,
+    ...(position > first ? [{ type: 'turn.moved' as const, turnId, position: first }] : []),
   ]
 }
 
@@ -98,6 +125,12 @@ export function interrupt(state: Session, clearQueue: boolean, reason?: 'stoppin
   return [...events, { type: 'turn.interrupting', turnId: state.turn.id, ...(reason && { reason }) }]
 }
 
+/** One message, wherever it is: stopped if it runs, taken out of the queue if it waits; what is over stays as it is. */
+export function interruptTurn(state: Session, turnId: string, clearQueue: boolean): EventBody[] {
+  if (state.queue.includes(turnId)) return cancelTurn(state, turnId)
+  return state.turn?.id === turnId ? interrupt(state, clearQueue) : []
+}
+
 export function cancelTurn(state: Session, turnId: string): EventBody[] {
   if (!state.queue.includes(turnId)) throw notWaiting(state, turnId)
   const headed = !state.turn && state.queue[0] === turnId
@@ -107,12 +140,16 @@ export function cancelTurn(state: Session, turnId: string): EventBody[] {
   ]
 }
 
+/** What the last turn ended without belongs together: the first in the queue is one of it, and the others are for that one. */
+function firstPlace({ turn, steers }: Session): number {
+  return !turn && steers.length > 0 ? 2 : 1
+}
+
 /** Position 1 is the next to run; what is beyond the end is the end. */
 export function moveTurn(state: Session, turnId: string, wanted: number): EventBody[] {
   const now = state.queue.indexOf(turnId) + 1
   if (now === 0) throw notWaiting(state, turnId)
-  // What the last turn ended without belongs together: the first in the queue is one of it, and the others are for that one.
-  const first = !state.turn && state.steers.length > 0 ? 2 : 1
+  const first = firstPlace(state)
   if (now < first) {
     throw new CorralError('invalid', 'Other messages are for this one: it stays the next', {
       field: 'turnId',
@@ -132,8 +169,9 @@ export function setPaused(state: Session, paused: boolean): EventBody[] {
 
 export function configure(state: Session, command: ConfigureSession, around: Surroundings): EventBody[] {
   const patch: SessionPatch = {}
-  if (command.mode !== undefined && command.mode !== state.mode) {
-    patch.mode = command.mode
+  const mode = command.plan === undefined ? command.mode : planned(state, command.plan)
+  if (mode !== undefined && mode !== state.mode) {
+    patch.mode = mode
     patch.modeBeforePlan = null
   }
   if (command.model !== undefined && command.model !== state.model) patch.model = command.model
@@ -153,6 +191,11 @@ export function configure(state: Session, command: ConfigureSession, around: Sur
   if (command.rules !== undefined) patch.rules = { ...state.rules, ...command.rules }
   if (Object.keys(patch).length === 0) return []
   return [{ type: 'session.changed', ...patch }, ...settle({ ...state, ...patch }, around)]
+}
+
+function planned(state: Session, plan: boolean): Mode {
+  if (plan || state.mode !== 'plan') return plan ? 'plan' : state.mode
+  return state.modeBeforePlan ?? state.lastFreeMode ?? 'ask'
 }
 
 export function destroy(state: Session): EventBody[] {
@@ -194,11 +237,7 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       return observeMode(state, output.mode)
     case 'turn.ended':
       return state.turn && !isLate(state, output) ? endTurn(state, timed(state, output, around)) : []
-    case 'steer.arrived':
-    case 'barrier.reached':
-    case 'agent.ready':
     case 'models.told':
-    case 'agent.request':
       return []
     default:
       return [output]
@@ -239,8 +278,10 @@ export function modeAfter(state: Session, mode: Mode | null): Mode {
 
 function observeMode(state: Session, observed: Mode | null): EventBody[] {
   const mode = modeAfter(state, observed)
-  if (mode !== state.mode)
-    return [{ type: 'session.changed', mode, modeBeforePlan: mode === 'plan' ? state.mode : null }]
+  if (mode !== state.mode) {
+    const modeBeforePlan = mode === 'plan' ? state.mode : null
+    return [{ type: 'session.changed', reason: 'agent', mode, modeBeforePlan }]
+  }
   if (!isLooser(observed, mode)) return []
   const message = `The agent has left mode ${mode} by itself: nobody agreed to that`
   return [{ type: 'agent.notice', level: 'warning', code: 'mode_left', message, data: { mode: observed } }]
@@ -272,7 +313,7 @@ function endTurn(state: Session, end: Ended): EventBody[] {
         message: `${error.message}; a fresh one begins`,
         data: null,
       },
-      { type: 'session.changed', nativeId: null },
+      { type: 'session.changed', reason: 'agent', nativeId: null },
       { type: 'turn.retried', turnId, reason: error.code },
     ]
   }

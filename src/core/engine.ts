@@ -7,9 +7,10 @@ import { compactMessage } from './compaction.ts'
 import { createDevices } from './device-list.ts'
 import * as decide from './decide.ts'
 import type { Content } from './content.ts'
-import { createDrafts, type Draft } from './draft.ts'
+import { createDirectories } from './directories.ts'
+import { createDrafts } from './draft.ts'
 import { CorralError } from './error.ts'
-import type { EventBody, EventOf, LoggedEvent } from './event.ts'
+import type { EventBody, EventOf, EventType, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { createFeed } from './feed.ts'
 import { createHouse } from './house.ts'
@@ -54,21 +55,22 @@ export interface EngineParts {
 export function createEngine(deps: EngineDeps): EngineParts {
   const { log, catalog, clock, newId } = deps
   const feed = createFeed(log, deps.warn)
-  const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
+  const directories = createDirectories(deps)
+  const drafts = createDrafts({ log, clock, directories, committed })
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const models = createModels(deps)
-  const approvals = createApprovals({ ...deps, drafts, change })
+  const approvals = createApprovals({ ...deps, drafts, directories, change })
   const house = { ...createHouse({ ...deps, drafts }), ...createDevices({ ...deps, drafts }) }
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()
 
-  async function commit(draft: Draft, key?: string): Promise<LoggedEvent[]> {
-    const events = await draft.commit(key)
+  /** All that follows from what has happened follows from the events alone: a command may be gone with its daemon. */
+  function committed(events: LoggedEvent[]): void {
+    feed.publish(events)
     reactor.react(events)
     approvals.mind(events)
-    return events
   }
 
   const existing = (sessionId: string): Session => existingIn(drafts, sessionId)
@@ -78,7 +80,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     const bodies = rule(existing(sessionId))
     const draft = drafts.of(sessionId)
     draft.add(...bodies)
-    return commit(draft)
+    return draft.commit()
   }
 
   /** The same key at the same time is the same call; later, `known` finds it in the log. */
@@ -113,32 +115,50 @@ export function createEngine(deps: EngineDeps): EngineParts {
     const draft = drafts.of(id)
     draft.add({ type: 'session.created', ...body })
     const { state } = draft
-    await commit(draft, key)
+    await draft.commit(key)
     return state
   }
 
+  /** What became of the message that came with this key before. */
+  function sentBefore({ sessionId, key, busy }: SendMessage): Sent | null {
+    if (key === undefined) return null
+    const turn = log.turnByKey(sessionId, key)
+    if (turn) return { turnId: turn.id, position: placeOf(turn.id, sessionId), seq: turn.seq, repeated: true }
+    const steered = busy === 'steer' ? steerByKey(log, sessionId, key) : null
+    return steered && asSent({ ...steered, repeated: true })
+  }
+
+  function placeOf(turnId: string, sessionId: string): number {
+    const { turn, queue } = existing(sessionId)
+    return turn?.id === turnId ? 0 : queue.indexOf(turnId) + 1
+  }
+
   async function send(command: SendMessage): Promise<Sent> {
-    const { sessionId } = command
-    const state = existing(sessionId)
-    const mark = (turnId: string, seq: number): Write[] =>
-      command.bookmark === undefined
+    const { sessionId, bookmark: owner, input } = command
+    const { agent } = existing(sessionId)
+    const mark = ({ turnId, seq, steered }: Sent): Write[] =>
+      owner === undefined || steered !== undefined
         ? []
-        : [{ op: 'bookmark', bookmark: { owner: command.bookmark, sessionId, turnId, seq: seq - 1 } }]
-    const known = command.key === undefined ? null : log.turnByKey(sessionId, command.key)
+        : [{ op: 'bookmark', bookmark: { owner, sessionId, turnId, seq: seq - 1 } }]
+    const known = sentBefore(command)
     if (known) {
-      const position = state.turn?.id === known.id ? 0 : state.queue.indexOf(known.id) + 1
-      await log.append({ events: [], writes: mark(known.id, known.seq) })
-      return { turnId: known.id, position, seq: known.seq, repeated: true }
+      await log.append({ events: [], writes: mark(known) })
+      return known
     }
     refuseWhenClosing()
-    mustHear(state.agent, command.input)
+    mustHear(agent, input)
     const turnId = newId()
     const bodies = decide.send(existing(sessionId), turnId, command, deps.maxQueue)
+    const steered = bodies.find((body) => body.type === 'turn.steered')
+    if (steered) needs(catalog, agent, 'steer')
     const draft = drafts.of(sessionId)
-    const seq = draft.add(...bodies)
-    draft.write(...mark(turnId, seq))
-    await commit(draft)
-    return { turnId, position: (bodies[0] as EventOf<'turn.queued'>).position, seq, repeated: false }
+    const seq = draft.add(...bodies) + bodies.findIndex(({ type }) => ADMITTED.includes(type))
+    const sent: Sent = steered
+      ? asSent({ steerId: turnId, turnId: steered.turnId, seq, repeated: false })
+      : { turnId, position: placeOf(turnId, sessionId), seq, repeated: false }
+    draft.write(...mark(sent))
+    await draft.commit()
+    return sent
   }
 
   /** What an agent cannot be told is refused before anything is written down. */
@@ -170,7 +190,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     const draft = drafts.of(sessionId)
     const bodies = decide.steer(draft.state, steerId, command, deps.maxQueue)
     const seq = draft.add(...bodies)
-    await commit(draft)
+    await draft.commit()
     return { steerId, turnId: (bodies[0] as EventOf<'turn.steered'>).turnId, seq, repeated: false }
   }
 
@@ -233,10 +253,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
       return engine.send({ ...command, input: compactMessage() })
     },
     async interrupt({ sessionId, turnId, clearQueue = false, reason }) {
-      const events = await change(sessionId, (state) => {
-        const isOver = turnId !== undefined && state.turn?.id !== turnId
-        return isOver ? [] : decide.interrupt(state, clearQueue, reason)
-      })
+      const events = await change(sessionId, (state) =>
+        turnId === undefined
+          ? decide.interrupt(state, clearQueue, reason)
+          : decide.interruptTurn(state, turnId, clearQueue),
+      )
       const cancelled = events.flatMap(({ event }) => (event.type === 'turn.cancelled' ? [event.turnId] : []))
       return { interrupted: events.some(({ type }) => type === 'turn.interrupting'), cancelled }
     },
@@ -258,21 +279,17 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const draft = drafts.of(sessionId)
       draft.add(...decide.setPaused(draft.state, false))
       draft.add(...decide.advance(draft.state))
-      await commit(draft)
+      await draft.commit()
       return existing(sessionId)
     },
     async configure(command) {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
       if (command.effort) needs(catalog, agent, 'effort')
-      if (command.mode !== undefined) needs(catalog, agent, 'setMode')
+      if (command.mode !== undefined || command.plan !== undefined) needs(catalog, agent, 'setMode')
       if (command.nativeId) needs(catalog, agent, 'resume')
-      const events = await change(command.sessionId, (state) =>
-        decide.configure(state, command, approvals.around(state)),
-      )
-      const session = existing(command.sessionId)
-      if (events.length > 0) reactor.configured(session, command)
-      return session
+      await change(command.sessionId, (state) => decide.configure(state, command, approvals.around(state)))
+      return existing(command.sessionId)
     },
     fork: (command) =>
       newOnce(command.key, async () => {
@@ -296,7 +313,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const draft = drafts.of(sessionId)
       draft.abortOpenMessages()
       draft.add(...decide.destroy(draft.state))
-      await commit(draft)
+      await draft.commit()
       await reactor.ended(sessionId)
     },
     async answerCall({ sessionId, callId, result }) {
@@ -321,11 +338,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
   return {
     engine,
-    sink: createSink({ log, drafts, commit, catalog, around: approvals.around }),
+    sink: createSink({ log, drafts, catalog, around: approvals.around }),
     peek: drafts.peek,
     async start(host) {
       await reactor.start(host)
-      approvals.start()
+      await approvals.start()
       models.start(host)
     },
     stopping() {
@@ -335,6 +352,13 @@ export function createEngine(deps: EngineDeps): EngineParts {
       reactor.hold()
     },
   }
+}
+
+/** A message has become an event. */
+const ADMITTED: readonly EventType[] = ['turn.queued', 'turn.steered']
+
+function asSent({ steerId, turnId, seq, repeated }: Steered): Sent {
+  return { turnId: steerId, position: 0, seq, repeated, steered: turnId }
 }
 
 function needs(catalog: AgentCatalog, agent: string, capability: keyof Capabilities): void {

@@ -95,7 +95,7 @@ export type AgentFact =
   /** A line that no translator knows, kept as it came. */
   | { type: 'agent.other'; kind: string; raw: unknown }
 
-/** What a translator may say: facts for the log, and signals for the engine. */
+/** What agents say that the engine makes events of, in the light of what their session is doing. */
 export type AgentSignal =
   /** The agent works on a message of ours and does not say on which: the turn that runs is accepted. */
   | { type: 'turn.begun' }
@@ -116,19 +116,12 @@ export type AgentSignal =
   | { type: 'limits.told'; limits: AgentLimits }
   /** The agent changed its own mode (a plan was agreed to, say); null: to one that Corral has nothing like. */
   | { type: 'mode.observed'; mode: Mode | null }
-  /** Everything written to stdin before the barrier of this id has been read. */
-  | { type: 'barrier.reached'; id: string }
-  /** The conversation is open and messages may come, or it cannot be opened. */
-  | { type: 'agent.ready'; problem: Failure | null }
-  /** The agent has read a steer: it need not be written again while the turn runs. */
-  | { type: 'steer.arrived'; steerId: string }
   /** A steer is part of the running turn from here on. */
   | { type: 'steer.taken'; steerId: string }
   /** The models that it offers. */
   | { type: 'models.told'; models: AgentModel[] }
-  /** The agent's protocol wants an answer that is no human's business; its driver gives it. */
-  | { type: 'agent.request'; request: unknown }
 
+/** What a host tells the engine of an agent. */
 export type AgentOutput = AgentFact | AgentSignal
 
 export interface SessionPatch {
@@ -146,7 +139,12 @@ export interface SessionPatch {
 }
 
 /** What belongs to no session. */
-export type HouseEvent = { type: 'daemon.renamed'; name: string } | ProjectEvent | DeviceEvent
+export type HouseEvent =
+  | { type: 'daemon.renamed'; name: string }
+  /** The rules that hold in this directory and below, from here on. */
+  | { type: 'directory.changed'; path: string; rules: Rules }
+  | ProjectEvent
+  | DeviceEvent
 
 export type EventBody =
   | AgentFact
@@ -167,8 +165,8 @@ export type EventBody =
       origin: string | null
       rules: Rules
     }
-  /** `reason`: it was not asked for; time has run out. */
-  | ({ type: 'session.changed'; reason?: 'expired' } & SessionPatch)
+  /** `reason`: it was not asked for; time has run out, or the agent has done it by itself and need not be told. */
+  | ({ type: 'session.changed'; reason?: 'expired' | 'agent' } & SessionPatch)
   /** Derived from the rest, published exactly once per change; with how the last turn that is over ended. */
   | { type: 'session.status'; status: SessionStatus; previous: SessionStatus; outcome: Outcome | null }
   | { type: 'session.destroyed' }

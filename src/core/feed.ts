@@ -59,13 +59,20 @@ export function createFeed(
   }
 
   function giveUp(subscriber: Subscriber, error: unknown): void {
-    subscriber.closed = true
+    leave(subscriber)
     warn('a reader of the log broke and was closed', error)
     try {
       subscriber.failed?.(error)
     } catch (again) {
       warn('telling a reader that it was closed', again)
     }
+  }
+
+  function leave(subscriber: Subscriber): void {
+    subscriber.closed = true
+    const { sessionId } = subscriber
+    const home = sessionId === undefined ? ofAll : bySession.get(sessionId)
+    if (home?.delete(subscriber) && home.size === 0 && sessionId !== undefined) bySession.delete(sessionId)
   }
 
   function catchUp(subscriber: Subscriber): void {
@@ -126,11 +133,7 @@ export function createFeed(
           return subscriber.cursor
         },
         resume: () => void setImmediate(catchUp, subscriber),
-        close() {
-          subscriber.closed = true
-          if (!home.delete(subscriber)) return
-          if (sessionId !== undefined && home.size === 0) bySession.delete(sessionId)
-        },
+        close: () => leave(subscriber),
       }
     },
   }

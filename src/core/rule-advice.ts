@@ -41,7 +41,7 @@ function lineAdvice(rule: string): string[] {
 /** Nobody is asked about it, so nobody can say no. */
 function silences(rule: string, agents: readonly Held[]): string[] {
   const { name, pattern } = parseRule(rule)
-  const silent = classNamed(name)
+  const silent = classNamed(name) ?? (name.startsWith('mcp__') ? 'mcp' : null)
   if (silent === null) return []
   return agents.flatMap(({ title, unasked }) => {
     const silence = unasked[silent]

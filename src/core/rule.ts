@@ -6,6 +6,7 @@ import {
   exactly,
   fits,
   hasStar,
+  HOLE,
   inPieces,
   mentions,
   parseRule,
@@ -112,7 +113,7 @@ function denialBy({ name, pattern }: Rule, call: Call, rule: string): string | n
     return `Not allowed here (rule ${rule} may apply: the request does not say all that it is about).`
   if (call.class === 'shell') return deniedCommand(pattern, call, rule)
   const named = textsOf(call).flat()
-  return named.some((text) => fits(fromHere(pattern), text)) ? refused : null
+  return named.some((text) => couldFit(piecesOf(fromHere(pattern)), text)) ? refused : null
 }
 
 function deniedCommand(pattern: string, call: Call, rule: string): string | null {
@@ -156,6 +157,8 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
   return commands.every(({ plain: bare, source }) => bare && wanted.some((one) => inPieces(one, source)))
 }
 
+const isHost = (address: string): boolean => /^[\w+.-]+:\/\/[^/?#]+$/.test(address)
+
 /** `./src/*` is `src/*`. */
 function fromHere(pattern: string): string {
   return pattern.replace(/^(?:\.\/)+/, '')
@@ -163,7 +166,9 @@ function fromHere(pattern: string): string {
 
 /** Each subject in the ways in which a rule may name it: a path in full, and as seen from the session's directory. */
 function textsOf({ class: kind, subjects, cwd }: Call): string[][] {
-  if (kind === 'fetch') return subjects.map((text) => [text])
+  // An address without a path stands for all that is there.
+  if (kind === 'fetch')
+    return subjects.map((text) => (isHost(text) ? [text, `${text}/`, `${text}/${HOLE}`] : [text]))
   return subjects.map((text) => {
     const path = straight(text.startsWith('/') ? text : `${cwd}/${text}`)
     const named = kind === 'edit' || kind === 'read' || hasDetour(text) ? [] : [text]

@@ -7,7 +7,7 @@ import { createPen } from './pen.ts'
 import { createReader } from './reader.ts'
 import { migrate } from './schema.ts'
 import type { EventRow } from './statements.ts'
-import type { WriterAnswer } from './writing.ts'
+import type { WriterAnswer, WriterRequest } from './writing.ts'
 
 export interface LogOptions {
   path: string
@@ -37,41 +37,46 @@ export function openLog(options: LogOptions): Log {
 
   const pen = createPen(options.path, options.warn)
   const oldest = db.prepare('SELECT min(seq) AS seq FROM events')
+  const line: (() => Promise<void>)[] = []
   let gathered: Batch = { events: [], writes: [] }
   let waiters: Waiter[] = []
   let busy = false
-  let scheduled = false
 
-  function flush(): void {
-    scheduled = false
-    if (busy || waiters.length === 0) return
+  /** Whoever wants the pen stands in line for it; what is appended meanwhile joins the batch that stands there already. */
+  function enter(job: () => Promise<void>): void {
+    line.push(job)
+    serveNext()
+  }
+
+  function serveNext(): void {
+    const job = busy ? undefined : line.shift()
+    if (!job) return
+    busy = true
+    void job().then(() => {
+      busy = false
+      serveNext()
+    })
+  }
+
+  async function commit(): Promise<void> {
+    await Promise.resolve() // whatever else this turn of the event loop appends is in the same batch
     const { events, writes } = gathered
     const waiting = waiters
     gathered = { events: [], writes: [] }
     waiters = []
-    busy = true
-    void pen.write({ events: events.map(rowOf), writes }).then(({ error }) => {
-      busy = false
-      // A thread that died may have committed before it could say so.
-      const committed =
-        !error || (error.code === 'thread' && events.length > 0 && lastSeq(db) >= events.at(-1)!.seq)
-      if (!committed) return fail(waiting, error.message)
-      head = events.at(-1)?.seq ?? head
-      for (const waiter of waiting) waiter.resolve()
-      flush()
-    })
+    if (waiting.length === 0) return
+    const { error } = await pen.write({ events: events.map(rowOf), writes })
+    // A thread that died may have committed before it could say so.
+    const committed =
+      !error || (error.code === 'thread' && events.length > 0 && lastSeq(db) >= events.at(-1)!.seq)
+    if (!committed) return fail(waiting, error.message)
+    head = events.at(-1)?.seq ?? head
+    for (const waiter of waiting) waiter.resolve()
   }
 
-  /** For what is no batch: waits its turn, and holds up the batches behind it. */
-  async function quietly(work: () => Promise<WriterAnswer>): Promise<WriterAnswer> {
-    while (busy) await new Promise((resolve) => setImmediate(resolve))
-    busy = true
-    try {
-      return await work()
-    } finally {
-      busy = false
-      flush()
-    }
+  /** For what is no batch. */
+  function inLine(request: WriterRequest): Promise<WriterAnswer> {
+    return new Promise((resolve) => enter(() => pen.write(request).then(resolve)))
   }
 
   /** What was gathered since stands on the failed batch: all of it is refused together. */
@@ -99,20 +104,19 @@ export function openLog(options: LogOptions): Log {
     append(batch) {
       for (const event of batch.events) gathered.events.push(event)
       for (const write of batch.writes) gathered.writes.push(write)
-      if (!scheduled && !busy) {
-        scheduled = true
-        queueMicrotask(flush)
-      }
-      return new Promise((resolve, reject) => waiters.push({ resolve, reject }))
+      const first = waiters.length === 0
+      const committed = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
+      if (first) enter(commit)
+      return committed
     },
     async retain(request) {
-      const { error, removed } = await quietly(() => pen.write({ retain: request }))
+      const { error, removed } = await inLine({ retain: request })
       if (error) throw new CorralError('storage', `Old events cannot be removed: ${error.message}`)
       return removed ?? 0
     },
     async close(clean) {
       if (clean) {
-        const { error } = await quietly(() => pen.write({ note: { clean: 'yes' } }))
+        const { error } = await inLine({ note: { clean: 'yes' } })
         if (error) options.warn(`closing the log: ${error.message}`)
       }
       await pen.close()

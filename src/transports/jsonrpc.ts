@@ -7,15 +7,10 @@ const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
 const INTERNAL_ERROR = -32603
 
-/** One operation, as data. The handler is called as soon as its request is read, so requests start in order. */
-export interface Method<C, P extends z.ZodType = z.ZodType> {
-  name: string
-  summary: string
-  params: P
-  /** What it answers; for documentation, types and conformance tests, not checked at run time. */
-  result: z.ZodType
-  /** Returns `Streaming`: something follows the answer. */
-  streaming?: boolean
+/** What can be called. The handler is called as soon as its request is read, so requests start in order. */
+export interface Callable<C, P extends z.ZodType = z.ZodType> {
+  readonly name: string
+  readonly params: P
   handler(params: z.output<P>, context: C): unknown
 }
 
@@ -55,8 +50,13 @@ export interface Dispatcher<C> {
   dispatch(message: Buffer | string, context: C, reply: (json: string | null) => void): void
 }
 
-export interface DispatcherOptions<C> {
-  methods: readonly Method<C>[]
+export interface DispatcherOptions<C, M extends Callable<C>> {
+  methods: readonly M[]
+  /** Throws when the caller may not. */
+  admit?(method: M, context: C): void
+  /** Throws when the result is not what the method promises. */
+  verifyResult?(method: M, value: unknown): void
+  verifyError?(method: M, thrown: unknown): unknown
   /** Whatever a handler threw, in the dialect's own codes. */
   mapError(thrown: unknown): RpcError
   /** The error for parameters that the schema refuses; `field` is the first one, dotted. */
@@ -70,7 +70,9 @@ export interface InvalidParams {
   issues: readonly { field: string; problem: string }[]
 }
 
-export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
+export function createDispatcher<C, M extends Callable<C> = Callable<C>>(
+  options: DispatcherOptions<C, M>,
+): Dispatcher<C> {
   const methods = new Map(options.methods.map((method) => [method.name, method]))
   const invalidParams = options.invalidParams ?? defaultInvalidParams
 
@@ -82,11 +84,13 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     }
   }
 
-  function call(method: Method<C>, params: unknown, context: C, done: (member: string) => void): void {
-    const fail = (thrown: unknown): void => done(errorMember(mapped(thrown)))
+  function call(method: M, params: unknown, context: C, done: (member: string) => void): void {
+    const fail = (thrown: unknown): void =>
+      done(errorMember(mapped(options.verifyError?.(method, thrown) ?? thrown)))
     const succeed = (value: unknown): void => {
       let member: string
       try {
+        options.verifyResult?.(method, value)
         member = resultMember(value instanceof Streaming ? value.result : value)
       } catch (error) {
         return fail(error)
@@ -98,6 +102,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     try {
       const parsed = method.params.safeParse(params ?? {})
       if (!parsed.success) return done(errorMember(invalidParams(describe(method.name, parsed.error))))
+      options.admit?.(method, context)
       value = method.handler(parsed.data, context)
     } catch (error) {
       return fail(error)

@@ -6,7 +6,8 @@ import { test, type TestContext } from 'node:test'
 import { tokenAccess } from '../../src/access/first-message.ts'
 import { openSecret } from '../../src/access/secret.ts'
 import type { WebSocketOptions } from '../../src/transports/websocket.ts'
-import { echo, eventually, knock, listen, open, type Client } from '../transports/websocket-support.ts'
+import { echo, knock, listen, open, type Client } from '../transports/websocket-support.ts'
+import { until } from '../support/wait.ts'
 
 const CODE = -32004
 
@@ -102,7 +103,7 @@ test('a thousand wrong tokens come to nothing, and the right one still works', a
     )
   }
   assert.equal(accepted(), 0)
-  await eventually(() => sockets.connections === 0, 'all are gone')
+  await until(() => sockets.connections === 0, 'all are gone')
   assert.equal(await knock(url, { authorization: `Bearer ${token}` }), 0)
 })
 

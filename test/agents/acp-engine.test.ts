@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { engineWith, say, scripted, sessionOf } from '../support/acp.ts'
 import { startEngine } from '../support/engine.ts'
+import { askUntil, until } from '../support/wait.ts'
 
 test('an agent from the configuration is opened, asked and ended', async (t) => {
   const engine = await engineWith(t)
@@ -132,18 +133,15 @@ test('runs commands, and what it forgets ends with it', async (t) => {
   const { terminalId } = JSON.parse(await say(engine, sessionId, ['terminal/create', { command }])) as {
     terminalId: string
   }
-  let output = ''
-  for (let tries = 0; tries < 100 && !output.includes(sessionId); tries++) {
-    output = await say(engine, sessionId, ['terminal/output', { terminalId }])
-  }
-  assert.match(output, new RegExp(sessionId))
+  await askUntil(
+    () => say(engine, sessionId, ['terminal/output', { terminalId }]),
+    (output) => output.includes(sessionId),
+    'the command has said which session it is for',
+  )
   const pid = Number(readFileSync(pidFile, 'utf8'))
   await engine.engine.destroy(sessionId)
   await engine.event('agent.exited', { sessionId })
-  for (let tries = 0; tries < 2000 && existsSync(`/proc/${pid}/cmdline`); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  assert.ok(!isRunning(pid))
+  await until(() => !isRunning(pid), 'the command has ended')
 })
 
 function isRunning(pid: number): boolean {

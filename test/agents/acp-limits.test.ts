@@ -7,6 +7,7 @@ import { startTime } from '../../src/agents/host/process.ts'
 import type { Event } from '../../src/core/event.ts'
 import { engineWith, say, saidIn, scripted, sessionOf } from '../support/acp.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
+import { until } from '../support/wait.ts'
 
 const only = <T extends Event['type']>(events: Event[], type: T) =>
   events.filter((event): event is Extract<Event, { type: T }> => event.type === type)
@@ -29,20 +30,14 @@ async function sleeping(t: TestEngine, sessionId: string): Promise<number> {
   const { terminalId } = JSON.parse(await say(t, sessionId, ['terminal/create', { command }])) as {
     terminalId: string
   }
-  for (let tries = 0; tries < 200; tries++) {
+  return until(async () => {
     const said = await say(t, sessionId, ['terminal/output', { terminalId }])
     const { output } = JSON.parse(said) as { output: string }
-    if (output.endsWith('\n')) return Number(output)
-  }
-  throw new Error('it has not said its pid')
+    return output.endsWith('\n') && Number(output)
+  }, 'it has said its pid')
 }
 
-async function gone(pid: number): Promise<void> {
-  for (let tries = 0; startTime(pid) !== null; tries++) {
-    assert.ok(tries < 2000, `process ${pid} is still there`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
+const gone = (pid: number) => until(() => startTime(pid) === null, `process ${pid} is gone`)
 
 test('a terminal ends with the agent that had to make room, and with its session', async (t) => {
   const engine = await engineWith(t, [], { idleMs: 2000 })

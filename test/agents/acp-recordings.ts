@@ -5,7 +5,7 @@ import { gemini } from '../../src/agents/acp/gemini.ts'
 import { opencode } from '../../src/agents/acp/opencode.ts'
 import { type AcpProfile, modeOf } from '../../src/agents/acp/profile.ts'
 import { acpTranslator } from '../../src/agents/acp/translator.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 
 interface Message {
   id?: number | string
@@ -90,7 +90,7 @@ function ourId(profile: AcpProfile, { method, params = {} }: Message, turn: stri
   }
 }
 
-export function translate(name: string, lines: unknown[] = recorded(name)): AgentOutput[][] {
+export function translate(name: string, lines: unknown[] = recorded(name)): DriverOutput[][] {
   const translator = acpTranslator(profileOf(name))
   let state = translator.initial(aSession())
   return lines.map((line) => {
@@ -101,7 +101,7 @@ export function translate(name: string, lines: unknown[] = recorded(name)): Agen
 }
 
 /** One short line for each output, to read a whole turn at a glance. */
-export function story(outputs: AgentOutput[]): string[] {
+export function story(outputs: DriverOutput[]): string[] {
   return outputs.map((it) => {
     switch (it.type) {
       case 'turn.accepted':
@@ -138,5 +138,5 @@ export function story(outputs: AgentOutput[]): string[] {
   })
 }
 
-export const only = <T extends AgentOutput['type']>(outputs: AgentOutput[], type: T) =>
-  outputs.filter((it): it is Extract<AgentOutput, { type: T }> => it.type === type)
+export const only = <T extends DriverOutput['type']>(outputs: DriverOutput[], type: T) =>
+  outputs.filter((it): it is Extract<DriverOutput, { type: T }> => it.type === type)

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aboutCall } from '../../src/agents/acp/about.ts'
 import { gemini } from '../../src/agents/acp/gemini.ts'
 import { opencode } from '../../src/agents/acp/opencode.ts'
+import { asked } from '../../src/agents/acp/permission.ts'
 import type { AcpProfile } from '../../src/agents/acp/profile.ts'
+import { initialState } from '../../src/agents/acp/state.ts'
 import { merged, newCall } from '../../src/agents/acp/tool.ts'
 import { engineWith, say, sessionOf } from '../support/acp.ts'
+import { aSession } from '../support/session.ts'
 import { HARMLESS, PUSHES } from '../support/spellings.ts'
 
 const OPTIONS = [
@@ -66,12 +68,38 @@ test('every file that it names counts, wherever it names it', async (t) => {
     assert.match(await say(engine, sessionId, asking(one)), /"yes"/, JSON.stringify(one))
 })
 
-test('a tool of an MCP server is one whatever the agent calls it', () => {
-  const classOf = (profile: AcpProfile, id: string, title: string, rawInput = {}): string =>
-    aboutCall(profile, merged(newCall(id), { title, kind: 'other' }), rawInput).class
-  assert.equal(classOf(gemini, 'mcp_files_read__fc_1', 'read'), 'mcp')
-  assert.equal(classOf(gemini, 'save_memory__fc_1', 'remember'), 'other')
-  assert.equal(classOf(opencode, 'call_1', 'files_read'), 'mcp')
-  assert.equal(classOf(opencode, 'call_1', 'doom_loop'), 'other')
-  assert.equal(classOf(opencode, 'call_1', 'todowrite'), 'other')
+/** A question in the words of a real agent, and what it said of the call before: its name here, its class, and whether it edits. */
+function understood(profile: AcpProfile, told: object, before: object = told): unknown[] {
+  const toolCall = { toolCallId: 'call_1', kind: 'other', status: 'pending', locations: [], ...told }
+  const known = merged(newCall(toolCall.toolCallId), { ...before })
+  const state = { ...initialState(aSession()), turnId: 't', calls: [known] }
+  const { outputs } = asked(profile, state, { id: 0, params: { toolCall, options: OPTIONS } })
+  const { approval } = outputs.find((one) => one.type === 'approval.asked')!
+  return [approval.tool, approval.about!.class, approval.edits]
+}
+
+test('a tool of an MCP server is one whatever Gemini CLI calls it', () => {
+  const ask = (toolCallId: string, title: string) => understood(gemini, { toolCallId, title })
+  assert.deepEqual(ask('mcp_files_read__fc_1', 'read (files MCP Server)'), ['mcp_files_read', 'mcp', false])
+  for (const name of ['mcp_my-files_write', 'mcp_my.files_write', 'mcp_a__b_write', 'mcp_web_fetch'])
+    assert.deepEqual(ask(`${name}__synth_1_2`, 'write (MCP Server)'), [name, 'mcp', false])
+  assert.deepEqual(ask('save_memory__fc_1', 'remember'), ['save_memory', 'other', false])
+})
+
+test('OpenCode asks about a tool of a server by its name alone, and about its own tools in more words', () => {
+  const server = (title: string, kind = 'other') => understood(opencode, { title, kind, rawInput: {} })
+  for (const name of ['files_read', 'my-files_write', 'web_fetch', 'plan_make', 'context7_get_library_docs'])
+    assert.deepEqual(server(name), [name, 'mcp', false])
+  // It takes some for its own, by their names.
+  assert.deepEqual(server('apply_patch', 'edit'), ['apply_patch', 'mcp', false])
+  assert.deepEqual(server('context7_get_library_docs', 'search'), ['context7_get_library_docs', 'mcp', false])
+  const own = (title: string, rawInput: object, kind?: string) =>
+    understood(opencode, { title, rawInput }, { kind })
+  assert.deepEqual(own('my_tool', { path: '/x' }), ['my_tool', 'other', false])
+  assert.deepEqual(own('doom_loop', { tool: 'bash', input: {} }), ['doom_loop', 'other', false])
+  assert.deepEqual(own('git_push', { query: 'git_push', provider: 'exa' }), ['WebSearch', 'search', false])
+  const outside = { filepath: '/etc/hostname', parentDir: '/etc' }
+  assert.deepEqual(own('/etc', outside, 'read'), ['ExternalDirectory', 'read', false])
+  assert.deepEqual(own('/etc', outside, 'edit'), ['ExternalDirectory', 'edit', false])
+  assert.deepEqual(server('todowrite'), ['todowrite', 'other', false])
 })

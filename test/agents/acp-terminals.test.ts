@@ -8,6 +8,7 @@ import { createTerminals } from '../../src/agents/acp/terminals.ts'
 import { startTime } from '../../src/agents/host/process.ts'
 import type { Session } from '../../src/core/session.ts'
 import { aSession } from '../support/session.ts'
+import { until } from '../support/wait.ts'
 
 const terminals = createTerminals()
 let root: string
@@ -44,20 +45,14 @@ async function finished(params: Record<string, unknown>): Promise<Output> {
 }
 
 /** The pid that a command has written, once it has. */
-async function pidIn(terminalId: string): Promise<number> {
-  for (;;) {
+function pidIn(terminalId: string): Promise<number> {
+  return until(async () => {
     const { output } = await outputOf(terminalId)
-    if (output.endsWith('\n')) return Number(output)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+    return output.endsWith('\n') && Number(output)
+  }, 'it has written its pid')
 }
 
-async function gone(pid: number): Promise<void> {
-  for (let tries = 0; startTime(pid) !== null; tries++) {
-    assert.ok(tries < 1000, `process ${pid} is still there`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
+const gone = (pid: number) => until(() => startTime(pid) === null, `process ${pid} is gone`)
 
 test('runs a program with its arguments, in the directory and the environment that it is given', async () => {
   const script = 'process.stdout.write([process.cwd(), process.env.X, process.argv[1]].join(" "))'

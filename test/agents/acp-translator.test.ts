@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gemini } from '../../src/agents/acp/gemini.ts'
 import { acpTranslator } from '../../src/agents/acp/translator.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { NAMES, only, recorded, story, translate } from './acp-recordings.ts'
 
 const COMMAND = 'echo hello-from-tool > tool-out.txt; cat tool-out.txt'
@@ -246,7 +246,7 @@ test('read again from the first line of a turn, it makes the same outputs', () =
 })
 
 /** Prices are told for the whole conversation: what it had cost before is not known after a restart. */
-function withoutCost(output: AgentOutput): AgentOutput {
+function withoutCost(output: DriverOutput): DriverOutput {
   return output.type === 'turn.ended' ? { ...output, usage: { ...output.usage, costUsd: null } } : output
 }
 

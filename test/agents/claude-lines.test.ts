@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claudeTranslator } from '../../src/agents/claude/translator.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { NAMES, only, recorded, story, translate } from './claude-recordings.ts'
 
 const failed = (line: object, ...before: unknown[]) =>
@@ -207,7 +207,7 @@ test('a recording read again from the start, or from a state that was stored, gi
     const lines = recorded(name)
     const whole = translate(lines)
     let state = claudeTranslator.initial()
-    const before: AgentOutput[] = []
+    const before: DriverOutput[] = []
     for (const [index, line] of lines.entries()) {
       const stored = JSON.parse(JSON.stringify(state)) as typeof state
       assert.deepEqual([...before, ...translate(lines.slice(index), stored)], whole, `${name} at ${index}`)

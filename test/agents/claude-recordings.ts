@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { claudeTranslator } from '../../src/agents/claude/translator.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 
 type Recorded = { proc: number; dir: string; m: unknown }
 const FOLDER = new URL('../recordings/claude/', import.meta.url)
@@ -18,7 +18,7 @@ export function recorded(name: string, proc = 1): unknown[] {
   return lines.filter((line) => line.proc === proc && line.dir === 'out').map((line) => line.m)
 }
 
-export function translate(lines: unknown[], from = claudeTranslator.initial()): AgentOutput[] {
+export function translate(lines: unknown[], from = claudeTranslator.initial()): DriverOutput[] {
   let state = from
   return lines.flatMap((line) => {
     const step = claudeTranslator.step(state, line)
@@ -28,7 +28,7 @@ export function translate(lines: unknown[], from = claudeTranslator.initial()): 
 }
 
 /** One short line for each output, to read a whole turn at a glance. */
-export function story(outputs: AgentOutput[]): string[] {
+export function story(outputs: DriverOutput[]): string[] {
   return outputs.map((it) => {
     switch (it.type) {
       case 'turn.accepted':
@@ -62,5 +62,5 @@ export function story(outputs: AgentOutput[]): string[] {
   })
 }
 
-export const only = <T extends AgentOutput['type']>(outputs: AgentOutput[], type: T) =>
-  outputs.filter((it): it is Extract<AgentOutput, { type: T }> => it.type === type)
+export const only = <T extends DriverOutput['type']>(outputs: DriverOutput[], type: T) =>
+  outputs.filter((it): it is Extract<DriverOutput, { type: T }> => it.type === type)

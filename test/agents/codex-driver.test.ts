@@ -89,10 +89,11 @@ describe('opening', () => {
     }
     const { params } = await open({ nativeId: null, settings })
     assert.deepEqual([params['baseInstructions'], params['developerInstructions']], ['base', 'one\n\ntwo'])
+    const asking = { default_tools_approval_mode: 'prompt' }
     assert.deepEqual(params['config'], {
       ...config,
-      'mcp_servers.local': servers.local,
-      'mcp_servers.remote': { url: 'http://h', http_headers: { K: 'v' } },
+      'mcp_servers.local': { ...asking, ...servers.local },
+      'mcp_servers.remote': { ...asking, url: 'http://h', http_headers: { K: 'v' } },
     })
   })
 })

@@ -215,10 +215,33 @@ describe('requests of Codex', () => {
       return only(translate(lines), 'approval.asked')[0]!.approval
     }
     const command = 'item/commandExecution/requestApproval'
-    const networkApprovalContext = { host: 'example.com', protocol: 'https' }
-    const network = approvalOf(command, { command: 'npm test', networkApprovalContext })
+    // As Codex 0.166 asks on a machine whose administrator manages the network.
+    const reaching = (host: string, protocol: string) =>
+      approvalOf(command, {
+        kind: 'command',
+        itemId: `network#local#${protocol}#${host}#443#1`,
+        reason: `Network access to ${host} requires approval`,
+        networkApprovalContext: { host, protocol },
+        proposedNetworkPolicyAmendments: [{ host, action: 'allow' }],
+      })
+    const network = reaching('example.com', 'https')
+    assert.deepEqual(
+      [network.tool, network.callId, network.input, network.summary],
+      [
+        'network',
+        null,
+        { host: 'example.com', protocol: 'https' },
+        'Network access to example.com requires approval',
+      ],
+    )
     assert.deepEqual(network.about, { class: 'fetch', subjects: ['https://example.com'] })
     assert.deepEqual(rulesFor({ ...network, id: 'a' }, '/'), ['fetch(https://example.com)'])
+    assert.deepEqual(reaching('2001:db8::1', 'http').about!.subjects, ['http://[2001:db8::1]'])
+    assert.deepEqual(reaching('h.example', 'socks5Tcp').about!.subjects, [
+      'https://h.example',
+      'http://h.example',
+      'socks5Tcp://h.example',
+    ])
     const wish = approvalOf('item/permissions/requestApproval', {
       permissions: { network: { enabled: true } },
     })

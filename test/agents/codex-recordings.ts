@@ -1,7 +1,7 @@
 import { aSession } from '../support/session.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { codexTranslator } from '../../src/agents/codex/translator.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 
 interface Message {
   id?: number | string
@@ -57,7 +57,7 @@ export function recorded(name: string, proc = 1): unknown[] {
   })
 }
 
-export function translate(given: unknown[], from = codexTranslator.initial(aSession())): AgentOutput[] {
+export function translate(given: unknown[], from = codexTranslator.initial(aSession())): DriverOutput[] {
   let state = from
   return given.flatMap((line) => {
     const step = codexTranslator.step(state, line)
@@ -67,7 +67,7 @@ export function translate(given: unknown[], from = codexTranslator.initial(aSess
 }
 
 /** One short line for each output, to read a whole turn at a glance. */
-export function story(outputs: AgentOutput[]): string[] {
+export function story(outputs: DriverOutput[]): string[] {
   return outputs.map((it) => {
     switch (it.type) {
       case 'turn.accepted':
@@ -105,5 +105,5 @@ export function story(outputs: AgentOutput[]): string[] {
   })
 }
 
-export const only = <T extends AgentOutput['type']>(outputs: AgentOutput[], type: T) =>
-  outputs.filter((it): it is Extract<AgentOutput, { type: T }> => it.type === type)
+export const only = <T extends DriverOutput['type']>(outputs: DriverOutput[], type: T) =>
+  outputs.filter((it): it is Extract<DriverOutput, { type: T }> => it.type === type)

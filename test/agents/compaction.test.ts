@@ -5,13 +5,13 @@ import { gemini } from '../../src/agents/acp/gemini.ts'
 import { opencode } from '../../src/agents/acp/opencode.ts'
 import { codexDriver } from '../../src/agents/codex/driver.ts'
 import { compactMessage } from '../../src/core/compaction.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { aSession } from '../support/session.ts'
 import { story as claudeStory, translate as claude } from './claude-recordings.ts'
 import { story, translate as codex } from './codex-recordings.ts'
 import { ended, item, note, OPENED } from './codex-said.ts'
 
-const of = (outputs: AgentOutput[]) => outputs.filter(({ type }) => type.startsWith('agent.compact'))
+const of = (outputs: DriverOutput[]) => outputs.filter(({ type }) => type.startsWith('agent.compact'))
 const PROMPT = { kind: 'prompt', turnId: 't1', input: compactMessage() } as const
 const open = aSession({ id: 's1', nativeId: 'T', turnCount: 2 })
 
@@ -123,7 +123,7 @@ describe('Codex sums up', () => {
 describe('an agent of the Agent Client Protocol sums up', () => {
   const driver = acpDriver(opencode)
 
-  function translate(lines: unknown[]): AgentOutput[] {
+  function translate(lines: unknown[]): DriverOutput[] {
     let state = driver.translator.initial(open)
     return lines.flatMap((line) => {
       const step = driver.translator.step(state, line)

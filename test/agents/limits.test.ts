@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { only, translate as claude } from './claude-recordings.ts'
 import { translate as codex } from './codex-recordings.ts'
 import { ACCEPTED, ended, OPENED, STARTED } from './codex-said.ts'
 
 const HOUR = 3_600_000
 const AT = 1_794_825_720 // a whole minute
-const told = (outputs: AgentOutput[]) => only(outputs, 'limits.told').map(({ limits }) => limits)
+const told = (outputs: DriverOutput[]) => only(outputs, 'limits.told').map(({ limits }) => limits)
 
 describe('Claude tells what is left', () => {
   const event = (info: object) => ({ type: 'rate_limit_event', rate_limit_info: info })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { COMPILED, startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { until } from '../support/wait.ts'
 import { corral, newSession } from './support.ts'
 
 /** Of the tests that only want one to be there. */
@@ -27,6 +28,7 @@ function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; proje
     ...COMPILED,
     HOME: user,
     CORRAL_HOME: home,
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',
@@ -84,9 +86,7 @@ test('help and version end with 0', async (t) => {
 })
 
 test('start tells where it listens, which agents it found and where the dashboard will be', async () => {
-  for (let tries = 0; tries < 3000 && !daemon.output().includes('agents:'); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
+  await until(() => daemon.output().includes('agents:'), daemon.output)
   assert.match(daemon.output(), new RegExp(`is ready \\(pid ${daemon.pid}, data in ${daemon.corralHome}\\)`))
   assert.ok(daemon.output().includes(daemon.socket))
   assert.match(daemon.output(), /dashboard: will be at http:/)

@@ -3,8 +3,7 @@ import { spawnSync } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { MAIN } from '../support/program.ts'
-
-const WAIT_MS = 30_000
+import { arrival, exitOf } from '../support/wait.ts'
 
 export interface Outcome {
   code: number | null
@@ -22,25 +21,24 @@ export interface RunOptions {
 }
 
 /** One command line, as a real process. */
-export function corral(env: NodeJS.ProcessEnv, args: string[], options: RunOptions = {}): Promise<Outcome> {
+export async function corral(
+  env: NodeJS.ProcessEnv,
+  args: string[],
+  options: RunOptions = {},
+): Promise<Outcome> {
   const child = spawn(process.execPath, [...(options.execArgv ?? []), options.program ?? MAIN, ...args], {
     env,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
   })
-  const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS)
   child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (data: Buffer) => (stdout += data.toString()))
   child.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
-  return new Promise((resolve) => {
-    child.on('close', (code) => {
-      clearTimeout(timer)
-      const lines = () => stdout.split('\n').filter(Boolean)
-      resolve({ code, stdout, stderr, json: <T>() => lines().map((line) => JSON.parse(line) as T) })
-    })
-  })
+  const code = await exitOf(child, () => `corral ${args.join(' ')} ends; it says:\n${stdout}\n${stderr}`)
+  const lines = stdout.split('\n').filter(Boolean)
+  return { code, stdout, stderr, json: <T>() => lines.map((line) => JSON.parse(line) as T) }
 }
 
 export async function daemonFor(t: TestContext): Promise<TestDaemon> {
@@ -92,16 +90,10 @@ export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[
     rest: () => unseen,
     type: (text) => void child.stdin!.write(text),
     async expect(text) {
-      const deadline = Date.now() + WAIT_MS
       while (!unseen.includes(text)) {
-        if (Date.now() > deadline || isOver) throw new Error(`no ${text} in:\n${unseen}`)
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, 1000)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
+        if (isOver) throw new Error(`no ${text} in:\n${unseen}`)
+        const more = new Promise<void>((resolve) => (wake = resolve))
+        await arrival(more, () => `${text} in:\n${unseen}`)
       }
       const end = unseen.indexOf(text) + text.length
       const seen = unseen.slice(0, end)

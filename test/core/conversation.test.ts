@@ -292,7 +292,7 @@ describe('with a real session', () => {
       }
       const conversation = emptyConversation()
       for (const { event } of engine.events({ sessionId, after: 0, limit: 100 })) {
-        assert.deepEqual(conversationBefore(engine, sessionId, event.seq), conversation)
+        assert.deepEqual(conversationBefore(engine, event), conversation)
         step(conversation, event)
         const { questions } = conversationAt(engine, sessionId, event)
         assert.deepEqual([...questions.keys()].sort(), [...conversation.questions.keys()].sort())

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { LoggedEvent } from '../../src/core/event.ts'
 import { createFeed } from '../../src/core/feed.ts'
 import type { EventQuery } from '../../src/core/ports.ts'
@@ -147,4 +149,28 @@ test('a reader that throws is closed, said so, and the others get everything', a
   feed.publish([notice(2)])
   assert.equal(count, 2)
   assert.equal(warnings.length, 1)
+})
+
+test('a reader that broke is forgotten, with all that it held', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const log = memoryLog()
+  const feed = createFeed(log, warn)
+  const breaking = (sessionId?: string): WeakRef<object> => {
+    const connection = { broken: true }
+    feed.subscribe({ after: 0, ...(sessionId !== undefined && { sessionId }) }, () => {
+      throw new Error(`broken: ${connection.broken}`)
+    })
+    return new WeakRef(connection)
+  }
+  const connections = [breaking(), breaking('a')]
+  await turnOfLoop()
+  log.all.push(notice(1))
+  feed.publish([notice(1)])
+  await turnOfLoop()
+  collect()
+  assert.deepEqual(
+    connections.map((connection) => connection.deref()),
+    [undefined, undefined],
+  )
 })

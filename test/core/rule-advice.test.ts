@@ -18,6 +18,9 @@ test('a refusal of what is not asked about is warned of, for each agent that doe
   )
   assert.match(about('Bash(cat *)').join('\n'), /Claude Code does not ask about commands that only look/)
   assert.match(about('shell').join('\n'), /Gemini CLI does not ask about commands that only look/)
+  assert.match(about('shell(cat *)').join('\n'), /Codex does not ask about commands in `plan`/)
+  assert.match(about('mcp').join('\n'), /Codex does not ask about tools of servers that say .* only look/)
+  assert.deepEqual(about('mcp__files__*'), about('mcp'))
   assert.deepEqual(adviceOn({ allow: ['read'] }, AGENTS), [], 'what passes anyway may be allowed')
 })
 

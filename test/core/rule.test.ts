@@ -220,6 +220,24 @@ test('a tool of a server is known as one with the names of other agents, too', (
   assert.equal(says({ deny: ['mcp__other__*'] }, 'files_read', {}, about), 'nothing')
 })
 
+test('a host that is asked about as a whole stands for every address there', () => {
+  const about: About = { class: 'fetch', subjects: ['https://example.com'] }
+  const reaching = (rules: Partial<Rules>) => says(rules, 'network', {}, about)
+  for (const rule of [
+    'fetch',
+    'fetch(https://example.com)',
+    'fetch(https://example.com/*)',
+    'fetch(*.com*)',
+  ]) {
+    assert.equal(reaching({ deny: [rule] }), 'deny', rule)
+    assert.equal(reaching({ allow: [rule] }), 'allow', rule)
+  }
+  const part = 'fetch(https://example.com/secret/*)'
+  assert.deepEqual([reaching({ deny: [part] }), reaching({ allow: [part] })], ['deny', 'nothing'])
+  for (const rule of ['fetch(https://example.org/*)', 'fetch(http://example.com*)', 'shell(*)'])
+    assert.deepEqual([reaching({ deny: [rule] }), reaching({ allow: [rule] })], ['nothing', 'nothing'], rule)
+})
+
 test('a yes for ever to what has not said what it is about is none', () => {
   for (const [tool, known] of [
     ['Edit', 'edit'],

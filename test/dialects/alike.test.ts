@@ -6,12 +6,13 @@ import { methods } from '@agentclientprotocol/sdk/unstable'
 import { connect as connectNative, type NativeClient } from '../../src/dialects/native/client.ts'
 import { corral } from '../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
-import { editorFor, eventually, type TestEditor } from './acp/support.ts'
+import { until } from '../support/wait.ts'
+import { editorFor, type TestEditor } from './acp/support.ts'
 import { dial, type Client as ClawdeClient } from './clawde/support.ts'
 import * as codecast from './codecast/client.ts'
 import { connect as connectHumanlayer, type Client as HumanlayerClient } from './humanlayer/support.ts'
 import { startClient, type Client as LoafClient } from './loaf/support.ts'
-import { turn } from './native/support.ts'
+import { readTo, turn } from './native/support.ts'
 
 /*
  * One daemon, all its protocols: whoever asks about a session is told the same model, mode and agent.
@@ -140,13 +141,13 @@ test('a choice is told at once, before and after the agent has heard of it, unti
 test('a choice in the middle of a turn: the session has the new one, the turn the old one', async () => {
   const id = await create('first')
   const { turnId, seq } = await native.call('session.send', { sessionId: id, content: '[[hang]]' })
-  await until(id, seq, 'agent.init')
+  await readTo(native.events({ sessionId: id, after: seq }), 'agent.init')
   await configure(id, { model: 'second' })
   await told(id, 'second', 'while a turn runs that began with the first')
   const { turn: running } = await native.call('session.get', { sessionId: id })
   assert.deepEqual([running?.mode, running?.model], ['auto', 'first'])
   await native.call('session.interrupt', { sessionId: id })
-  await until(id, seq, 'turn.interrupted')
+  await readTo(native.events({ sessionId: id, after: seq }), 'turn.interrupted')
   await told(id, 'second', 'when it is over')
   assert.equal((await native.call('turn.get', { turnId })).model, 'first')
 })
@@ -194,8 +195,9 @@ test('an editor hears of the model that the agent names while it looks on', asyn
   await modelOfEditor(id)
   const from = editor.updates.length
   await turn(native, id, '[[say hello]]')
-  const update = await eventually('the update', () =>
-    editor.updates.slice(from).find(({ sessionUpdate }) => sessionUpdate === 'config_option_update'),
+  const update = await until(
+    () => editor.updates.slice(from).find(({ sessionUpdate }) => sessionUpdate === 'config_option_update'),
+    'the update',
   )
   assert.match(JSON.stringify(update), new RegExp(`in use: ${OWN}`))
 })
@@ -233,14 +235,14 @@ test('what waits has no model yet; a mode that changes in the middle of a turn i
   const id = await create('first')
   const { turnId, seq } = await native.call('session.send', { sessionId: id, content: '[[hang]]' })
   const waiting = await native.call('session.send', { sessionId: id, content: '[[say late]]' })
-  await until(id, seq, 'agent.init')
+  await readTo(native.events({ sessionId: id, after: seq }), 'agent.init')
   const queued = await native.call('turn.get', { turnId: waiting.turnId })
   assert.deepEqual([queued.agent, queued.mode, queued.model], [null, null, null])
   await configure(id, { mode: 'plan', model: 'second' })
   const { turn: running } = await native.call('session.get', { sessionId: id })
   assert.deepEqual([running?.mode, running?.model], ['plan', 'first'])
   await native.call('session.interrupt', { sessionId: id })
-  await until(id, waiting.seq, 'turn.completed')
+  await readTo(native.events({ sessionId: id, after: waiting.seq }), 'turn.completed')
   const shown = await Promise.all(
     [turnId, waiting.turnId].map((one) => native.call('turn.get', { turnId: one })),
   )
@@ -252,19 +254,3 @@ test('what waits has no model yet; a mode that changes in the middle of a turn i
     ],
   )
 })
-
-async function until(
-  sessionId: string,
-  after: number,
-  type: 'agent.init' | 'turn.completed' | 'turn.interrupted',
-) {
-  const stream = native.events({ sessionId, after })
-  const late = setTimeout(() => stream.close(), 30_000)
-  for await (const event of stream) {
-    if (event.type !== type) continue
-    clearTimeout(late)
-    stream.close()
-    return
-  }
-  throw new Error(`no ${type} in time`)
-}

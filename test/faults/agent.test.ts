@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/config.ts'
 import type { Event, EventOf, EventType } from '../../src/core/event.ts'
 import { halfWrittenMessage } from '../support/half-line.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
+import { until } from '../support/wait.ts'
 
 /** Runs with an engine of its own, and checks that nothing is left of it. */
 function withEngine(name: string, options: TestEngineOptions, body: (t: TestEngine) => Promise<void>): void {
@@ -199,10 +200,7 @@ test('an agent left alone by its daemon ends by itself, with all its helpers', a
       return false
     }
   }
-  for (const until = Date.now() + 30_000; alive() && Date.now() < until;) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  assert.equal(alive(), false)
+  await until(() => !alive(), 'the agent and its helpers have ended')
   const again = await startEngine({ home: t.home })
   assert.equal(again.engine.session(id).run, null, 'the next daemon knows')
   assert.equal(only(await again.turn(id, '[[say back]]'), 'turn.completed')[0]!.text, 'back')

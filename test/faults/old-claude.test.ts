@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
+import { until } from '../support/wait.ts'
 
 const OLD = join(import.meta.dirname, '../support/old-claude.ts')
 
@@ -85,13 +86,6 @@ test('a daemon that dies before it has brought the message: the next one brings 
   await rig.now.turn(rig.id, 'again')
   assert.deepEqual(rig.asked(), ['"hello"', '"again"'])
 })
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (const late = Date.now() + 30_000; !isSo();) {
-    assert.ok(Date.now() < late, 'it has the message')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 test('one that dies with the message fails the turn: the message is not brought to another', async (t) => {
   const rig = await rigFor(t)

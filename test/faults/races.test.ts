@@ -10,8 +10,7 @@ import { startTime } from '../../src/agents/host/process.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
 import { goOn, HELD } from '../support/held.ts'
 import { aSession } from '../support/session.ts'
-
-const WAIT_MS = 20_000
+import { until } from '../support/wait.ts'
 
 async function withEngine(options: TestEngineOptions, body: (t: TestEngine) => Promise<void>): Promise<void> {
   const t = await startEngine(options)
@@ -31,13 +30,6 @@ const say = (t: TestEngine, sessionId: string, text: string) =>
 
 function typesOf(t: TestEngine, sessionId: string, after: number): string[] {
   return t.engine.events({ sessionId, after, limit: 1000, whole: true }).map((event) => event.type)
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (const end = Date.now() + WAIT_MS; !isSo();) {
-    assert.ok(Date.now() < end, 'waited in vain')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 }
 
 /** Makes the database refuse what the condition says, as a failing disk would. */

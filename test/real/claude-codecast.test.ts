@@ -5,7 +5,8 @@ import { after, before, describe, test } from 'node:test'
 import * as codecast from '../dialects/codecast/client.ts'
 import { type Json, type Stream, type StreamEvent, textOf, types } from '../dialects/codecast/client.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { call, claudeIn, eventually, nobodyIn, processesIn, type Rig, startRig, words } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { call, claudeIn, nobodyIn, processesIn, type Rig, startRig, words } from './rig.ts'
 
 let rig: Rig
 let base = ''
@@ -163,10 +164,10 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
     const { sessionId, cwd } = await create()
     const stream = await send(sessionId, '[[shell tail -f /dev/null]]')
     const tails = () => processesIn(cwd).filter(({ command }) => command === 'tail -f /dev/null')
-    await eventually(tails, (found) => found.length === 1, 'the command runs')
+    await askUntil(tails, (found) => found.length === 1, 'the command runs')
     await rpc('session.interrupt', { sessionId })
     assert.deepEqual(lastTwo(await stream.rest()), ['interrupted', '[DONE]'])
-    await eventually(tails, (found) => found.length === 0, 'the command is gone')
+    await askUntil(tails, (found) => found.length === 0, 'the command is gone')
     assert.equal(textOf(await ask(sessionId, '[[say on we go]]')), 'on we go')
   })
 
@@ -244,7 +245,7 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
   test('mode auto set while a command waits lets it pass, and later ones too', async () => {
     const { sessionId, cwd } = await create({ mode: 'ask' })
     const stream = await send(sessionId, '[[shell touch first.txt]]')
-    await eventually(
+    await askUntil(
       () => rig.client.call('approval.list', { sessionId }),
       (found) => found.approvals.length === 1,
       'an approval',
@@ -261,7 +262,7 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
     await stream.until('partial')
     stream.cut()
     const seen: StreamEvent[] = []
-    await eventually(
+    await askUntil(
       async () => {
         const found = await rpc<{ bufferedEvents: StreamEvent[] }>('session.reconnect', { sessionId })
         seen.push(...found.bufferedEvents)
@@ -306,7 +307,7 @@ describe('Codecast with the real claude', { skip: claudeAbsent }, () => {
   test('destroying a session ends its process and all that it started', async () => {
     const { sessionId, cwd } = await create()
     const stream = await send(sessionId, '[[shell tail -f /dev/null]]')
-    await eventually(
+    await askUntil(
       () => processesIn(cwd).map(({ command }) => command),
       (found) => found.includes('tail -f /dev/null'),
       'the command runs',

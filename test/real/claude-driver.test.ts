@@ -6,7 +6,7 @@ import { ANYWHERE } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { claim, sparePlan } from '../../src/agents/claude/spare.ts'
 import type { Decision } from '../../src/core/approval.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { uuid } from '../../src/core/ids.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/model/server.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
@@ -19,7 +19,7 @@ const allow = (): Decision => ({ behavior: 'allow' })
 const call = (tool: string, input: object) =>
   `[[call ${tool} ${Buffer.from(JSON.stringify(input)).toString('base64')}]]`
 const touch = (name: string) => call('Bash', { command: `touch ${name}` })
-const initOf = (outputs: AgentOutput[]) => outputs.findLast((it) => it.type === 'agent.init')!
+const initOf = (outputs: DriverOutput[]) => outputs.findLast((it) => it.type === 'agent.init')!
 const modelOf = () => (model.requests.at(-1)!.body as { model: string }).model
 
 describe('what only Claude Code has', { skip: claudeAbsent }, () => {

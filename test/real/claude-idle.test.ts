@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { eventually, nobodyIn, only, type Rig, startRig } from './rig.ts'
+import { until } from '../support/wait.ts'
+import { nobodyIn, only, type Rig, startRig } from './rig.ts'
 
 let rig: Rig
 
@@ -69,6 +70,6 @@ describe('the real claude, idle', { skip: claudeAbsent }, () => {
     follower.close()
     await rig.client.call('approval.decide', { approvalId: approval.id, behavior: 'allow' })
     await sent.end('turn.completed')
-    await eventually(() => existsSync(join(cwd, 'late.txt')), Boolean, 'the file')
+    await until(() => existsSync(join(cwd, 'late.txt')), 'the file')
   })
 })

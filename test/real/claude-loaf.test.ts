@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import type { ModelOption } from '../../src/dialects/loaf/models.ts'
-import { clientFor, eventually, turn, type Client } from '../dialects/loaf/support.ts'
+import { clientFor, turn, type Client } from '../dialects/loaf/support.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
+import { until } from '../support/wait.ts'
 import { type Rig, startRig } from './rig.ts'
 
 let rig: Rig
@@ -98,12 +99,12 @@ describe('loaf with the real claude', { skip: claudeAbsent }, () => {
       await client.call('model.select', CLAUDE)
       const { session_id } = await client.call<{ session_id: string }>('session.create')
       await client.call('session.send', { session_id, text: '[[shell touch begun; sleep 3600]]' })
-      await eventually('the command', () => existsSync(join(project, 'begun')) || null)
+      await until(() => existsSync(join(project, 'begun')), 'the command')
       const others = (): number[] => running(`CORRAL_HOME=${home}`).filter((pid) => pid !== client.child.pid)
       assert.ok(others().length > 2)
       client.child.kill(end)
       await client.exited
-      await eventually('the end of all', () => (others().length === 0 ? true : null))
+      await until(() => others().length === 0, 'the end of all')
     })
   }
 })

@@ -5,12 +5,13 @@ import { after, before, describe, test } from 'node:test'
 import { MAIN } from '../support/program.ts'
 import { openQuestion } from '../dialects/mcp/support.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { call, eventually, nobodyIn, only, processesIn, type Rig, startRig } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { call, nobodyIn, only, processesIn, type Rig, startRig } from './rig.ts'
 
 let rig: Rig
 
 const overStdio = () => ({ command: process.execPath, args: [MAIN, 'mcp', 'approvals'] })
-const overHttp = () => ({ type: 'http', url: rig.daemon.listeners['mcp'] })
+const overHttp = () => ({ type: 'http', url: `${rig.daemon.listeners['corral']}/mcp` })
 
 /** A claude that asks Corral's own MCP server instead of its pipes. */
 async function asking(server: object) {
@@ -77,7 +78,7 @@ describe('claude with corral mcp approvals as its permission prompt tool', { ski
       const { id: approvalId } = await openQuestion(rig.client, 'interrupted.txt')
       await rig.client.call('session.interrupt', { sessionId })
       await sent.end('turn.interrupted')
-      await eventually(
+      await askUntil(
         () => rig.client.call('approval.get', { approvalId }),
         ({ decision }) => decision !== null,
         'the question is closed',
@@ -122,7 +123,7 @@ describe('claude with corral mcp approvals as its permission prompt tool', { ski
   test('the server ends with its session', async () => {
     const { cwd, sessionId } = await asking(overStdio())
     await rig.turn(sessionId, 'hello')
-    await eventually(
+    await askUntil(
       () => servers(cwd),
       (found) => found.length === 1,
       'a server',

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { CLAUDE, claudeAbsent } from '../support/claude-env.ts'
-import { claudeIn, eventually, only, type Rig, type Sent, startRig, words } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { claudeIn, only, type Rig, type Sent, startRig, words } from './rig.ts'
 
 /** Takes out of claude's output all that says which message it has. */
 const SILENT = [
@@ -58,7 +59,7 @@ const MOMENTS: Record<string, (rig: Rig, sent: Sent) => Promise<unknown>> = {
   'when the process has started': (_, sent) => sent.until('agent.started'),
   'when the turn has begun': (_, sent) => sent.until('turn.accepted'),
   'when the model is asked': (rig) =>
-    eventually(
+    askUntil(
       () => asked(rig, '[[drip'),
       (count) => count > 0,
       'a request',

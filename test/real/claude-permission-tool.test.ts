@@ -13,7 +13,8 @@ import type { SessionSettings } from '../../src/core/session.ts'
 import { claudeAbsent, scriptedClaude } from '../support/claude-env.ts'
 import { REAL, sandbox, session } from '../support/claude-process.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
-import { call, claudeIn, eventually, nobodyIn, only } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { call, claudeIn, nobodyIn, only } from './rig.ts'
 
 const KEY = 'a-key-for-nobody-else'
 
@@ -81,11 +82,11 @@ describe('a permission prompt tool of the client', { skip: claudeAbsent }, () =>
   test('is told when a question is interrupted, and ends with its session', async (context) => {
     const { id, cwd, heard, calls } = await gated(context)
     const turn = t.turn(id, '[[shell touch wait.txt]]')
-    const [asked] = await eventually(calls, (found) => found.length > 0, 'the tool is asked')
+    const [asked] = await askUntil(calls, (found) => found.length > 0, 'the tool is asked')
     await t.engine.interrupt({ sessionId: id })
     assert.equal((await turn).at(-1)!.type, 'turn.interrupted')
     const isCancelled = ({ method }: GateLine): boolean => method === 'notifications/cancelled'
-    const told = await eventually(heard, (found) => found.some(isCancelled), 'the tool is told')
+    const told = await askUntil(heard, (found) => found.some(isCancelled), 'the tool is told')
     assert.equal(told.find(isCancelled)!.params!.requestId, asked!.id)
     const { pid } = heard()[0]!
     const run = join(t.home, 'runs', t.engine.session(id).run!.id)

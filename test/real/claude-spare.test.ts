@@ -7,6 +7,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { claudeAbsent, scriptedClaude } from '../support/claude-env.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
+import { askUntil, until } from '../support/wait.ts'
 
 describe('a spare claude', { skip: claudeAbsent }, () => {
   let t: TestEngine
@@ -21,15 +22,12 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
   })
 
   async function spareRun(): Promise<string> {
-    for (const until = Date.now() + 10_000; Date.now() < until;) {
+    const isUp = (id: string): boolean =>
+      (statSync(join(t.home, 'runs', id, 'out'), { throwIfNoEntry: false })?.size ?? 0) > 0
+    return until(() => {
       const used = new Set(t.log.runs().map((run) => run.id))
-      const isUp = (id: string): boolean =>
-        (statSync(join(t.home, 'runs', id, 'out'), { throwIfNoEntry: false })?.size ?? 0) > 0
-      const spare = readdirSync(join(t.home, 'runs')).find((id) => !used.has(id) && isUp(id))
-      if (spare) return spare
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    throw new Error('no spare was started')
+      return readdirSync(join(t.home, 'runs')).find((id) => !used.has(id) && isUp(id))
+    }, 'a spare was started')
   }
 
   test('becomes the process of the next session, in its directory and mode, and can be resumed', async () => {
@@ -83,10 +81,7 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
     const spare = await spareRun()
     const cold = await asksIn()
     assert.deepEqual([cold.asks, cold.runId === spare], [false, false])
-    for (const until = Date.now() + 10_000; t.host.spares.count('claude', kind).idle < 1;) {
-      assert.ok(Date.now() < until, 'no spare of that kind was started')
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await until(() => t.host.spares.count('claude', kind).idle >= 1, 'a spare of that kind was started')
     const waiting = new Set(readdirSync(join(t.home, 'runs')))
     const warm = await asksIn()
     assert.deepEqual([warm.asks, waiting.has(warm.runId)], [false, true])
@@ -95,10 +90,11 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
   test('ends with the daemon', async () => {
     const dir = join(t.home, 'runs', await spareRun())
     await t.host.endAll()
-    for (const until = Date.now() + 10_000; strays(dir).length > 0 && Date.now() < until;) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    assert.deepEqual(strays(dir), [])
+    await askUntil(
+      () => strays(dir),
+      (left) => left.length === 0,
+      'no spare is left',
+    )
   })
 })
 

@@ -6,7 +6,8 @@ import { startTime } from '../../src/agents/host/process.ts'
 import { connect } from '../../src/dialects/native/client.ts'
 import * as codecast from '../dialects/codecast/client.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { claudeIn, eventually, only, processesIn, type Rig, startRig, words } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { claudeIn, only, processesIn, type Rig, startRig, words } from './rig.ts'
 
 async function rigFor(t: TestContext, env: NodeJS.ProcessEnv = {}): Promise<Rig> {
   const rig = await startRig(env)
@@ -73,7 +74,7 @@ describe('the end of the daemon, with the real claude', { skip: claudeAbsent }, 
     const cwd = rig.directory()
     const sessionId = await rig.session({ cwd })
     const stream = await codecast.send(rig.daemon.codecast, sessionId, '[[shell tail -f /dev/null]]')
-    await eventually(
+    await askUntil(
       () => processesIn(cwd).map(({ command }) => command),
       (found) => found.includes('tail -f /dev/null'),
       'the command runs',
@@ -120,12 +121,12 @@ describe('the end of the daemon, with the real claude', { skip: claudeAbsent }, 
     const sent = await rig.send(sessionId, '[[shell tail -f /dev/null]]')
     const tails = (): number[] =>
       processesIn(cwd).flatMap(({ command, pid }) => (command === 'tail -f /dev/null' ? [pid] : []))
-    const before = await eventually(tails, (found) => found.length === 1, 'the command runs')
+    const before = await askUntil(tails, (found) => found.length === 1, 'the command runs')
     assert.equal((await rig.corral('restart')).code, 0)
     assert.deepEqual(tails(), before)
     await rig.client.call('session.interrupt', { sessionId })
     await sent.end('turn.interrupted')
-    await eventually(tails, (found) => found.length === 0, 'the command is gone')
+    await askUntil(tails, (found) => found.length === 0, 'the command is gone')
   })
 
   test('corral stop --keep-agents leaves a turn running that the next daemon finds complete', async (t) => {
@@ -155,7 +156,7 @@ describe('the end of the daemon, with the real claude', { skip: claudeAbsent }, 
     const paused = await rig.session()
     await (await rig.send(paused, '[[drip 5000 20]]')).until('message.delta')
     await rig.client.call('session.pause', { sessionId: paused })
-    await eventually(
+    await askUntil(
       () => processesIn(cwd).map(({ command }) => command),
       (found) => found.includes('tail -f /dev/null'),
       'the command runs',

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { NO_RULES } from '../../src/core/rule.ts'
 import type { AgentHome } from '../support/agent-home.ts'
+import { until } from '../support/wait.ts'
 import { codex } from './conformance/agents.ts'
-import { call, eventually, type Of, type Rig, startRig } from './conformance/rig.ts'
+import { call, type Of, type Rig, startRig } from './conformance/rig.ts'
 
 const ALLOW = { behavior: 'allow' } as const
 /** Commands run in the sandbox, and nobody is asked. */
@@ -17,9 +18,9 @@ let at: AgentHome
 const cwdOf = (id: string) => rig.now.engine.session(id).cwd
 const runs = (command: string) => rig.processes().filter((one) => one.command === command).length
 const running = (command: string) =>
-  eventually(
-    () => `${command} runs; there are ${JSON.stringify(rig.processes())}`,
+  until(
     () => runs(command) > 0,
+    () => `${command} runs; there are ${JSON.stringify(rig.processes())}`,
   )
 const spawns = (message: string) => call(['multi_agent_v1::spawn_agent', { message, agent_type: 'default' }])
 const waits = (agent: string) =>
@@ -66,17 +67,11 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const id = await rig.session()
     const sent = await rig.send(id, spawns('[[shell touch asked.txt]]'))
     await rig.told(id, sent)
-    await eventually(
-      () => 'its question is open',
-      () => rig.now.engine.session(id).approvals.length > 0,
-    )
+    await until(() => rig.now.engine.session(id).approvals.length > 0, 'its question is open')
     const [approval] = rig.now.engine.session(id).approvals
     assert.equal(rig.has(id, 'asked.txt'), false)
     await rig.decide(approval!.id, ALLOW)
-    await eventually(
-      () => 'the command was run',
-      () => rig.has(id, 'asked.txt'),
-    )
+    await until(() => rig.has(id, 'asked.txt'), 'the command was run')
   })
 
   test('its question is heard by the next daemon, although its turn began under the last one', async () => {
@@ -84,9 +79,9 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const asked = () =>
       rig.now.engine.session(id).approvals.map(({ input }) => (input as { command: string }).command)
     const isAsked = (about: RegExp) =>
-      eventually(
-        () => `asked about ${about}, not ${asked().join()}`,
+      until(
         () => asked().length === 1 && about.test(asked()[0]!),
+        () => `asked about ${about}, not ${asked().join()}`,
       )
     await spawned(id, first('touch later.txt'))
     await isAsked(/^until/)
@@ -96,10 +91,7 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     await rig.restart()
     await isAsked(/^touch/)
     await rig.decide(rig.now.engine.session(id).approvals[0]!.id, ALLOW)
-    await eventually(
-      () => 'the command was run',
-      () => rig.has(id, 'later.txt'),
-    )
+    await until(() => rig.has(id, 'later.txt'), 'the command was run')
   })
 
   test('an interrupt stops it, also by the next daemon', async () => {
@@ -133,17 +125,11 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
       )
     const said = (method: string) =>
       journals().some((line) => line.includes(`"${method}","params":{"threadId":"${agent}"`))
-    await eventually(
-      () => 'it talks',
-      () => said('item/agentMessage/delta'),
-    )
+    await until(() => said('item/agentMessage/delta'), 'it talks')
     await rig.now.engine.destroy(id)
     await rig.next('agent.exited', id)
     assert.deepEqual([runs('sleep 7103'), runs('sleep 7104')], [0, 0])
-    await eventually(
-      () => 'it is silent',
-      () => said('turn/completed'),
-    )
+    await until(() => said('turn/completed'), 'it is silent')
     assert.equal((await rig.turn(other, '[[say still here]]')).texts[0], 'still here')
   })
 
@@ -172,9 +158,9 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const touches = 'until [ -e go ]; do sleep 0.1; done; touch .git/hook || true'
     const working = await rig.send(two, `[[shell ${touches}]]`)
     await rig.next('tool.started', two, working.seq)
-    await eventually(
-      () => 'both are in their sandboxes',
+    await until(
       () => rig.processes().some(({ command }) => command === 'sleep 0.1'),
+      'both are in their sandboxes',
     )
     await rig.interrupt(one)
     await rig.told(one, sleeping)
@@ -188,10 +174,7 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const id = await rig.session(SANDBOXED)
     await rig.turn(id, '[[say hello]]')
     const { activeAt } = rig.now.engine.session(id)
-    await eventually(
-      () => 'a moment later',
-      () => Date.now() > activeAt + 50,
-    )
+    await until(() => Date.now() > activeAt + 50, 'a moment later')
     mkdirSync(rig.inside(id, '.agents'))
     await rig.endProcess(id)
     assert.deepEqual(readdirSync(cwdOf(id)), ['.agents'])

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { MODES, type Mode } from '../../src/core/mode.ts'
 import { NO_RULES } from '../../src/core/rule.ts'
 import type { AgentHome } from '../support/agent-home.ts'
+import { until } from '../support/wait.ts'
 import { codex } from './conformance/agents.ts'
-import { call, eventually, type Rig, startRig } from './conformance/rig.ts'
+import { PIXEL } from './conformance/capabilities.ts'
+import { call, type Rig, startRig } from './conformance/rig.ts'
 
 const ALLOW = { behavior: 'allow' } as const
 /** Commands run in the sandbox, and nobody is asked. */
@@ -30,9 +32,9 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
   async function sleeping(id: string, seconds: number) {
     const sent = await rig.send(id, `[[shell sleep ${seconds} & tail -f /dev/null]]`)
     await rig.next('tool.started', id, sent.seq)
-    await eventually(
-      () => `sleep ${seconds} runs`,
+    await until(
       () => sleeps(seconds) > 0,
+      () => `sleep ${seconds} runs`,
     )
     return sent
   }
@@ -79,6 +81,32 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
       assert.equal(first.type === 'approval.requested' ? 'asked' : done, ESCALATED[mode])
     })
   }
+
+  for (const mode of MODES) {
+    test(`in \`${mode}\` what only looks is ${mode === 'plan' ? 'never asked about' : 'asked about if it is a command'}`, async () => {
+      const id = await rig.session({ mode })
+      writeFileSync(rig.inside(id, 'a.txt'), 'alpha')
+      writeFileSync(rig.inside(id, 'pixel.png'), Buffer.from(PIXEL, 'base64'))
+      const asks = async (...one: [tool: string, input: object]) =>
+        (await rig.turn(id, call(one), { behavior: 'deny', comment: '' })).asked.length
+      for (const cmd of ['cat a.txt', 'rg alpha', 'ls', 'sed -n 1p a.txt'])
+        assert.equal(await asks('exec_command', { cmd }), mode === 'plan' ? 0 : 1, cmd)
+      assert.equal(await asks('view_image', { path: rig.inside(id, 'pixel.png') }), 0)
+      assert.equal(await asks('web_search', { type: 'search', query: 'words' }), 0)
+      assert.equal(await asks('web_search', { type: 'open_page', url: 'https://127.0.0.1:9/' }), 0)
+      rmSync(rig.inside(id, 'pixel.png'))
+    })
+  }
+
+  test('has no other tool to look with than those that are known here', async () => {
+    await rig.turn(await rig.session(), '[[say hello]]')
+    const { tools } = at.model.requests.at(-1)!.body as { tools: { type: string; name?: string }[] }
+    const names = tools
+      .map(({ type, name }) => name ?? type)
+      .filter((name) => !/goal|mcp|request_user/.test(name))
+    const known = ['apply_patch', 'exec_command', 'tool_search', 'view_image', 'web_search', 'write_stdin']
+    assert.deepEqual(names.toSorted(), known)
+  })
 
   test('a question about a command tells where, and one about an edit shows its diff, which is kept', async () => {
     const id = await rig.session()

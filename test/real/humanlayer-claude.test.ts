@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, type Client, type Json } from '../dialects/humanlayer/support.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { call, eventually, nobodyIn, type Rig, startRig } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { call, nobodyIn, type Rig, startRig } from './rig.ts'
 
 let rig: Rig
 let client: Client
@@ -20,7 +21,7 @@ async function waiting(query: string, params: Json = {}): Promise<Waiting> {
   const cwd = rig.directory()
   const launched = await client.call('launchSession', { query, working_dir: cwd, ...params })
   const sessionId = String(launched['session_id'])
-  const approval = await eventually(
+  const approval = await askUntil(
     async () => (await approvalsOf(sessionId))[0] ?? null,
     (found) => found !== null,
     'an approval',
@@ -47,7 +48,7 @@ function decide(approval: Json, params: Json): Promise<Json> {
 }
 
 function reaches(sessionId: string, status: string): Promise<Json> {
-  return eventually(
+  return askUntil(
     () => state(sessionId),
     (session) => session['status'] === status,
     `${sessionId} ${status}`,

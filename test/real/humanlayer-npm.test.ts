@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, type Client, type Json } from '../dialects/humanlayer/support.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { eventually, processesIn, type Rig, startRig } from './rig.ts'
+import { askUntil, exitOf } from '../support/wait.ts'
+import { processesIn, type Rig, startRig } from './rig.ts'
 
 /** HumanLayer's own command line, as published. */
 const HUMANLAYER = join(import.meta.dirname, './cli/node_modules/humanlayer/dist/index.js')
@@ -18,12 +19,10 @@ async function humanlayer(...args: string[]): Promise<{ code: number | null; out
   const { HOME, PATH, TMPDIR } = rig.daemon.env
   const env = { HOME, PATH, TMPDIR, HUMANLAYER_DAEMON_SOCKET: socket() }
   const child = spawn(process.execPath, [HUMANLAYER, ...args], { env, cwd: rig.daemon.project })
-  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
   let output = ''
   child.stdout.on('data', (data: Buffer) => (output += data.toString()))
   child.stderr.on('data', (data: Buffer) => (output += data.toString()))
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-  clearTimeout(timer)
+  const code = await exitOf(child, () => `humanlayer ${args.join(' ')} ends; it says:\n${output}`)
   return { code, output }
 }
 
@@ -42,7 +41,7 @@ async function state(sessionId: string): Promise<Json> {
 }
 
 function reaches(sessionId: string, status: string): Promise<Json> {
-  return eventually(
+  return askUntil(
     () => state(sessionId),
     (session) => session['status'] === status,
     `${sessionId} ${status}`,
@@ -50,7 +49,7 @@ function reaches(sessionId: string, status: string): Promise<Json> {
 }
 
 async function asked(sessionId: string): Promise<Json> {
-  const { approvals } = await eventually(
+  const { approvals } = await askUntil(
     () => client.call<{ approvals: Json[] }>('fetchApprovals', { session_id: sessionId }),
     (answer) => answer.approvals.length > 0,
     'an approval',

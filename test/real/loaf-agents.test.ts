@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startClient, turn, type Client } from '../dialects/loaf/support.ts'
 import type { AgentHome } from '../support/agent-home.ts'
+import { until } from '../support/wait.ts'
 import type { RealAgent } from './conformance/agent.ts'
 import { codex, gemini, opencode } from './conformance/agents.ts'
 import { marked } from './conformance/counts.ts'
-import { call, eventually, words } from './conformance/rig.ts'
+import { call, words } from './conformance/rig.ts'
 
 /** Codex, Gemini CLI and OpenCode under the names that loaf's clients know, with no daemon: `corral rpc` has the engine. */
 const PROVIDERS: [provider: string, agent: RealAgent][] = [
@@ -32,9 +33,9 @@ for (const [provider, agent] of PROVIDERS) {
       await client.close()
       const running = (): string[] => marked(`HOME=${at.env['HOME']}`).map(({ command }) => command)
       try {
-        await eventually(
-          () => running().join(' | '),
+        await until(
           () => running().length === 0,
+          () => running().join(' | '),
         )
       } finally {
         await at.close()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { AgentHome } from '../support/agent-home.ts'
 import { opencode } from './conformance/agents.ts'
-import { call, type Rig, startRig } from './conformance/rig.ts'
+import { call, deciders, type Rig, startRig } from './conformance/rig.ts'
 
 describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }, () => {
   let rig: Rig
@@ -40,6 +40,30 @@ describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }
     assert.match((await rig.turn(id, call(['task', task]))).texts[0]!, /unavailable tool 'task'/)
   })
 
+  test('a refusal to read holds for a file outside, although it asks about the directory', async () => {
+    const rules = { allow: [], deny: ['read(/etc/*)'], acceptEdits: false, skipUntil: null }
+    await rig.now.engine.configure({ sessionId: id, mode: 'auto', rules })
+    const read = call(['read', { filePath: '/etc/hostname' }])
+    assert.deepEqual(deciders(await rig.turn(id, read)), ['rule'])
+    await rig.now.engine.configure({ sessionId: id, rules: { deny: ['read(/usr/*)', 'edit(/etc/*)'] } })
+    assert.deepEqual(deciders(await rig.turn(id, read)), ['mode:auto'])
+    await rig.now.engine.configure({ sessionId: id, rules: { deny: [] } })
+  })
+
+  test('tools of the user’s own are no MCP servers’, and asked about only if they ask themselves', async () => {
+    const rules = { deny: ['mcp'] }
+    await rig.now.engine.configure({ sessionId: id, mode: 'auto', rules })
+    const silent = await rig.turn(id, call(['my_silent', {}]))
+    assert.deepEqual([silent.asked, silent.texts], [[], ['tool said: it was silent']])
+    const asking = await rig.turn(id, call(['my_asking', {}]))
+    assert.deepEqual([deciders(asking), asking.texts], [['mode:auto'], ['tool said: it has asked']])
+    assert.deepEqual(asking.asked[0]!.approval.about, { class: 'other', subjects: ['/x'] })
+    await rig.now.engine.configure({ sessionId: id, rules: { deny: ['search'] } })
+    const search = await rig.turn(id, call(['websearch', { query: 'git_push' }]))
+    assert.deepEqual([deciders(search), search.asked[0]!.approval.tool], [['rule'], 'WebSearch'])
+    await rig.now.engine.configure({ sessionId: id, rules: { deny: [] } })
+  })
+
   test('is not offered its tool for questions where nobody can answer them, whatever the user has set', async () => {
     const offered = async (settings: { questions?: boolean }) => {
       await rig.turn(await rig.session({ settings }), '[[say hello]]')
@@ -68,5 +92,13 @@ async function withDenial(): Promise<AgentHome> {
   const config = JSON.parse(readFileSync(path, 'utf8')) as object
   const permission = { bash: { '*': 'allow', 'touch *': 'deny' } }
   writeFileSync(path, JSON.stringify({ ...config, permission }))
-  return { ...at, env: { ...at.env, OPENCODE_ENABLE_QUESTION_TOOL: 'true' } }
+  const tools = join(at.env['XDG_CONFIG_HOME']!, 'opencode/tool')
+  mkdirSync(tools)
+  const ask = `await context.ask({ permission: 'my_asking', patterns: ['*'], always: [], metadata: { path: '/x' } })`
+  writeFileSync(join(tools, 'my_silent.ts'), toolThat(`return 'it was silent'`))
+  writeFileSync(join(tools, 'my_asking.ts'), toolThat(`${ask}; return 'it has asked'`))
+  return { ...at, env: { ...at.env, OPENCODE_ENABLE_QUESTION_TOOL: 'true', OPENCODE_ENABLE_EXA: 'true' } }
 }
+
+const toolThat = (does: string): string =>
+  `export default { description: 'd', args: {}, async execute(_, context) { ${does} } }`

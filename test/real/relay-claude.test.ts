@@ -14,7 +14,8 @@ import {
 import OpenAI from 'openai'
 import { agentHome } from '../support/agent-home.ts'
 import { CLAUDE, claudeAbsent, claudeEnv } from '../support/claude-env.ts'
-import { eventually, type Rig, startRig, words } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { type Rig, startRig, words } from './rig.ts'
 
 const run = promisify(execFile)
 let rig: Rig
@@ -208,7 +209,7 @@ describe('the relay with the real claude', { skip: claudeAbsent }, () => {
     assert.equal(textOf(message), 'system: LATE', 'one that waited takes any prompt')
     const reset = await post('/v1/sessions/warm/reset')
     assert.deepEqual([reset['ok'], reset['session_id']], [true, 'warm'])
-    await eventually(pool, ({ idle }) => idle >= 1, 'one waits')
+    await askUntil(pool, ({ idle }) => idle >= 1, 'one waits')
   })
 
   test('claude itself is a client: it gets its answers, and its tools are called', async () => {

@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { Anthropic } from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { claudeAbsent } from '../support/claude-env.ts'
-import { eventually, processesIn, type Rig, startRig } from './rig.ts'
+import { askUntil } from '../support/wait.ts'
+import { processesIn, type Rig, startRig } from './rig.ts'
 
 const MAX_HELD = 2
 /** The sessions that have a name here. */
@@ -269,7 +270,7 @@ describe('calls of the caller’s tools', { skip: claudeAbsent }, () => {
       return body.pool['idle']! + body.pool['spawning']!
     }
     const settled = async (): Promise<number> => claudes().length - (await spares())
-    await eventually(settled, (count) => count <= MAX_HELD, 'processes that wait for a result')
+    await askUntil(settled, (count) => count <= MAX_HELD, 'processes that wait for a result')
 
     const answered = (message: Anthropic.Message): Param[] => [
       { role: 'user', content: question },

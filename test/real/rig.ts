@@ -6,8 +6,7 @@ import { corral, type Outcome } from '../cli/support.ts'
 import { claudeEnv } from '../support/claude-env.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/model/server.ts'
-
-const WAIT_MS = 30_000
+import { arrival, askUntil } from '../support/wait.ts'
 
 export type Of<T extends EventType> = Event & { type: T }
 export type NewSession = Partial<Api['session.create']['params']>
@@ -113,21 +112,18 @@ function followEvents(client: NativeClient, sessionId: string, after: number): F
     seen,
     async until(types, fits = () => true) {
       const wanted: readonly string[] = typeof types === 'string' ? [types] : types
-      const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => {
-        const last = seen.slice(-8).map((event) => JSON.stringify(event).slice(0, 300))
-        late.reject(new Error(`no ${wanted.join(', ')} in time; the last events:\n${last.join('\n')}`))
-      }, WAIT_MS)
-      try {
-        for (;;) {
-          const { value, done } = await Promise.race([events.next(), late.promise])
-          if (done) throw new Error(`the events ended without ${wanted.join(', ')}`)
-          const event = value as Event
-          seen.push(event)
-          if (wanted.includes(event.type) && fits(event as never)) return event as never
-        }
-      } finally {
-        clearTimeout(timer)
+      const last = (): string =>
+        seen
+          .slice(-8)
+          .map((event) => JSON.stringify(event).slice(0, 300))
+          .join('\n')
+      for (;;) {
+        const what = (): string => `${wanted.join(', ')}; the last events:\n${last()}`
+        const { value, done } = await arrival(events.next(), what)
+        if (done) throw new Error(`the events ended without ${wanted.join(', ')}`)
+        const event = value as Event
+        seen.push(event)
+        if (wanted.includes(event.type) && fits(event as never)) return event as never
       }
     },
     close: () => stream.close(),
@@ -186,22 +182,8 @@ export function claudeIn(directory: string): Process {
   return found
 }
 
-/** Asks again until it is so. */
-export async function eventually<T>(
-  ask: () => T | Promise<T>,
-  isSo: (value: T) => boolean,
-  what: string,
-): Promise<T> {
-  for (const until = Date.now() + WAIT_MS; ;) {
-    const value = await ask()
-    if (isSo(value)) return value
-    if (Date.now() > until) throw new Error(`${what}: never so: ${JSON.stringify(value)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 export function nobodyIn(directory: string): Promise<Process[]> {
-  return eventually(
+  return askUntil(
     () => processesIn(directory),
     (found) => found.length === 0,
     `processes in ${directory}`,

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { keychainOf } from '../../src/signin/keychain.ts'
 import { openSecrets } from '../../src/signin/secrets.ts'
+import { until } from '../support/wait.ts'
 import { fakeKeychain } from './fake-keychain.ts'
 import { filesBelow, startSignIn, type TestSignIn } from './support.ts'
 
@@ -152,7 +153,7 @@ describe('a login file', () => {
     const slow = await startSignIn({ env: fake.env, settings: { keychain: true } })
     t.after(slow.stop)
     const { flowId } = slow.signin.start({ provider: 'openai', mode: 'device_code' })
-    while (!fake.argv().includes('store')) await new Promise((resolve) => setTimeout(resolve, 2))
+    await until(() => fake.argv().includes('store'))
     assert.equal(slow.signin.cancel(flowId), false)
     assert.equal((await slow.signin.forget('openai')).forgotten, true)
     assert.equal((await slow.end(flowId)).state, 'completed')

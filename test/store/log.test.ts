@@ -306,3 +306,29 @@ test('rules of a directory are kept, replaced and read back by path', async () =
   ])
   await again.close(true)
 })
+
+test('what is no batch gets its turn however much is appended', async () => {
+  const log = open(freshDir())
+  let appended = 0
+  let retained = false
+  async function saturate(): Promise<void> {
+    while (!retained && appended < 2000) await log.append({ events: [notice(++appended, 'a')], writes: [] })
+  }
+  const writers = [saturate(), saturate()]
+  await Promise.resolve() // a commit is under way
+  await log.retain({ eventsBefore: 0, destroyedBefore: null, limit: 10 }).then(() => (retained = true))
+  await Promise.all(writers)
+  assert.ok(appended < 2000, `${appended} commits came before it`)
+  assert.equal(log.head, appended)
+  await log.close(true)
+})
+
+test('what was appended before a log is closed is in it', async () => {
+  const dir = freshDir()
+  const log = open(dir)
+  const appended = log.append({ events: [notice(1, 'a')], writes: [] })
+  await Promise.all([appended, log.close(true)])
+  const again = open(dir)
+  assert.equal(again.head, 1)
+  await again.close(true)
+})

@@ -23,6 +23,8 @@ let calls = 0
 let cancelled = false
 let conversation = 's'
 let prompting = false
+/** The prompt that is being answered, or the last one. */
+let prompted = Promise.resolve()
 
 function send(message: Json): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -118,9 +120,12 @@ const METHODS: Record<string, (params: Json, id: unknown) => Json | Promise<Json
     const texts = (params['prompt'] as { text: string }[]).map(({ text }) => text)
     const wanted = JSON.parse(texts.at(-1)!) as Deed | { deeds: Deed[] }
     const deeds = typeof wanted === 'object' && 'deeds' in wanted ? wanted.deeds : [wanted]
+    const { promise, resolve } = Promise.withResolvers<void>()
     prompting = true
+    prompted = promise
     for (const deed of deeds) await perform(deed, id, texts)
     prompting = false
+    resolve()
     return { stopReason: cancelled ? 'cancelled' : 'end_turn' }
   },
 }
@@ -129,7 +134,7 @@ async function answer(id: unknown, method: string, params: Json): Promise<void> 
   try {
     const run = METHODS[method]
     if (!run && has('late-marks')) await setTimeout(100)
-    while (prompting && has('one-by-one')) await setTimeout(5)
+    if (has('one-by-one')) await prompted
     if (!run) throw new Failed(-32601, `Method not found: ${method}`)
     send({ id, result: await run(params, id) })
   } catch (error) {

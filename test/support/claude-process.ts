@@ -8,18 +8,17 @@ import type { Detection, LaunchPlan } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import type { Approval, Decision } from '../../src/core/approval.ts'
 import type { Content } from '../../src/core/content.ts'
-import type { AgentOutput } from '../../src/core/event.ts'
+import type { DriverOutput } from '../../src/agents/output.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Intent } from '../../src/core/ports.ts'
 import type { Session } from '../../src/core/session.ts'
 import { CLAUDE } from './claude-env.ts'
 import { aSession } from './session.ts'
-
-const WAIT_MS = 30_000
+import { arrival } from './wait.ts'
 
 export const REAL: Detection = { name: 'claude', installed: true, path: CLAUDE, version: null, problem: null }
 
-export type Of<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
+export type Of<T extends DriverOutput['type']> = Extract<DriverOutput, { type: T }>
 
 export function session(patch: Partial<Session> = {}): Session {
   return aSession({ agent: 'claude', ...patch })
@@ -74,7 +73,7 @@ function environment(root: string, modelUrl: string): Record<string, string> {
 function launch(plan: LaunchPlan, env: Record<string, string>, running: Set<ChildProcess>) {
   const child = spawn(plan.command, plan.args, { cwd: plan.cwd, env })
   running.add(child)
-  const outputs: AgentOutput[] = []
+  const outputs: DriverOutput[] = []
   const waiting = new Set<() => void>()
   let state = claudeDriver.translator.initial(aSession())
   let rest = Buffer.alloc(0)
@@ -100,25 +99,24 @@ function launch(plan: LaunchPlan, env: Record<string, string>, running: Set<Chil
   const tell = (intent: Intent) => write(claudeDriver.encode(intent))
   let read = 0
   /** The next output that fits, after the one that was waited for last. */
-  const next = <T extends AgentOutput['type']>(...types: T[]) =>
-    new Promise<Of<T>>((resolve, reject) => {
-      const finish = (end: () => void) => {
-        clearTimeout(timer)
+  const next = async <T extends DriverOutput['type']>(...types: T[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Of<T>>()
+    const look = () => {
+      while (read < outputs.length) {
+        const output = outputs[read++]!
+        if (!(types as string[]).includes(output.type)) continue
         waiting.delete(look)
-        end()
+        return resolve(output as Of<T>)
       }
-      const look = () => {
-        while (read < outputs.length) {
-          const output = outputs[read++]!
-          if ((types as string[]).includes(output.type)) return finish(() => resolve(output as Of<T>))
-        }
-        if (child.exitCode !== null) finish(() => reject(new Error(`ended with ${child.exitCode}`)))
-      }
-      const late = () => reject(new Error(`no ${types.join()}; last: ${JSON.stringify(outputs.slice(-5))}`))
-      const timer = setTimeout(() => finish(late), WAIT_MS)
-      waiting.add(look)
-      look()
-    })
+      if (child.exitCode !== null) reject(new Error(`ended with ${child.exitCode}`))
+    }
+    waiting.add(look)
+    look()
+    const last = () => JSON.stringify(outputs.slice(-5))
+    return arrival(promise, () => `${types.join()}; last outputs: ${last()}`).finally(() =>
+      waiting.delete(look),
+    )
+  }
   const say = (text: string | Content[]) => {
     const turnId = uuid()
     const input = typeof text === 'string' ? [{ type: 'text' as const, text }] : text

@@ -7,6 +7,7 @@ import { runFiles } from '../../src/agents/host/wrapper.ts'
 import type { Event, EventType } from '../../src/core/event.ts'
 import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.ts'
+import { arrival, until } from './wait.ts'
 
 export interface CrashSuite {
   agent: string
@@ -26,7 +27,6 @@ export interface CrashRig {
   turn(sessionId: string, sent: { turnId: string; seq: number }): Promise<string | null>
 }
 
-const WAIT_MS = 60_000
 const END: readonly EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']
 
 /** The daemon is killed with -9 at awkward moments: turns, queues and approvals go on as if nothing had happened. */
@@ -61,14 +61,17 @@ export function crashSuite({
   ) {
     const events: Event[] = []
     const stream = client.events({ after, sessionId })
-    const timer = setTimeout(() => stream.close(), WAIT_MS)
-    for await (const event of stream as AsyncIterable<Event>) {
-      events.push(event)
-      await seen(event)
-      if (END.includes(event.type) && event.turnId === turnId) break
+    async function read(): Promise<void> {
+      for await (const event of stream as AsyncIterable<Event>) {
+        events.push(event)
+        await seen(event)
+        if (END.includes(event.type) && event.turnId === turnId) break
+      }
     }
-    clearTimeout(timer)
-    stream.close()
+    const types = (): string => events.map(({ type }) => type).join(', ')
+    await arrival(read(), () => `the end of the turn ${turnId}; events: ${types()}`).finally(() =>
+      stream.close(),
+    )
     const seqs = events.map((event) => event.seq)
     assert.deepEqual(
       seqs,
@@ -167,11 +170,8 @@ export function crashSuite({
   async function said(text: string): Promise<void> {
     const runs = join(daemon.corralHome, 'runs')
     const journals = () => readdirSync(runs).map((run) => runFiles(join(runs, run)).journal)
-    for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
-      if (journals().some((path) => readFileSync(path, 'utf8').includes(text))) return
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    throw new Error(`no agent has said ${text}`)
+    const isThere = () => journals().some((path) => readFileSync(path, 'utf8').includes(text))
+    await until(isThere, `an agent has said ${text}`)
   }
 
   async function textsOf(sessionId: string): Promise<string[]> {

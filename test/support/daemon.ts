@@ -1,20 +1,22 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunFile } from '../../src/system/run-file.ts'
 import { MAIN } from './program.ts'
+import { arrival, until } from './wait.ts'
 
-const READY_MS = 20_000
 /** Where the test runner keeps what it has compiled: hundreds of processes of the same program start faster with it. */
 export const COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }
-const STOP_MS = 20_000
 
 export interface TestDaemonOptions {
   /** A directory of an earlier one; a new temporary one by default, removed at the end. */
   home?: string
   env?: NodeJS.ProcessEnv
   args?: string[]
+  /** Another program than ours. */
+  program?: string
 }
 
 export interface TestDaemon {
@@ -60,6 +62,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     HOME: home,
     TMPDIR: tmp,
     CORRAL_HOME: corralHome,
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',
@@ -73,33 +76,39 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
   let printed = ''
   let info: RunFile
 
+  /** Waits for it; a daemon that never gets there is not left behind. */
+  async function orKilled<T>(waited: Promise<T>): Promise<T> {
+    return waited.catch((error: unknown) => {
+      child.kill('SIGKILL')
+      throw error
+    })
+  }
+
   async function start(): Promise<void> {
     rmSync(runFile, { force: true })
-    child = spawn(process.execPath, [MAIN, 'start', ...(options.args ?? [])], {
+    child = spawn(process.execPath, [options.program ?? MAIN, 'start', ...(options.args ?? [])], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     child.stdout!.on('data', (data: Buffer) => (printed += data.toString()))
     child.stderr!.on('data', (data: Buffer) => (printed += data.toString()))
-    const until = Date.now() + READY_MS
-    while (!existsSync(runFile)) {
-      if (child.exitCode !== null || child.signalCode !== null || Date.now() > until) {
-        child.kill('SIGKILL')
-        throw new Error(`the daemon did not start:\n${printed}`)
-      }
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
+    const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
+    await orKilled(
+      until(
+        () => existsSync(runFile) || isOver(),
+        () => `the daemon has started:\n${printed}`,
+      ),
+    )
+    if (!existsSync(runFile)) throw new Error(`the daemon did not start:\n${printed}`)
     info = JSON.parse(readFileSync(runFile, 'utf8')) as RunFile
   }
 
   async function end(signal: NodeJS.Signals): Promise<number | null> {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
-    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+    const exited = once(child, 'exit')
     child.kill(signal)
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
-    const code = await exited
-    clearTimeout(timer)
-    return code
+    const [code] = await orKilled(arrival(exited, () => `the daemon has ended by ${signal}:\n${printed}`))
+    return code as number | null
   }
 
   await start()

@@ -15,6 +15,7 @@ import type { Log } from '../../src/core/ports.ts'
 import { isRepository } from '../../src/workspace/is-repository.ts'
 import { openLog } from '../../src/store/log.ts'
 import { COMPILED } from './daemon.ts'
+import { arrival } from './wait.ts'
 
 export interface TestEngine {
   engine: Engine
@@ -28,6 +29,12 @@ export interface TestEngine {
     type: T,
     options?: { sessionId?: string; after?: number },
   ): Promise<Event & { type: T }>
+  /** All events up to the first that fits, waited for. */
+  read(
+    from: { after: number; sessionId?: string },
+    what: string,
+    fits: (event: LoggedEvent) => boolean,
+  ): Promise<Event[]>
   /** Sends and waits for the end of that turn. */
   turn(sessionId: string, text: string): Promise<Event[]>
   /** Lets go as a crash would: agents run on. */
@@ -45,11 +52,7 @@ export interface TestEngineOptions {
   maxQueue?: number
   approvalTimeoutMs?: number | null
   clock?: { now(): number }
-  /** How long an event is waited for. */
-  waitMs?: number
 }
-
-const WAIT_MS = 20_000
 
 /** A whole engine on real SQLite and real processes, without any listener. */
 export async function startEngine(given: TestEngineOptions = {}): Promise<TestEngine> {
@@ -116,30 +119,20 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   await parts.start(host)
   const { engine } = parts
 
-  const waitMs = given.waitMs ?? WAIT_MS
-
-  async function until(
-    options: { after: number; sessionId?: string },
-    found: (event: LoggedEvent) => boolean,
-  ): Promise<Event[]> {
+  const read: TestEngine['read'] = (from, what, fits) => {
     const seen: Event[] = []
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+    const { promise, resolve } = Promise.withResolvers<Event[]>()
+    const subscription = engine.subscribe(from, (events) => {
+      for (const event of events) {
+        seen.push(event.event)
+        if (!fits(event)) continue
         subscription.close()
-        const types = seen.map((event) => event.type).join(', ')
-        reject(new Error(`waited ${waitMs} ms in vain; seen: ${types}; warnings: ${warnings.join(' | ')}`))
-      }, waitMs)
-      const subscription = engine.subscribe(options, (events) => {
-        for (const event of events) {
-          seen.push(event.event)
-          if (!found(event)) continue
-          clearTimeout(timer)
-          subscription.close()
-          resolve(seen)
-          return
-        }
-      })
+        return resolve(seen)
+      }
     })
+    const types = (): string => seen.map((event) => event.type).join(', ')
+    const about = (): string => `${what}; events: ${types()}; warnings: ${warnings.join(' | ')}`
+    return arrival(promise, about).finally(() => subscription.close())
   }
 
   return {
@@ -149,16 +142,16 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     home,
     cwd,
     warnings,
+    read,
     async event(type, { sessionId, after = 0 } = {}) {
-      const seen = await until({ after, ...(sessionId ? { sessionId } : {}) }, (event) => event.type === type)
+      const from = { after, ...(sessionId ? { sessionId } : {}) }
+      const seen = await read(from, type, (event) => event.type === type)
       return seen.at(-1) as never
     },
     async turn(sessionId, text) {
       const { turnId, seq } = await engine.send({ sessionId, input: [{ type: 'text', text }] })
-      const seen = await until(
-        { after: seq - 1, sessionId },
-        (e) => isEnd(e.type) && e.event.turnId === turnId,
-      )
+      const isOver = (e: LoggedEvent): boolean => isEnd(e.type) && e.event.turnId === turnId
+      const seen = await read({ after: seq - 1, sessionId }, 'the end of a turn', isOver)
       return seen.filter((event) => event.turnId === turnId)
     },
     async abandon() {

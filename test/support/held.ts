@@ -1,11 +1,12 @@
 import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
 import type { TestDaemon } from './daemon.ts'
 import type { TestEngine } from './engine.ts'
+import { until } from './wait.ts'
 
 /** Says a message for the demo agent whose turn lasts, on however slow a machine, until `goOn`: it waits for an answer. */
 export const HELD = '[[ask May I go on?]]'
 
-const WAIT_MS = 30_000
+const ASKED = 'the held turn asks whether it may go on'
 
 /** A session whose turns can be held; agents of those that are made over Codecast ask nobody. */
 export async function sessionToHold(where: TestEngine | TestDaemon): Promise<string> {
@@ -24,15 +25,14 @@ export async function goOn(
 ): Promise<void> {
   if ('engine' in where) {
     const { engine } = where
-    const [open] = await asked(() => engine.approvals({ sessionId, open: true, limit: 1 }))
-    await engine.decide({ approvalId: open!.id, decision: { behavior: 'respond', text: next }, by: 'test' })
+    const open = await until(() => engine.approvals({ sessionId, open: true, limit: 1 })[0], ASKED)
+    await engine.decide({ approvalId: open.id, decision: { behavior: 'respond', text: next }, by: 'test' })
     return
   }
   await withClient(where, async (client) => {
-    const [open] = await asked(
-      async () => (await client.call('approval.list', { sessionId, open: true })).approvals,
-    )
-    await client.call('approval.decide', { approvalId: open!.id, behavior: 'respond', text: next })
+    const look = () => client.call('approval.list', { sessionId, open: true })
+    const open = await until(async () => (await look()).approvals[0], ASKED)
+    await client.call('approval.decide', { approvalId: open.id, behavior: 'respond', text: next })
   })
 }
 
@@ -43,13 +43,4 @@ async function withClient<T>({ socket }: TestDaemon, work: (client: NativeClient
   } finally {
     client.close()
   }
-}
-
-async function asked<T>(look: () => T[] | Promise<T[]>): Promise<T[]> {
-  for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
-    const found = await look()
-    if (found.length > 0) return found
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('the turn never asked')
 }

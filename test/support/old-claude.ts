@@ -4,7 +4,7 @@
  * it is answered when there is a file `go`.
  */
 import { appendFileSync, existsSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+import { until } from './wait.ts'
 import { createLineSplitter } from '../../src/transports/ndjson.ts'
 
 interface Line {
@@ -26,7 +26,7 @@ async function answer(content: unknown): Promise<void> {
   busy = true
   appendFileSync('asked', `${JSON.stringify(content)}\n`)
   send({ type: 'system', subtype: 'init', model: 'old-model', permissionMode: 'default', tools: [] })
-  while (!existsSync('go')) await setTimeout(10)
+  await until(() => existsSync('go'))
   const text = `heard ${String(content)}`
   const id = crypto.randomUUID()
   send({ type: 'assistant', parent_tool_use_id: null, message: { id, content: [{ type: 'text', text }] } })

@@ -12,6 +12,7 @@ import {
 import { createResources, type Resources, type SessionResources } from '../../src/system/resources.ts'
 import { newSession } from '../support/asking.ts'
 import { startEngine } from '../support/engine.ts'
+import { until } from '../support/wait.ts'
 import { heavyDemo, MIB } from './holder.ts'
 
 const GIB = 1024 ** 3
@@ -98,11 +99,7 @@ async function watch(given: Watch, done: () => boolean): Promise<string[]> {
     ...given,
   })
   try {
-    const until = Date.now() + 20_000
-    while (!done()) {
-      assert.ok(Date.now() < until, `waited in vain: ${heard.join(', ')}`)
-      await new Promise((resolve) => setTimeout(resolve, 2))
-    }
+    await until(done, () => `${String(done)}; heard: ${heard.join(', ')}`)
   } finally {
     stop()
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import { createDispatcher, RawJson, Streaming, type Method } from '../../src/transports/jsonrpc.ts'
+import { createDispatcher, RawJson, Streaming, type Callable } from '../../src/transports/jsonrpc.ts'
 
 interface Reply {
   jsonrpc: string
@@ -17,8 +17,8 @@ function method<P extends z.ZodType>(
   name: string,
   params: P,
   handler: (params: z.output<P>, context: string) => unknown,
-): Method<string> {
-  return { name, summary: '', params, result: z.unknown(), handler: handler as Method<string>['handler'] }
+): Callable<string> {
+  return { name, params, handler: handler as Callable<string>['handler'] }
 }
 
 const dispatcher = createDispatcher<string>({

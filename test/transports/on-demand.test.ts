@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import type { LineConnection, LineHandler } from '../../src/transports/connection.ts'
 import { onDemand } from '../../src/transports/on-demand.ts'
 import { listenUnix } from '../../src/transports/unix.ts'
+import { until } from '../support/wait.ts'
 
 type Accept = (connection: LineConnection) => LineHandler
 
@@ -56,7 +57,7 @@ test('whoever comes while it loads is served in order, to the end', async (t) =>
   const gone = connect()
   await once(gone, 'connect')
   gone.destroy()
-  while (listener.connections < sockets.length) await new Promise((later) => setImmediate(later))
+  await until(() => listener.connections >= sockets.length)
   resolve(echo)
   assert.deepEqual(await Promise.all(sockets.map(all)), ['1!\n2!\n3!\nbye\n', '1!\n2!\n3!\nbye\n'])
 })

@@ -4,6 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { after, test } from 'node:test'
 import { createHttpApp } from '../../src/transports/http.ts'
 import { createSseWriter, type SseOptions, type SseWriter } from '../../src/transports/sse.ts'
+import { until } from '../support/wait.ts'
 
 const app = createHttpApp()
 let options: SseOptions = {}
@@ -109,11 +110,11 @@ test('a slow reader stops the sender at the bound, and goes on where it was', as
   res.pause()
   pump()
   // Nobody reads: the kernel's buffers fill, then nothing more is taken.
-  let last = -1
-  for (let i = 0; i < 500 && sent !== last; i++) {
-    last = sent
+  await until(async () => {
+    const before = sent
     await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+    return sent === before
+  }, 'nothing more is taken')
   assert.ok(sent < total, 'the sender was stopped')
   const body = await text(res)
   assert.equal(body.match(/data: x/g)?.length, total)

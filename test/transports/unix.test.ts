@@ -13,6 +13,7 @@ import {
   type LineHandler,
   type UnixOptions,
 } from '../../src/transports/unix.ts'
+import { until } from '../support/wait.ts'
 
 function directory(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'corral-unix-'))
@@ -276,7 +277,7 @@ test('a pause holds from the next line on, also within what has come already; th
     assert.deepEqual(seen, expected)
     connection!.resume()
   }
-  while (seen.length < 4) await new Promise(setImmediate)
+  await until(() => seen.length === 4)
   connection!.resume()
   await ended.promise
   assert.deepEqual(seen, ['one', 'two', 'three', 'four', 'end'])

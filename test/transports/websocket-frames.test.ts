@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frameBatch, textFrame } from '../../src/transports/frames.ts'
 import { BINARY, closeCode, lengthOf, masked, openRaw, PING, TEXT } from '../support/raw-websocket.ts'
-import { eventually, listen, open } from './websocket-support.ts'
+import { until } from '../support/wait.ts'
+import { listen, open } from './websocket-support.ts'
 
 const MiB = 1024 ** 2
 const MAX = 16 * MiB
@@ -85,7 +86,7 @@ for (const [what, bytes, code] of malformed) {
       assert.equal(first.payload.toString(), 'before')
       assert.equal(await closeCode(raw), code)
     } else assert.equal(first?.payload.readUInt16BE(0), code)
-    await eventually(() => sockets.connections === 1, 'the connection is gone')
+    await until(() => sockets.connections === 1, 'the connection is gone')
     other.ws.send('still here')
     assert.deepEqual(await other.got(1), ['still here'])
   })

@@ -9,8 +9,7 @@ import {
   type WebSocketOptions,
   type WebSockets,
 } from '../../src/transports/websocket.ts'
-
-export const WAIT_MS = 20_000
+import { until } from '../support/wait.ts'
 
 export interface Rig {
   port: number
@@ -76,7 +75,7 @@ export async function open(t: TestContext, url: string, options: object = {}): P
     messages,
     closed,
     async got(count) {
-      await eventually(() => messages.length >= count, `${count} messages`)
+      await until(() => messages.length >= count, `${count} messages`)
       return messages
     },
   }
@@ -96,12 +95,4 @@ export function knock(url: string, headers: Record<string, string>): Promise<num
     })
     ws.on('error', reject)
   })
-}
-
-export async function eventually(holds: () => boolean, what: string): Promise<void> {
-  const until = Date.now() + WAIT_MS
-  while (!holds()) {
-    if (Date.now() > until) throw new Error(`waited in vain: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 }

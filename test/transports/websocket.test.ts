@@ -8,7 +8,8 @@ import { runInNewContext } from 'node:vm'
 import { textFrame } from '../../src/transports/frames.ts'
 import { HttpError } from '../../src/transports/http-message.ts'
 import { closeCode, masked, openRaw, PING, TEXT } from '../support/raw-websocket.ts'
-import { echo, eventually, knock, listen, open, type Client } from './websocket-support.ts'
+import { until } from '../support/wait.ts'
+import { echo, knock, listen, open, type Client } from './websocket-support.ts'
 
 const KIB = 1024
 
@@ -43,7 +44,7 @@ test('answers come in the order of the requests, and what one chunk asks is answ
 test('own and shared messages of one tick go out in order and in one write', async (t) => {
   const { port, connections } = await listen(t)
   const raws = [await openRaw(t, port), await openRaw(t, port)]
-  await eventually(() => connections.length === 2, 'both are there')
+  await until(() => connections.length === 2, 'both are there')
   let chunks = 0
   for (const raw of raws) raw.socket.on('data', () => (chunks += 1))
   const shared = textFrame('for all')
@@ -73,12 +74,12 @@ test('a pause holds from the next message on, also within what has come already;
   const other = await open(t, url)
   const sent = ['1', '2', '3', '4', '5', '6']
   raw.socket.write(Buffer.concat(sent.map((text) => masked(TEXT, text))))
-  await eventually(() => seen.length === 3, 'three messages')
+  await until(() => seen.length === 3, 'three messages')
   raw.socket.write(masked(TEXT, '7'))
   await roundTrips(other)
   assert.equal(seen.length, 3)
   connections[0]!.resume()
-  await eventually(() => seen.length === 7, 'all messages')
+  await until(() => seen.length === 7, 'all messages')
   assert.deepEqual(seen, [...sent, '7'])
 })
 
@@ -92,7 +93,7 @@ test('a slow reader is told to stop, is not read from, costs no more than the bo
   })
   const slow = await openRaw(t, port)
   const fast = await open(t, url)
-  await eventually(() => connections.length === 2, 'both are there')
+  await until(() => connections.length === 2, 'both are there')
   const [toSlow, toFast] = connections
   slow.socket.pause()
   const before = heldBytes()
@@ -105,7 +106,7 @@ test('a slow reader is told to stop, is not read from, costs no more than the bo
   }
   assert.ok(toldToStop > 0 && toldToStop < 500, `told to stop after ${toldToStop}`)
   assert.equal((await fast.got(2000)).length, 2000)
-  await eventually(() => heldBytes() - before < 2 * KIB * KIB, 'little is held for who does not read')
+  await until(() => heldBytes() - before < 2 * KIB * KIB, 'little is held for who does not read')
   slow.socket.write(masked(TEXT, 'are you there?'))
   await roundTrips(fast)
   assert.deepEqual([heard, drained], [0, 0])
@@ -113,7 +114,7 @@ test('a slow reader is told to stop, is not read from, costs no more than the bo
   for (let index = 0; index < toldToStop; index++) {
     assert.ok((await slow.next())?.payload.toString().startsWith(`${index} `))
   }
-  await eventually(() => heard === 1 && drained === 1, 'room again')
+  await until(() => heard === 1 && drained === 1, 'room again')
   assert.equal(toSlow!.send('and on'), true)
   assert.equal((await slow.next())?.payload.toString(), 'and on')
 })
@@ -137,15 +138,15 @@ test('who does not answer a ping is given up; who does, or is not read from, sta
   const { port, url, sockets, connections } = await listen(t, { pingMs: 50 })
   const alive = await open(t, url)
   const held = await openRaw(t, port)
-  await eventually(() => connections.length === 2, 'two are there')
+  await until(() => connections.length === 2, 'two are there')
   connections[1]!.pause()
   const dead = await openRaw(t, port)
   assert.equal((await dead.next())?.opcode, 9)
   assert.equal(await closeCode(dead), null)
-  await eventually(() => sockets.connections === 2, 'the dead one is gone')
+  await until(() => sockets.connections === 2, 'the dead one is gone')
   let asked = 0
   alive.ws.on('ping', () => (asked += 1))
-  await eventually(() => asked === 3, 'the live one is asked again and again')
+  await until(() => asked === 3, 'the live one is asked again and again')
   assert.equal(sockets.connections, 2)
   connections[1]!.resume()
   assert.equal(await closeCode(held), null)
@@ -174,7 +175,7 @@ test('a peer that answered while this process was busy is not given up', async (
   })
   const peer = new Worker(PEER, { eval: true, workerData: { url, answered } })
   t.after(() => peer.terminate())
-  await eventually(() => asked > 2 || sockets.connections < connections.length, 'it is asked again')
+  await until(() => asked > 2 || sockets.connections < connections.length, 'it is asked again')
   assert.equal(sockets.connections, 1)
 })
 
@@ -191,9 +192,9 @@ test('a peer that takes nothing of what waits for it is given up', async (t) => 
   const { port, sockets, connections } = await listen(t, { pingMs: 100, sendLimit: 64 * KIB })
   const raw = await openRaw(t, port)
   raw.socket.pause()
-  await eventually(() => connections.length === 1, 'it is there')
+  await until(() => connections.length === 1, 'it is there')
   while (connections[0]!.send('x'.repeat(64 * KIB))) await new Promise(setImmediate)
-  await eventually(() => sockets.connections === 0, 'it is gone')
+  await until(() => sockets.connections === 0, 'it is gone')
 })
 
 test('who stays a stranger for too long is sent away, who is admitted is not', async (t) => {
@@ -242,7 +243,7 @@ test('beyond the limit a connection is refused, until another one goes', async (
   const clients = [await open(t, url), await open(t, url)]
   assert.equal(await knock(url, {}), 503)
   clients[0]!.ws.close()
-  await eventually(() => sockets.connections === 1, 'one is gone')
+  await until(() => sockets.connections === 1, 'one is gone')
   assert.equal(await knock(url, {}), 0)
 })
 
@@ -280,7 +281,7 @@ test('at the end everybody is told 1001, and who does not answer is cut off', as
   const polite = await open(t, url)
   const raw = await openRaw(t, port)
   const stuck = await openRaw(t, port)
-  await eventually(() => connections.length === 3, 'all are there')
+  await until(() => connections.length === 3, 'all are there')
   stuck.socket.pause()
   while (connections[2]!.send('x'.repeat(64 * KIB))) await new Promise(setImmediate)
   connections[1]!.send('the last word')
@@ -304,7 +305,7 @@ test('whoever goes is noticed once, however it goes', async (t) => {
   rude.socket.resetAndDestroy()
   const half = await openRaw(t, port)
   half.socket.end()
-  await eventually(() => gone === 3, 'all are gone')
+  await until(() => gone === 3, 'all are gone')
   await new Promise(setImmediate)
   assert.equal(gone, 3)
 })
@@ -312,7 +313,7 @@ test('whoever goes is noticed once, however it goes', async (t) => {
 test('many clients are told many things, all of them, in order', async (t) => {
   const { url, connections } = await listen(t)
   const clients = await Promise.all(Array.from({ length: 200 }, () => open(t, url)))
-  await eventually(() => connections.length === 200, 'all are there')
+  await until(() => connections.length === 200, 'all are there')
   for (let round = 0; round < 1000; round++) {
     const frame = textFrame(`event ${round}`)
     for (const connection of connections) connection.send(frame)

@@ -6,7 +6,8 @@ import { createGit, gitEnvironment } from '../../src/workspace/git.ts'
 import { openRepository } from '../../src/workspace/repository.ts'
 import { parseUnifiedDiff } from '../../src/workspace/unified.ts'
 import { createWorktrees } from '../../src/workspace/worktree.ts'
-import { aPlace, hasEnded, until, type Checkout } from './support.ts'
+import { until } from '../support/wait.ts'
+import { aPlace, hasEnded, type Checkout } from './support.ts'
 
 const place = aPlace()
 after(() => place.close())

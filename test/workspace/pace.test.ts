@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPace } from '../../src/workspace/pace.ts'
-import { until } from './support.ts'
+import { until } from '../support/wait.ts'
 
 /** A pace whose runs end when they are told to. */
 function held(timing: { quietMs: number; patienceMs: number }) {

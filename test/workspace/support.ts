@@ -99,15 +99,6 @@ export function checkoutAt(path: string, env: NodeJS.ProcessEnv): Checkout {
   }
 }
 
-/** Waits for a fact; the time is only a bound. */
-export async function until(fact: () => boolean, what: string, ms = 15_000): Promise<void> {
-  const end = performance.now() + ms
-  while (!fact()) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
 /** Also when nobody has asked for its exit status yet. */
 export function hasEnded(pid: number): boolean {
   try {

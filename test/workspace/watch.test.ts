@@ -7,7 +7,8 @@ import { watchDirectories } from '../../src/workspace/directories.ts'
 import { openRepository } from '../../src/workspace/repository.ts'
 import type { RepoStatus } from '../../src/workspace/status.ts'
 import { createWatcher, type Watcher, type WatcherOptions } from '../../src/workspace/watch.ts'
-import { aPlace, inotifyWatches, until, type Checkout } from './support.ts'
+import { arrival, until } from '../support/wait.ts'
+import { aPlace, inotifyWatches, type Checkout } from './support.ts'
 
 const place = aPlace()
 after(() => place.close())
@@ -296,10 +297,8 @@ test('something within that only looks like a repository holds nobody up', async
     mkdirSync(dirname(fifo))
     execFileSync('mkfifo', [fifo])
   }
-  let opened = false
-  void openIn(watching(), checkout).then(() => (opened = true))
   try {
-    await until(() => opened, 'the repository', 5000)
+    await arrival(openIn(watching(), checkout), 'the repository')
   } finally {
     // Whoever waits for a writer is let go, so that a failure does not hang.
     for (const fifo of fifos) closeSync(openSync(fifo, constants.O_RDWR))

@@ -28,10 +28,10 @@ export function aboutCall(profile: AcpProfile, call: Call, input: JsonObject): A
 }
 
 function classOf(profile: AcpProfile, call: Call, input: JsonObject): ToolClass {
-  const tool = toolName(profile, call)
-  const told = CLASSES[call.kind ?? ''] ?? aboutTool(tool, input).class
-  if (looks(told) && aboutTool('shell', input).subjects.some(isLine)) return 'shell'
-  return told === 'other' && profile.ofServer?.(tool) ? 'mcp' : told
+  const named = aboutTool(toolName(profile, call), input).class
+  if (named === 'mcp') return named
+  const told = CLASSES[call.kind ?? ''] ?? named
+  return looks(told) && aboutTool('shell', input).subjects.some(isLine) ? 'shell' : told
 }
 
 /** A command that is said to look only is a command all the same; but some tools call it that what they do (`view`). */

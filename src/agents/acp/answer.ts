@@ -1,7 +1,7 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { isMode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { compacting } from './compaction.ts'
 import type { AcpProfile } from './profile.ts'
 import { effortOptionOf } from './effort.ts'
@@ -53,7 +53,7 @@ export function answered(profile: AcpProfile, state: AcpState, line: JsonObject)
   }
 }
 
-function unready(problem: Failure): AgentOutput {
+function unready(problem: Failure): DriverOutput {
   return { type: 'agent.ready', problem }
 }
 
@@ -195,7 +195,7 @@ function defaultModel(profile: AcpProfile, state: AcpState): Step {
   return said(state, warning('model_refused', message))
 }
 
-function cancelAsked({ asked }: AcpState): AgentOutput {
+function cancelAsked({ asked }: AcpState): DriverOutput {
   const ids = (held: boolean) => asked.flatMap(({ id, call }) => ((call !== null) === held ? [id] : []))
   return wish({ step: 'cancel', ids: ids(false), calls: ids(true) })
 }

@@ -5,6 +5,11 @@ import { geminiSignedIn } from './signed-in-gemini.ts'
 
 const MODE = /^\[MODE_UPDATE\] (\w+)$/
 
+/** `mcp_SERVER_TOOL__ID`: of a server's name it keeps what it can. */
+function serverTool(callId: string): string | null {
+  return /^(mcp_[\w.:-]+)__/.exec(callId)?.[1] ?? null
+}
+
 /**
  * Gemini CLI. Its own file and shell tools are used, so a daemon that restarts is not missed. It is never told to
  * authenticate: that may delete the user's credentials and rewrites their settings.
@@ -38,6 +43,7 @@ export const gemini: AcpProfile = {
     },
     read: { all: true, what: 'files in its directories; others it cannot read' },
     search: { all: true, what: 'searches, also in the web' },
+    mcp: { what: 'resources of servers' },
     other: { what: 'its own plans, notes and skills' },
   },
   detect: (env) =>
@@ -73,7 +79,8 @@ export const gemini: AcpProfile = {
   signIn: 'run gemini once and sign in, or set GEMINI_API_KEY',
   signedIn: geminiSignedIn,
   oldModelMethod: true,
-  toolOf: (callId) => /^(\w+?)__/.exec(callId)?.[1] ?? null,
+  toolOf: (callId) => serverTool(callId) ?? /^(\w+?)__/.exec(callId)?.[1] ?? null,
+  serverTool: ({ toolCallId }) => serverTool(String(toolCallId)),
   modeIn: (text) => MODE.exec(text)?.[1] ?? null,
   // A thought without a heading still has the marks of one.
   thoughtIn: (text) => text.replace(/^\*{4}\n/, ''),

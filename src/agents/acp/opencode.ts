@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { SAFE_EFFORTS } from '../effort.ts'
 import { isExecutable } from '../find.ts'
+import { asObject, type JsonObject } from '../json.ts'
 import { detectProgram } from './detect.ts'
 import type { AcpProfile } from './profile.ts'
 import { opencodeSignedIn } from './signed-in-opencode.ts'
@@ -48,7 +49,8 @@ export const opencode: AcpProfile = {
   unasked: {
     read: { what: 'files in the session’s directory, but for `.env`' },
     search: { what: 'searches in the session’s directory' },
-    other: { what: 'its own lists and skills' },
+    mcp: { what: 'resources of servers' },
+    other: { what: 'its own lists and skills, and tools of your own' },
   },
   detect: (env) =>
     detectProgram(
@@ -82,10 +84,23 @@ export const opencode: AcpProfile = {
   signIn: 'run `opencode auth login`',
   signedIn: opencodeSignedIn,
   effortOption: { id: 'effort', words: [...SAFE_EFFORTS, 'default'], now: null },
-  // `server_tool`, and some of its own.
-  ofServer: (tool) =>
-    /^[\w-]+_[\w-]+$/.test(tool) && !/^(?:external_directory|doom_loop|plan_\w+)$/.test(tool),
-  questionOf: ({ parentDir }) => (typeof parentDir === 'string' ? 'ExternalDirectory' : null),
+  serverTool,
+  questionOf,
+}
+
+/** Of a search the title is what is searched for, and of a file outside of the session's directory where it is. */
+function questionOf({ parentDir, query, provider }: JsonObject): string | null {
+  if (typeof parentDir === 'string') return 'ExternalDirectory'
+  return typeof query === 'string' && typeof provider === 'string' ? 'WebSearch' : null
+}
+
+/**
+ * It asks for `SERVER_TOOL`, without a word about the input; of its own tools' questions those with an underscore tell what
+ * they are about. A tool of the user's own that asks in the very same words cannot be told from a server's, and counts as one.
+ */
+function serverTool({ title, rawInput }: JsonObject): string | null {
+  const silent = Object.keys(asObject(rawInput)).length === 0
+  return silent && typeof title === 'string' && /^[\w-]+_[\w-]+$/.test(title) ? title : null
 }
 
 const STUB_BYTES = 1024 * 1024

@@ -1,6 +1,7 @@
+import { aboutTool } from '../../core/about.ts'
 import type { Approval, Decision, Question } from '../../core/approval.ts'
-import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, capped, isObject, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { MAX_SUBJECT, SUBJECTS } from './fitting.ts'
 import { aboutCall } from './about.ts'
 import { commandOf, editOf } from './held.ts'
@@ -31,18 +32,26 @@ export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): S
   const callId = asId(told.toolCallId)
   if (callId === null) return refuse(state, line.id, 'toolCall.toolCallId is missing')
   const known = state.calls.find((one) => one.id === callId) ?? newCall(callId)
-  const call = { ...merged(known, told), asked: true }
+  const server = profile.serverTool?.(told) ?? null
+  const call = {
+    ...merged(known, told),
+    asked: true,
+    ...(server !== null && { name: server, kind: 'other' }),
+  }
+  const question = profile.questionOf?.(asObject(told.rawInput)) ?? null
   const requestId = JSON.stringify(line.id)
   const input = inputOf(call)
   if (SUBJECTS.some((key) => (asString(input[key])?.length ?? 0) >= MAX_SUBJECT))
     return refuse(state, line.id, 'the question is too long to be shown to anybody')
   const options = asArray(params.options).filter(isObject)
+  // Whether a file may be reached at all is asked in other words than what is done with it.
+  const meant = question === null ? call : { ...call, name: question, kind: known.kind ?? call.kind }
   const approval: Question = {
     requestId,
     kind: isPlan(profile, callId, call.kind, call.name) ? 'plan' : 'tool',
-    tool: profile.questionOf?.(asObject(told.rawInput)) ?? toolName(profile, call),
+    tool: question ?? toolName(profile, call),
     input,
-    about: aboutCall(profile, call, input),
+    about: server === null ? aboutCall(profile, meant, input) : aboutTool('mcp', input),
     edits: call.kind === 'edit',
     callId,
     summary: call.title?.slice(0, MAX_SUMMARY) ?? null,
@@ -60,7 +69,7 @@ export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): S
 }
 
 /** Where a yes is not a plain yes people are told. */
-function strangeOptions(options: JsonObject[]): AgentOutput[] {
+function strangeOptions(options: JsonObject[]): DriverOutput[] {
   const names = (kinds: RegExp) =>
     options.flatMap(({ kind, name }) => (kinds.test(`${kind}`) ? [`${name}`.slice(0, 100)] : []))
   if (names(/^allow_(?:once|always)$/).length === 0) {

@@ -45,9 +45,9 @@ export interface AcpProfile {
   readonly effortOption?: EffortOption
   /** The agent's own name of the tool, from the id of the call. */
   toolOf?(callId: string): string | null
-  /** Whether a tool that nothing else is known of is one of an MCP server's, by its name. */
-  ofServer?(tool: string): boolean
-  /** What a question is really about, where it is not the call that it is asked for. */
+  /** The tool of an MCP server that a question is about; null: it is about something else. */
+  serverTool?(asked: JsonObject): string | null
+  /** What to call a question that does not say which tool it is about. */
   questionOf?(input: JsonObject): string | null
   /** The mode that a piece of text is really about, for an agent that tells it in its answer. */
   modeIn?(text: string): string | null

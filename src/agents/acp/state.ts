@@ -1,7 +1,7 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { capped, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import type { EffortOption } from './effort.ts'
 import { type AcpRequest, type Abilities, type Choices, NO_ABILITIES } from './request.ts'
 
@@ -110,7 +110,7 @@ export interface HeldCall {
 
 export interface Step {
   state: AcpState
-  outputs: AgentOutput[]
+  outputs: DriverOutput[]
 }
 
 export const MAX_REMEMBERED = 4096
@@ -159,7 +159,7 @@ export function nothing(state: AcpState): Step {
   return { state, outputs: [] }
 }
 
-export function said(state: AcpState, ...outputs: AgentOutput[]): Step {
+export function said(state: AcpState, ...outputs: DriverOutput[]): Step {
   return { state, outputs }
 }
 
@@ -170,7 +170,7 @@ export function andThen(first: Step, next: (state: AcpState) => Step): Step {
 }
 
 /** Something that the driver is to do. */
-export function wish(request: AcpRequest): AgentOutput {
+export function wish(request: AcpRequest): DriverOutput {
   return { type: 'agent.request', request }
 }
 
@@ -187,7 +187,7 @@ export function other(state: AcpState, kind: string, raw: unknown): Step {
   return said(state, { type: 'agent.other', kind: kind.slice(0, 100), raw: capped(raw, MAX_RAW) })
 }
 
-export function warning(code: string, message: string, data: unknown = null): AgentOutput {
+export function warning(code: string, message: string, data: unknown = null): DriverOutput {
   return { type: 'agent.notice', level: 'warning', code, message, data: capped(data, MAX_RAW) }
 }
 

@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { contentText, outputText } from './content.ts'
 import { fittingContent, fittingInput, MAX_SUBJECT, SUBJECTS } from './fitting.ts'
 import type { AcpProfile } from './profile.ts'
@@ -105,7 +105,7 @@ export function withCall(state: AcpState, call: Call): AcpState {
 export function start(profile: AcpProfile, state: AcpState, id: string): Step {
   const call = state.calls.find((one) => one.id === id)
   if (!call || call.started) return nothing(state)
-  const started: AgentOutput = {
+  const started: DriverOutput = {
     type: 'tool.started',
     callId: id,
     tool: toolName(profile, call),

@@ -1,7 +1,7 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { asCount, asObject, asString, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { compacted, errorOf } from './compaction.ts'
 import { withdrawAll } from './permission.ts'
 import type { AcpProfile } from './profile.ts'
@@ -11,7 +11,7 @@ import { updated } from './update.ts'
 
 const AUTH_REQUIRED = -32000
 
-type TurnEnd = AgentOutput & { type: 'turn.ended' }
+type TurnEnd = DriverOutput & { type: 'turn.ended' }
 
 /**
  * The mark before a message: what comes from here on belongs to it, and what came since the last turn was over. Who is

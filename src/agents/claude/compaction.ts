@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { type ClaudeState, other, type Step } from './state.ts'
 
 const UNKNOWN = { tokensBefore: null, tokensAfter: null, window: null }
@@ -7,19 +7,19 @@ const UNKNOWN = { tokensBefore: null, tokensAfter: null, window: null }
 /** Of a long one Claude tells the progress in the same words. */
 export function compacting(state: ClaudeState): Step {
   if (state.compacting) return { state, outputs: [] }
-  const begun: AgentOutput = { type: 'agent.compacting', tokens: null, window: null }
+  const begun: DriverOutput = { type: 'agent.compacting', tokens: null, window: null }
   return { state: { ...state, compacting: true }, outputs: [begun] }
 }
 
 export function compactionFailed(state: ClaudeState, error: string): Step {
-  const failed: AgentOutput = { type: 'agent.compacted', ...UNKNOWN, error }
+  const failed: DriverOutput = { type: 'agent.compacted', ...UNKNOWN, error }
   return { state: { ...state, compacting: false }, outputs: state.compacting ? [failed] : [] }
 }
 
 /** The line itself is passed on, too: there are clients that know it. */
 export function compactBoundary(state: ClaudeState, line: JsonObject): Step {
   const { pre_tokens, post_tokens } = asObject(line.compact_metadata)
-  const done: AgentOutput = {
+  const done: DriverOutput = {
     type: 'agent.compacted',
     tokensBefore: asNumber(pre_tokens),
     tokensAfter: asNumber(post_tokens),

@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { modelsTold } from './models.ts'
 import { type ClaudeState, nothing, type Step } from './state.ts'
 
@@ -54,7 +54,7 @@ function split(requestId: string): [string, string] {
   return colon < 0 ? [requestId, ''] : [requestId.slice(0, colon), requestId.slice(colon + 1)]
 }
 
-function refusal(purpose: string, answer: JsonObject): AgentOutput {
+function refusal(purpose: string, answer: JsonObject): DriverOutput {
   const error = asString(answer.error) ?? 'no reason given'
   return {
     type: 'agent.notice',
@@ -65,7 +65,7 @@ function refusal(purpose: string, answer: JsonObject): AgentOutput {
   }
 }
 
-function failedServers(body: JsonObject): AgentOutput[] {
+function failedServers(body: JsonObject): DriverOutput[] {
   return Object.entries(asObject(body.errors)).map(([server, error]) => ({
     type: 'agent.notice',
     level: 'warning',

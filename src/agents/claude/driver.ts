@@ -27,6 +27,7 @@ export const claudeDriver = {
     read: { what: 'files in the session’s directory' },
     search: { what: 'searches in the session’s directory' },
     fetch: { what: 'the addresses of some documentation (`docs.python.org`)' },
+    mcp: { what: 'resources of servers' },
     other: { what: 'its own lists, skills and sub-agents' },
   },
   capabilities: {

@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { ownName } from './client-tools.ts'
 import { type ClaudeState, nothing, other, parentOf, remember, type Step, withSubAgent } from './state.ts'
 
@@ -15,7 +15,7 @@ export function assistant(before: ClaudeState, line: JsonObject): Step {
   }
   let state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
   const id = asString(message.id) ?? asString(line.uuid) ?? ''
-  const outputs: AgentOutput[] = []
+  const outputs: DriverOutput[] = []
   for (const block of blocksOf(message.content)) {
     const index = nextIndex(state, id)
     state = withBlock(state, id, index + 1)
@@ -39,7 +39,7 @@ function withBlock(state: ClaudeState, message: string, next: number): ClaudeSta
   return { ...state, blocks: remember(others, { message, next }) }
 }
 
-function blockOutput(block: unknown, messageId: string, line: JsonObject): AgentOutput | null {
+function blockOutput(block: unknown, messageId: string, line: JsonObject): DriverOutput | null {
   if (!isObject(block)) return null
   const parent = parentOf(line)
   const aborted = line.aborted === true
@@ -73,7 +73,7 @@ function blockOutput(block: unknown, messageId: string, line: JsonObject): Agent
 /** Tool results come as the user's; what else does (replays, "interrupted by user") says nothing new. */
 export function user(before: ClaudeState, line: JsonObject): Step {
   const state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
-  const outputs: AgentOutput[] = []
+  const outputs: DriverOutput[] = []
   for (const block of asArray(asObject(line.message).content)) {
     if (!isObject(block) || block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') continue
     const { text, cut } = cutText(textOfBlocks(block.content), MAX_OUTPUT)

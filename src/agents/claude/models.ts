@@ -1,13 +1,14 @@
-import type { AgentModel, AgentOutput } from '../../core/event.ts'
+import type { AgentModel } from '../../core/event.ts'
 import { effortsIn } from '../effort.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 
 const MAX_MODELS = 100
 /** Claude's name for its own choice, which is no model. */
 const OWN_CHOICE = 'default'
 
 /** In the answer to `list_models`, and to `initialize`, which tells them beside much else. */
-export function modelsTold(body: JsonObject): AgentOutput[] {
+export function modelsTold(body: JsonObject): DriverOutput[] {
   const models = asArray(body.models).slice(0, MAX_MODELS).flatMap(modelOf)
   return models.length > 0 ? [{ type: 'models.told', models }] : []
 }

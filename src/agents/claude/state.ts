@@ -1,7 +1,7 @@
 import type { CallRequest } from '../../core/call.ts'
-import type { AgentOutput } from '../../core/event.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import { capped, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {
@@ -37,7 +37,7 @@ export interface ClaudeState {
 
 export interface Step {
   state: ClaudeState
-  outputs: AgentOutput[]
+  outputs: DriverOutput[]
 }
 
 const MAX_REMEMBERED = 64

@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { compactBoundary, compactError, compacting, compactionFailed } from './compaction.ts'
 import { modeOf } from './mode.ts'
 import { type ClaudeState, inTurn, nothing, other, type Step, withSubAgent } from './state.ts'
@@ -74,7 +74,7 @@ function fallback(state: ClaudeState, line: JsonObject): Step {
   return { state, outputs: [...(lasts ? [{ type: 'agent.model' as const, model }] : []), ...outputs] }
 }
 
-function retry(line: JsonObject): AgentOutput {
+function retry(line: JsonObject): DriverOutput {
   const { attempt, max_retries, retry_delay_ms, error_status, error } = line
   const status = typeof error_status === 'number' ? error_status : null
   const what = status === null ? 'The model could not be reached' : `The model answered with status ${status}`
@@ -95,7 +95,7 @@ function retry(line: JsonObject): AgentOutput {
   }
 }
 
-function denied(line: JsonObject): AgentOutput {
+function denied(line: JsonObject): DriverOutput {
   const tool = asString(line.tool_name)
   const message = asString(line.message) ?? `Claude may not use ${tool ?? 'this tool'}.`
   const data = { tool, callId: asString(line.tool_use_id) }

@@ -1,8 +1,8 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { Translator } from '../agent.ts'
 import { asked, withdrawn } from './approval.ts'
 import { answered } from './control.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { limits } from './limits.ts'
 import { assistant, user } from './message.ts'
 import { result } from './result.ts'
@@ -81,6 +81,6 @@ function lifecycle(before: ClaudeState, line: JsonObject): Step {
   return says({ ...state, waiting: remember(state.waiting, id) }, { type: 'steer.arrived', steerId: id })
 }
 
-function says(state: ClaudeState, output: AgentOutput): Step {
+function says(state: ClaudeState, output: DriverOutput): Step {
   return { state, outputs: [output] }
 }

@@ -42,7 +42,7 @@ export function asked(
   if (method === 'item/tool/call') return called(state, requestId, params)
   const question = QUESTIONS[method]?.(params, state)
   if (!question) return says(state, { type: 'agent.request', request: { step: 'refuse', requestId, method } })
-  const callId = asString(params.itemId) ?? question.callId
+  const callId = question.tool === NETWORK ? null : (asString(params.itemId) ?? question.callId)
   const approval = { ...question, requestId, callId, parent }
   const asked = remember(state.asked, { requestId, below: parent === null ? null : approval })
   return says({ ...state, asked }, { type: 'approval.asked', approval })
@@ -60,30 +60,37 @@ export function resolved(state: CodexState, id: unknown): Step {
 const TYPED: About = { class: 'shell', subjects: [], partly: true }
 
 function command(params: JsonObject): Question {
-  const { reason, cwd, proposedExecpolicyAmendment, networkApprovalContext } = params
+  const { reason, cwd, kind, proposedExecpolicyAmendment, networkApprovalContext } = params
+  if ((networkApprovalContext ?? null) !== null) return network(asObject(networkApprovalContext), reason)
+  const typed = kind === 'writeStdin'
   return {
     ...PLAIN,
     tool: 'command',
     input: {
       command: unwrapped(asString(params.command) ?? ''),
       cwd: cwd ?? null,
-      ...(params.kind === 'writeStdin' && { kind: params.kind }),
-      ...((networkApprovalContext ?? null) !== null && { network: networkApprovalContext }),
+      ...(typed && { kind }),
     },
-    ...aboutCommand(params),
+    ...(typed && { about: TYPED }),
     summary: asString(reason),
     suggestions: proposedExecpolicyAmendment ?? null,
   }
 }
 
-/** Where Codex says what a command wants to reach, that is what it asks about. */
-function aboutCommand({ kind, networkApprovalContext }: JsonObject): { about?: About } {
-  if (kind === 'writeStdin') return { about: TYPED }
-  if ((networkApprovalContext ?? null) === null) return {}
-  const { host, protocol } = asObject(networkApprovalContext)
-  const address = asString(host)
-  const subjects = address === null ? [] : [`${asString(protocol) ?? 'https'}://${address}`]
-  return { about: { class: 'fetch', subjects } }
+const NETWORK = 'network'
+
+/** A command that runs wants to reach a host. Which command it is Codex does not say, nor what it wants there. */
+function network({ host, protocol }: JsonObject, reason: unknown): Question {
+  const about: About = { class: 'fetch', subjects: addressesOf(asString(host), asString(protocol)) }
+  return { ...PLAIN, tool: NETWORK, about, input: { host, protocol }, summary: asString(reason) }
+}
+
+/** Through a SOCKS proxy anything may go: a refusal of any of these applies, and a permission needs all of them. */
+function addressesOf(host: string | null, protocol: string | null): string[] {
+  if (host === null) return []
+  const name = host.includes(':') ? `[${host}]` : host
+  const web = protocol === 'http' || protocol === 'https'
+  return (web ? [protocol] : ['https', 'http', protocol ?? 'unknown']).map((scheme) => `${scheme}://${name}`)
 }
 
 /** The changes are those of the item that was started before. */

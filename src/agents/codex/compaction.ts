@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { asNumber, asObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { type CodexState, says, type Step } from './state.ts'
 
 export function compactionStarted(state: CodexState): Step {
@@ -12,11 +12,15 @@ export function compactionCompleted(state: CodexState): Step {
 }
 
 /** One that its turn ended without. */
-export function cutOff(state: CodexState, error: string): AgentOutput[] {
+export function cutOff(state: CodexState, error: string): DriverOutput[] {
   return state.compacting ? [ended(state, null, error)] : []
 }
 
-function ended({ compacting, context }: CodexState, after: number | null, error: string | null): AgentOutput {
+function ended(
+  { compacting, context }: CodexState,
+  after: number | null,
+  error: string | null,
+): DriverOutput {
   const before = compacting?.tokens ?? null
   return { type: 'agent.compacted', tokensBefore: before, tokensAfter: after, window: context.window, error }
 }

@@ -23,10 +23,15 @@ export const codexDriver = {
   name: 'codex',
   title: 'Codex',
   unasked: {
+    shell: {
+      what: 'commands in `plan`, where they cannot write',
+      such: ['ls', 'cat x', 'head x', 'grep x', 'rg x', 'find x', 'echo x', 'git status', 'pwd', 'env'],
+    },
     read: { all: true, what: 'images; other files it reads with commands, and asks about those' },
     search: { all: true, what: 'searches in the web' },
-    fetch: { all: true, what: 'pages that its search of the web opens' },
-    other: { what: 'its own plans' },
+    fetch: { what: 'pages that its search of the web opens' },
+    mcp: { what: 'tools of servers that say of them that they only look, and resources' },
+    other: { what: 'its own plans and goals' },
   },
   capabilities: {
     streaming: true,

@@ -1,5 +1,5 @@
-import type { AgentOutput } from '../../core/event.ts'
 import { asArray, asObject, asString, capped, cutText, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { compactionCompleted, compactionStarted } from './compaction.ts'
 import { unwrapped } from './shell.ts'
 import { type CodexState, nothing, type OpenItem, other, remember, says, type Step } from './state.ts'
@@ -66,12 +66,12 @@ function userMessage(state: CodexState, { clientId }: JsonObject, parent: string
   return says(state, { type: 'steer.taken', steerId: clientId })
 }
 
-function message(id: string, kind: 'text' | 'thinking', text: string, parent: string | null): AgentOutput {
+function message(id: string, kind: 'text' | 'thinking', text: string, parent: string | null): DriverOutput {
   return { type: 'message.completed', messageId: id, kind, text, parent, aborted: false }
 }
 
 /** A summary for people, and with some models the thoughts themselves. */
-function thoughts(id: string, item: JsonObject, parent: string | null): AgentOutput[] {
+function thoughts(id: string, item: JsonObject, parent: string | null): DriverOutput[] {
   const summary = texts(item.summary)
   const raw = texts(item.content)
   return [
@@ -105,7 +105,7 @@ function toolCompleted(state: CodexState, type: string, item: JsonObject): Step 
 }
 
 /** What a turn leaves open when it ends; only a command may go on. */
-export function closed({ id: callId, type, parent }: OpenItem, outcome: string): AgentOutput {
+export function closed({ id: callId, type, parent }: OpenItem, outcome: string): DriverOutput {
   const goesOn = outcome === 'completed' && type === 'commandExecution'
   const output = goesOn ? 'It goes on in the background.' : 'It was cut off.'
   return { type: 'tool.completed', callId, output, isError: !goesOn, parent, cut: 0 }

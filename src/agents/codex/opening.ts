@@ -1,7 +1,7 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { type Answer, notification, request } from './rpc.ts'
 import { GUARD } from './mode.ts'
 import { listModels } from './models.ts'
@@ -87,6 +87,9 @@ function instructions(settings: SessionSettings): JsonObject {
   }
 }
 
+/** Else Codex believes a server that says of a tool that it only looks. */
+const ASKING: JsonObject = { default_tools_approval_mode: 'prompt' }
+
 /** As in a `.mcp.json` file, with or without its outer `mcpServers`; Codex has other names for the same things. */
 function mcpServers(config: unknown): JsonObject {
   if (!isObject(config)) return {}
@@ -94,7 +97,8 @@ function mcpServers(config: unknown): JsonObject {
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => {
       const { type: _, headers, ...rest } = asObject(server)
-      return [`mcp_servers.${name}`, { ...rest, ...(headers !== undefined && { http_headers: headers }) }]
+      const own = { ...rest, ...(headers !== undefined && { http_headers: headers }) }
+      return [`mcp_servers.${name}`, { ...ASKING, ...own }]
     }),
   )
 }
@@ -141,21 +145,21 @@ export function opened(state: CodexState, { about: rules, result, error }: Answe
 }
 
 /** Who comes into a conversation that went on without it asks for the sub-agents that it may have. */
-export function missing({ complete }: CodexState): AgentOutput[] {
+export function missing({ complete }: CodexState): DriverOutput[] {
   return complete ? [] : [{ type: 'agent.request', request: { step: 'children' } }]
 }
 
 /** Who takes up a process does not hear again what was told at the opening. */
-export function forgotten({ models }: CodexState): AgentOutput[] {
+export function forgotten({ models }: CodexState): DriverOutput[] {
   return models ? [] : [{ type: 'agent.request', request: { step: 'models' } }]
 }
 
-function lenient(files: string): AgentOutput {
+function lenient(files: string): DriverOutput {
   const message = `Codex does not ask about commands that your own rules allow (${files}); in \`plan\` they cannot write`
   return notice('user_rules', message, { files })
 }
 
-function init(nativeId: string, result: JsonObject, thread: JsonObject): AgentOutput {
+function init(nativeId: string, result: JsonObject, thread: JsonObject): DriverOutput {
   const raw = withoutLongLists(result, MAX_INIT)
   return {
     type: 'agent.init',

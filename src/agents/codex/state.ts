@@ -1,9 +1,9 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import type { Question } from '../../core/approval.ts'
 import type { Session } from '../../core/session.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { capped, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import type { KnownModel } from './models.ts'
 
 /** Something that Codex does and has not finished. */
@@ -32,7 +32,7 @@ export interface Child {
   parent: string
 }
 
-export type Ended = Extract<AgentOutput, { type: 'turn.ended' }>
+export type Ended = Extract<DriverOutput, { type: 'turn.ended' }>
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface CodexState {
@@ -82,7 +82,7 @@ export interface CodexState {
 
 export interface Step {
   state: CodexState
-  outputs: AgentOutput[]
+  outputs: DriverOutput[]
 }
 
 const MAX_REMEMBERED = 256
@@ -132,7 +132,7 @@ export function nothing(state: CodexState): Step {
   return { state, outputs: [] }
 }
 
-export function says(state: CodexState, ...outputs: AgentOutput[]): Step {
+export function says(state: CodexState, ...outputs: DriverOutput[]): Step {
   return { state, outputs }
 }
 
@@ -146,7 +146,7 @@ export function notice(
   message: string,
   data: unknown,
   level: 'info' | 'warning' = 'warning',
-): AgentOutput {
+): DriverOutput {
   return { type: 'agent.notice', level, code, message, data }
 }
 

@@ -1,6 +1,6 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { Translator } from '../agent.ts'
 import { asObject, asString, isObject, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { asked, resolved } from './approval.ts'
 import { childOf, unclaimed, withChild, withListed, withNamed } from './children.ts'
 import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
@@ -86,7 +86,7 @@ function withThread(state: CodexState, { result }: Answer): CodexState {
 }
 
 /** A conversation that can be read is open: a daemon that takes up a process learns it in this way. */
-function ready({ result }: Answer): AgentOutput[] {
+function ready({ result }: Answer): DriverOutput[] {
   return result ? [{ type: 'agent.ready', problem: null }] : []
 }
 

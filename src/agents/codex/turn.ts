@@ -1,7 +1,7 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { asArray, asCount, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
+import type { DriverOutput } from '../output.ts'
 import { threadsOf } from './children.ts'
 import { contextIn, cutOff } from './compaction.ts'
 import { closed } from './item.ts'
@@ -75,11 +75,11 @@ export function interruptWanted(state: CodexState): Step {
   return state.turn.started ? says(state, stop(state)) : nothing({ ...state, stopping: true })
 }
 
-function stop({ turn, children }: CodexState): AgentOutput {
+function stop({ turn, children }: CodexState): DriverOutput {
   return { type: 'agent.request', request: { step: 'stop', turn: turn!.id, children: threadsOf(children) } }
 }
 
-function clean({ children }: CodexState): AgentOutput {
+function clean({ children }: CodexState): DriverOutput {
   return { type: 'agent.request', request: { step: 'clean', children: threadsOf(children) } }
 }
 
@@ -117,11 +117,11 @@ export function finished(state: CodexState): Step {
 }
 
 /** The questions of a turn are closed with it, but sub-agents still wait for an answer to theirs. */
-function askedAgain({ asked }: CodexState): AgentOutput[] {
+function askedAgain({ asked }: CodexState): DriverOutput[] {
   return asked.flatMap(({ below }) => (below ? [{ type: 'approval.asked' as const, approval: below }] : []))
 }
 
-function ownAccord({ outcome, text, usage }: Ended): AgentOutput {
+function ownAccord({ outcome, text, usage }: Ended): DriverOutput {
   const message = 'Codex did something of its own accord.'
   return notice(
     'background_turn',

@@ -1,6 +1,6 @@
 import type { Translator } from '../agent.ts'
-import type { AgentOutput } from '../../core/event.ts'
 import { NO_USAGE } from '../../core/usage.ts'
+import type { DriverOutput } from '../output.ts'
 import type { DemoOutput } from './protocol.ts'
 
 export interface DemoState {
@@ -11,7 +11,7 @@ export interface DemoState {
 type Step<T extends DemoOutput['type']> = (
   line: Extract<DemoOutput, { type: T }>,
   state: DemoState,
-) => AgentOutput
+) => DriverOutput
 
 const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
   ready: (line) => ({

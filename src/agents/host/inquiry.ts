@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AgentModel, AgentOutput } from '../../core/event.ts'
+import type { AgentModel } from '../../core/event.ts'
 import { NO_RULES } from '../../core/rule.ts'
 import { apply, type Session } from '../../core/session.ts'
 import type { AgentDriver, Detection, LaunchPlan } from '../agent.ts'
 import type { Catalog } from '../catalog.ts'
+import type { DriverOutput } from '../output.ts'
 import { openFifo } from './fifo.ts'
 import { MAX_LINE, openJournal } from './journal.ts'
 import { endMarked } from './process.ts'
@@ -111,7 +112,7 @@ export function createInquiry({ catalog, env, launch, directory, newId }: Inquir
 const UNHEARD = { barrier() {}, ready() {}, ended() {} }
 
 /** Null: it has not come to that yet. Who is ready for a message has told all that it has to tell. */
-function modelsIn(outputs: readonly AgentOutput[]): AgentModel[] | null {
+function modelsIn(outputs: readonly DriverOutput[]): AgentModel[] | null {
   for (const output of outputs) {
     if (output.type === 'models.told') return output.models
     if (output.type !== 'agent.ready') continue
@@ -122,7 +123,7 @@ function modelsIn(outputs: readonly AgentOutput[]): AgentModel[] | null {
 }
 
 /** What has to be answered before it tells. Who comes into a shared process is told before any conversation is opened. */
-function requestsIn({ shared }: AgentDriver, outputs: readonly AgentOutput[]): unknown[] {
+function requestsIn({ shared }: AgentDriver, outputs: readonly DriverOutput[]): unknown[] {
   if (shared) return []
   return outputs.flatMap((output) => (output.type === 'agent.request' ? [output.request] : []))
 }

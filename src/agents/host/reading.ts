@@ -1,8 +1,8 @@
-import type { AgentOutput } from '../../core/event.ts'
 import type { JournalPosition, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
+import type { DriverOutput } from '../output.ts'
 import type { Journal } from './journal.ts'
 
 /** Lines that are no protocol are mentioned this often per turn; after that they are passed over in silence. */
@@ -12,7 +12,7 @@ type Position = Omit<JournalPosition, 'runId'>
 
 /** An agent's journal through its translator: outputs, and the position that belongs to them. */
 export interface Reading {
-  next(): { outputs: AgentOutput[]; position: Position } | null
+  next(): { outputs: DriverOutput[]; position: Position } | null
   /** Brings translator and position back to what is committed, without saying anything twice. */
   rewind(committed: RunRow): void
   /** Empties the journal; the new position must be committed before the agent is asked anything. */
@@ -61,7 +61,7 @@ export function createReading(
     inTurn = turnId !== null
   }
 
-  function translate(text: string | null, end: number): AgentOutput[] {
+  function translate(text: string | null, end: number): DriverOutput[] {
     const parsed = parse(text)
     if (parsed === undefined) return garbage++ < MENTIONED ? [strange(text)] : []
     const outputs = step(parsed)
@@ -86,7 +86,7 @@ export function createReading(
   }
 
   /** A translator that stumbles over a line costs that line, not the daemon. */
-  function step(line: unknown): AgentOutput[] {
+  function step(line: unknown): DriverOutput[] {
     try {
       const result = translator.step(state, line)
       state = result.state
@@ -158,7 +158,7 @@ function parse(text: string | null): unknown {
   }
 }
 
-function strange(text: string | null): AgentOutput {
+function strange(text: string | null): DriverOutput {
   const message =
     text === null
       ? 'The agent wrote a line that is too long to be read; it was passed over'

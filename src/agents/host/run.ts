@@ -5,6 +5,7 @@ import type { AgentSink, ExitInfo, Intent, RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
+import { isForEngine } from '../output.ts'
 import { isWorn, MAX_LINE, openJournal } from './journal.ts'
 import { readExit, tail } from './last-words.ts'
 import { untilCommitted } from './patience.ts'
@@ -141,10 +142,11 @@ export function createRun(deps: RunDeps): Run {
     if (page.outputs.length === 0 && page.position.offset - committed < SILENT_BYTES) return true
     committed = page.position.offset
     for (const output of page.outputs) if (output.type === 'agent.request') deps.onRequest(output.request)
+    const outputs = page.outputs.filter(isForEngine)
     inFlight++
     sink
-      .output(row.sessionId, { runId: row.id, ...page.position }, page.outputs)
-      .then(() => deps.onOutput(page.outputs))
+      .output(row.sessionId, { runId: row.id, ...page.position }, outputs)
+      .then(() => deps.onOutput(outputs))
       .catch((error: unknown) => {
         // What the log cannot take now it takes later; anything else would fail again in the same way.
         failed ||= error instanceof CorralError && error.code === 'storage'

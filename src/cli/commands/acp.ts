@@ -98,17 +98,10 @@ function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model 
       return (await calls.call('session.send', { sessionId, content, key, origin: ORIGIN })).turnId
     },
     turn: (turnId) => calls.call('turn.get', { turnId }),
-    async unqueue(sessionId, turnId) {
-      try {
-        await insisting(() => calls.call('queue.remove', { sessionId, turnId }))
-        return true
-      } catch (error) {
-        if ((error as { code?: unknown }).code === 'turn_not_found') return false
-        throw error
-      }
+    async interrupt(sessionId, turnId) {
+      const wish = { sessionId, ...(turnId !== undefined && { turnId }) }
+      await insisting(() => calls.call('session.interrupt', wish))
     },
-    interrupt: async (sessionId) =>
-      void (await insisting(() => calls.call('session.interrupt', { sessionId }))),
     decide: async (approvalId, answer) =>
       void (await insisting(() => calls.call('approval.decide', { approvalId, ...answer, by: ORIGIN }))),
     async lastSeq(sessionId, types) {

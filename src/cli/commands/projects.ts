@@ -5,11 +5,11 @@ import { given, text, type Cli, type Command } from '../cli.ts'
 import { clean, duration, prefixed, shortId } from '../format.ts'
 import { pickId } from '../resolve.ts'
 
-type Project = Api['workspace.get']['result']
+type Project = Api['project.get']['result']
 
 export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
-    const { projects } = await client.call('workspace.list')
+    const { projects } = await client.call('project.list')
     if (cli.json) return projects.forEach(cli.printJson)
     if (cli.options['quiet']) return projects.forEach(({ id }) => cli.print(id))
     if (projects.length === 0) return cli.note('no projects yet; make one with: corral projects create NAME')
@@ -28,7 +28,7 @@ export const create: Command = (cli, [words]) =>
   cli.withDaemon(async (client) => {
     const root = text(cli.options['root'])
     const repos = (cli.options['repo'] ?? []) as string[]
-    const project = await client.call('workspace.create', {
+    const project = await client.call('project.create', {
       id: uuid(),
       name: (words as string[]).join(' '),
       ...given(cli.options, 'description'),
@@ -41,13 +41,13 @@ export const create: Command = (cli, [words]) =>
 export const remove: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const { id, name } = await find(client, String(fragment))
-    await client.call('workspace.delete', { projectId: id })
+    await client.call('project.delete', { projectId: id })
     if (cli.json) cli.printJson({ projectId: id })
     else cli.print(`forgot ${clean(name)}`)
   })
 
 /** A command that changes the repositories of a project and shows it. */
-function withRepo(name: 'workspace.addRepo' | 'workspace.removeRepo'): Command {
+function withRepo(name: 'project.addRepo' | 'project.removeRepo'): Command {
   return (cli, [fragment, directory]) =>
     cli.withDaemon(async (client) => {
       const { id } = await find(client, String(fragment))
@@ -55,12 +55,12 @@ function withRepo(name: 'workspace.addRepo' | 'workspace.removeRepo'): Command {
     })
 }
 
-export const addRepo = withRepo('workspace.addRepo')
-export const removeRepo = withRepo('workspace.removeRepo')
+export const addRepo = withRepo('project.addRepo')
+export const removeRepo = withRepo('project.removeRepo')
 
 /** By its name, or a part of its id. */
 async function find(client: NativeClient, fragment: string): Promise<Project> {
-  const { projects } = await client.call('workspace.list')
+  const { projects } = await client.call('project.list')
   const named = projects.filter(({ name }) => name === fragment)
   if (named.length === 1) return named[0]!
   const id = pickId(

@@ -43,14 +43,13 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
       const wanted = 'fresh' in patch ? { nativeId: null } : patch
       await insisting(() => calls.call('session.configure', { sessionId, ...wanted }))
     },
-    send: (sessionId, content, key) =>
-      calls.call('session.send', { sessionId, content, key, origin: ORIGIN }),
+    send: (sessionId, content, key, busy) =>
+      calls.call('session.send', { sessionId, content, key, busy, origin: ORIGIN }),
     async steer(sessionId, content, key) {
       await calls.call('session.steer', { sessionId, content, key, origin: ORIGIN })
     },
-    compact: (sessionId, key) => calls.call('session.compact', { sessionId, key, origin: ORIGIN }),
-    async moveFirst(sessionId, turnId) {
-      await insisting(() => calls.call('queue.move', { sessionId, turnId, position: 1 })).catch(unlessGone)
+    async compact(sessionId, key) {
+      await calls.call('session.compact', { sessionId, key, busy: 'interrupt', origin: ORIGIN })
     },
     async unqueue(sessionId, turnId) {
       try {
@@ -61,9 +60,8 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
         return false
       }
     },
-    async interrupt(sessionId, clearQueue, turnId) {
-      const wish = { sessionId, clearQueue, ...(turnId !== undefined && { turnId }) }
-      return (await insisting(() => calls.call('session.interrupt', wish))).interrupted
+    async interrupt(sessionId, clearQueue) {
+      return (await insisting(() => calls.call('session.interrupt', { sessionId, clearQueue }))).interrupted
     },
     agents: async () => (await calls.call('agents.list')).agents,
     async models(agent) {

@@ -50,12 +50,12 @@ async function ofSession(client: NativeClient, fragment: string): Promise<Holder
 }
 
 async function ofProject(client: NativeClient, path: string): Promise<Holder> {
-  const { projects } = await client.call('project.list')
+  const { directories } = await client.call('directory.list')
   return {
     name: `${path} and below`,
     agent: {},
-    rules: projects.find((project) => project.path === path)?.rules ?? NONE,
-    change: async (changed) => (await client.call('project.configure', { path, rules: changed })).rules,
+    rules: directories.find((directory) => directory.path === path)?.rules ?? NONE,
+    change: async (changed) => (await client.call('directory.configure', { path, rules: changed })).rules,
   }
 }
 

@@ -1,17 +1,12 @@
 import type { Engine } from '../api.ts'
-import type { EventType } from '../event.ts'
+import type { Event, EventType } from '../event.ts'
+import type { ApprovalRow, Moment } from '../ports.ts'
 import type { Turn } from '../turn.ts'
 import { emptyConversation, step, type Conversation } from './conversation.ts'
 import type { UserMessage } from './item.ts'
 
 /** What a conversation is read from. */
 export type ConversationLog = Pick<Engine, 'events' | 'turns' | 'approvals'>
-
-/** A place in the log: after the event of this number, which happened then. */
-interface Point {
-  seq: number
-  at: number
-}
 
 const PAGE = 1000
 /** More messages than ever wait in a queue. */
@@ -22,12 +17,11 @@ const ENDS: EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 
  * What was under way in a session after this event: where a fold goes on that does not begin with the session. Only the turn that
  * ran then is read. `at` is the time of the event.
  */
-export function conversationAt(log: ConversationLog, sessionId: string, { seq, at }: Point): Conversation {
+export function conversationAt(log: ConversationLog, sessionId: string, { seq, at }: Moment): Conversation {
   const conversation = emptyConversation()
   const isOver = ({ id, endedAt }: Turn): boolean =>
-    endedAt !== null &&
-    (endedAt < at || !log.events({ sessionId, turnId: id, types: ENDS, after: seq, limit: 1 })[0])
-  const turns = log.turns(sessionId, MAX_WAITING).filter((turn) => turn.seq <= seq && !isOver(turn))
+    endedAt !== null && !log.events({ sessionId, turnId: id, types: ENDS, after: seq, limit: 1 })[0]
+  const turns = log.turns(sessionId, MAX_WAITING, { seq, at }).filter((turn) => !isOver(turn))
   for (const turn of turns.toReversed()) conversation.waiting.set(turn.id, messageOf(turn))
   ask(log, conversation, sessionId, { seq, at })
   const started = turns.map(({ id }) => startOf(log, sessionId, id, seq)).filter((start) => start !== null)
@@ -35,44 +29,36 @@ export function conversationAt(log: ConversationLog, sessionId: string, { seq, a
   return conversation
 }
 
-/** What was under way in a session before the event of this number, be it there or not. */
-export function conversationBefore(log: ConversationLog, sessionId: string, seq: number): Conversation {
-  const [last] = log.events({ sessionId, before: seq, limit: 1 })
-  return last ? conversationAt(log, sessionId, last.event) : emptyConversation()
-}
-
 function messageOf({ id, input, key, origin, queuedAt }: Turn): UserMessage {
   return { id, content: input, key, origin, steer: false, sentAt: queuedAt }
 }
 
 /** Questions from outside that belong to no turn. */
-function ask(log: ConversationLog, conversation: Conversation, sessionId: string, point: Point): void {
-  const isLater = (time: number, type: AboutApproval, id: string): boolean =>
-    time > point.at || (time === point.at && comesAfter(log, sessionId, point.seq, type, id))
-  for (const row of log.approvals({ sessionId, limit: PAGE })) {
-    const { sessionId: _, turnId, requestedAt, decision: __, decidedBy: ___, decidedAt, ...rest } = row
+function ask(log: ConversationLog, conversation: Conversation, sessionId: string, moment: Moment): void {
+  const rows = log.approvals({ sessionId, moment, limit: PAGE }).filter(({ external }) => external)
+  for (const row of rows.toReversed()) {
+    const { sessionId: _, turnId, requestedAt, decision, decidedBy: __, decidedAt: ___, ...rest } = row
+    const isLater = comesLater(log, row, moment, 'approval.requested')
+    if (isLater || (decision && !comesLater(log, row, moment, 'approval.resolved'))) continue
     const { external, timeoutAt, ...approval } = rest
-    if (!external || isLater(requestedAt, 'approval.requested', row.id)) continue
-    if (decidedAt !== null && !isLater(decidedAt, 'approval.resolved', row.id)) continue
     const event = { seq: 0, at: requestedAt, sessionId, turnId, approval, external, timeoutAt, open: true }
     step(conversation, { type: 'approval.requested', ...event })
   }
 }
 
-type AboutApproval = 'approval.requested' | 'approval.resolved'
-
-/** Of what happened in the same millisecond only the log knows the order. */
-function comesAfter(
+/** A row has the time and not the number of its events: two may have the same time. */
+function comesLater(
   log: ConversationLog,
-  sessionId: string,
-  after: number,
-  type: AboutApproval,
-  id: string,
+  { id, sessionId }: ApprovalRow,
+  { seq: after }: Moment,
+  type: 'approval.requested' | 'approval.resolved',
 ): boolean {
-  return log.events({ sessionId, after, types: [type], limit: PAGE }).some(({ event }) => {
-    if (event.type === 'approval.requested') return event.approval.id === id
-    return event.type === 'approval.resolved' && event.approvalId === id
-  })
+  const later = log.events({ sessionId, types: [type], after, limit: PAGE })
+  return later.some(({ event }) =>
+    event.type === 'approval.requested'
+      ? event.approval.id === id
+      : event.type === 'approval.resolved' && event.approvalId === id,
+  )
 }
 
 function startOf(log: ConversationLog, sessionId: string, turnId: string, seq: number): number | null {
@@ -93,4 +79,13 @@ function readOn(
     if (page.length < PAGE) return
     after = page.at(-1)!.seq
   }
+}
+
+/** What was under way when this event came. */
+export function conversationBefore(
+  log: ConversationLog,
+  { sessionId, seq }: Pick<Event, 'sessionId' | 'seq'>,
+): Conversation {
+  const [last] = log.events({ sessionId, before: seq, limit: 1 })
+  return last ? conversationAt(log, sessionId, last.event) : emptyConversation()
 }

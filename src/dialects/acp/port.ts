@@ -25,7 +25,7 @@ export interface NewSession {
 
 export type Asked = Pick<Approval, 'id' | 'kind' | 'tool' | 'input' | 'callId' | 'summary'>
 export type Answer = Exclude<Decision, { behavior: 'cancelled' }>
-export type TurnView = Pick<Turn, 'state' | 'input' | 'usage' | 'error'>
+export type TurnView = Pick<Turn, 'state' | 'usage' | 'error'>
 
 export interface EventsOptions {
   sessionId: string
@@ -57,9 +57,8 @@ export interface Corral {
   /** The same key twice is one message; resolves with the turn that it became. */
   send(sessionId: string, content: Content[], key: string): Promise<string>
   turn(turnId: string): Promise<TurnView>
-  /** False when it does not wait in the queue (any more). */
-  unqueue(sessionId: string, turnId: string): Promise<boolean>
-  interrupt(sessionId: string): Promise<void>
+  /** `turnId`: only this one, out of the queue if it has not begun. */
+  interrupt(sessionId: string, turnId?: string): Promise<void>
   decide(approvalId: string, answer: Answer): Promise<void>
   /** The last `seq` of such an event, 0 when there is none. */
   lastSeq(sessionId: string, types: EventType[]): Promise<number>

@@ -58,11 +58,9 @@ export function createPrompts(parts: { corral: Corral; sessionId: string; newKey
     }
   }
 
-  /** Out of the queue, or interrupted if it has come that far. */
   async function cancel(prompt: Prompt): Promise<void> {
     const turnId = await prompt.sent.catch(() => null)
-    if (turnId === null || (await corral.unqueue(sessionId, turnId)) || !find(turnId)) return
-    await corral.interrupt(sessionId)
+    if (turnId !== null) await corral.interrupt(sessionId, turnId)
   }
 
   return {

@@ -1,9 +1,10 @@
 import type { Device } from '../../core/devices.ts'
 import { asCorralError } from '../../core/error.ts'
 import type { LineHandler } from '../../transports/connection.ts'
-import { createDispatcher, errorLine, type Dispatcher, type Method } from '../../transports/jsonrpc.ts'
+import { createDispatcher, errorLine, type Dispatcher } from '../../transports/jsonrpc.ts'
 import type { WebSocketConnection } from '../../transports/websocket.ts'
-import { ClawdeError, CODES, rpcError } from './errors.ts'
+import { isAllowed, type Method, verifying } from '../method.ts'
+import { ALWAYS, ClawdeError, codeNameOf, CODES, rpcError } from './errors.ts'
 import { createLane } from './lane.ts'
 import { createBucket, SEND_LIMIT } from './limits.ts'
 import type { ClawdeMethod, Context, Services } from './method.ts'
@@ -26,39 +27,38 @@ export function dispatcherOf(
   methods: readonly ClawdeMethod[],
   { home, onFault }: { home: string; onFault: (error: unknown) => void },
 ): Dispatch {
-  return createDispatcher<Call>({
+  return createDispatcher<Call, Method<Call>>({
     methods: methods.flatMap((method) =>
       [method.name, ...(method.also ?? [])].map((name) => callable(method, name)),
     ),
+    admit(method, { device }) {
+      if (isAllowed(method, device)) return
+      const data = { reason: 'scope', scope: method.scope }
+      throw new ClawdeError('unauthorized', `${method.name} is not for this device`, data)
+    },
     mapError(thrown) {
       if (!(thrown instanceof ClawdeError) && asCorralError(thrown).code === 'internal') onFault(thrown)
       return rpcError(thrown, home)
     },
+    ...verifying(codeNameOf, ALWAYS, { spellings: true }),
   })
 }
 
 /** A method under one of its names, with parameters in any spelling. */
 function callable(method: ClawdeMethod, name: string): Method<Call> {
-  const { handler, changes, heavy, ownerOnly } = method
+  const { handler, changes, heavy } = method
   return {
+    ...method,
     name,
-    summary: method.summary,
-    result: method.result,
     params: anySpelling(method.params, method.aliases),
     handler(params, call) {
-      if (ownerOnly && call.device && !call.device.scopes.includes('manage')) {
-        throw new ClawdeError('unauthorized', `${name} is not for this device`, {
-          reason: 'scope',
-          scope: 'manage',
-        })
-      }
       if (changes) {
         call.held = true
         call.stream.hold()
       }
       const work = (): unknown => handler(params, call)
       const value = heavy ? call.heavy(work) : work()
-      if (!call.stream.taste.unix) return value
+      if (!call.stream.unix) return value
       return value instanceof Promise ? value.then(unixTimes) : unixTimes(value)
     },
   }
@@ -100,7 +100,7 @@ export function serveConnection(
     heldLimit: SEND_LIMIT,
     failed: () => connection.close(1011, 'the log could not be read'),
   })
-  stream.taste = { ...stream.taste, unix }
+  stream.unix = unix
 
   function done(call: Call, json: string | null): void {
     if (json !== null) send(json)

@@ -55,6 +55,9 @@ const OF_CORE: Record<ErrorCode, CodeName> = {
   internal: 'internal',
 }
 
+/** Every method may end with these. */
+export const ALWAYS: readonly CodeName[] = ['invalidParams', 'unauthorized', 'internal']
+
 /** A refusal in this protocol's own codes; `data.reason` tells apart what shares one. */
 export class ClawdeError extends Error {
   readonly code: CodeName
@@ -68,6 +71,11 @@ export class ClawdeError extends Error {
   }
 }
 
+/** The name that this protocol has for what was thrown. */
+export function codeNameOf(thrown: unknown): CodeName {
+  return thrown instanceof ClawdeError ? thrown.code : OF_CORE[asCorralError(thrown).code]
+}
+
 /** Whatever was thrown, for the wire. The user's home directory is nobody's business. */
 export function rpcError(thrown: unknown, home: string): RpcError {
   if (thrown instanceof ClawdeError) {
@@ -76,7 +84,11 @@ export function rpcError(thrown: unknown, home: string): RpcError {
   }
   const { code, data, message } = asCorralError(thrown)
   const text = thrown instanceof CorralError ? discreet(message, home) : 'internal error'
-  return { code: CODES[OF_CORE[code]], message: text, data: { ...data, reason: code } }
+  if (code === 'conversation_busy' && data['reason'] === 'paused') {
+    return { code: CODES.sessionPaused, message: text, data: { ...data, reason: 'sessionPaused' } }
+  }
+  const reason = code === 'conversation_busy' ? 'busy' : code
+  return { code: CODES[OF_CORE[code]], message: text, data: { ...data, reason } }
 }
 
 function discreet(message: string, home: string): string {

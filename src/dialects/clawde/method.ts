@@ -2,13 +2,14 @@ import type { z } from 'zod'
 import type { DeviceAccess } from '../../access/devices.ts'
 import type { Engine } from '../../core/api.ts'
 import type { Device } from '../../core/devices.ts'
-import type { Method } from '../../transports/jsonrpc.ts'
+import type { Method } from '../method.ts'
 import type { Broadcast } from './broadcast.ts'
+import type { Counts } from './counts.ts'
+import type { CodeName } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import type { Finding, ProviderReport, Resources, Updates, Workspace } from './ports.ts'
+import type { Finding, ProviderReport, Resources, Updates, Workspace } from '../ports.ts'
 import type { ClawdeSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
-import type { Counts } from './views.ts'
 
 /** What all connections share. */
 export interface Services {
@@ -30,8 +31,6 @@ export interface Services {
   readonly counts: Counts
   readonly broadcast: Broadcast
   readonly metrics: Metrics
-  /** Sessions that a message is on its way to. */
-  readonly sending: Set<string>
   /** Who is behind for no longer than this was not slow, and is not told. */
   readonly lagMs: number
   port(): number
@@ -52,7 +51,12 @@ export interface Context extends Services {
   readonly device: Device | null
 }
 
-export interface ClawdeMethod<P extends z.ZodType = z.ZodType> extends Method<Context, P> {
+export interface ClawdeMethod<P extends z.ZodType = z.ZodType> extends Method<
+  Context,
+  P,
+  z.ZodType,
+  CodeName
+> {
   /** Other names of the method. */
   also?: readonly string[]
   /** Other names of parameters. */
@@ -61,8 +65,6 @@ export interface ClawdeMethod<P extends z.ZodType = z.ZodType> extends Method<Co
   changes?: true
   /** The answer can be large: one at a time for each connection. */
   heavy?: true
-  /** Not for devices that only use sessions. */
-  ownerOnly?: true
 }
 
 /** Only for the types. */

@@ -3,15 +3,15 @@ import type { Visitor } from '../../access/first-message.ts'
 import type { LineHandler } from '../../transports/connection.ts'
 import { bundleOf, createBroadcast } from './broadcast.ts'
 import { dispatcherOf, serveConnection } from './connection.ts'
+import { createCounts } from './counts.ts'
 import type { Services } from './method.ts'
 import { METHODS } from './methods.ts'
 import { pairing } from './methods/device.ts'
-import type { RepoStatus } from './ports.ts'
+import type { RepoStatus } from '../ports.ts'
 import { repoView } from './repos.ts'
 import type { Stream } from './stream.ts'
-import { createCounts } from './views.ts'
 
-type Made = 'broadcast' | 'counts' | 'sending' | 'tell'
+type Made = 'broadcast' | 'counts' | 'tell'
 
 export interface ServingParts extends Omit<Services, Made> {
   /** How long a session is silent before a call is taken for one that nobody is asked about. */
@@ -41,7 +41,6 @@ export function createServing({ onFault, silentMs, ...parts }: ServingParts): Se
     ...parts,
     broadcast: createBroadcast({ engine, silentMs, onFault }),
     counts: createCounts(engine),
-    sending: new Set(),
     tell,
   }
   const dispatch = dispatcherOf(METHODS, { home, onFault })

@@ -9,7 +9,7 @@ export function turnMapper(engine: Engine, sessionId: string, turnId: string, af
     turnId,
     conversation() {
       const isWhole = after < (found(() => engine.turn(turnId))?.seq ?? 0)
-      return isWhole ? emptyConversation() : conversationBefore(engine, sessionId, after + 1)
+      return isWhole ? emptyConversation() : conversationBefore(engine, { sessionId, seq: after + 1 })
     },
     nativeId: () => found(() => engine.session(sessionId))?.nativeId ?? null,
     isOpen: (approvalId) => found(() => engine.approval(approvalId))?.decision === null,

@@ -84,9 +84,9 @@ function createFolds(engine: Engine): Folds {
   /** Null: nothing is under way. */
   const conversations = new Map<string, Conversation | null>()
 
-  function before({ type, sessionId, seq }: Event): Conversation {
-    const known = conversations.get(sessionId)
-    if (known === undefined && type !== 'session.created') return conversationBefore(engine, sessionId, seq)
+  function before(event: Event): Conversation {
+    const known = conversations.get(event.sessionId)
+    if (known === undefined && event.type !== 'session.created') return conversationBefore(engine, event)
     return known ?? emptyConversation()
   }
 

@@ -70,16 +70,18 @@ export interface Corral {
   /** `fresh`: the agent begins a new conversation. */
   configure(sessionId: string, patch: Partial<Chosen> | { fresh: true }): Promise<void>
   /** The same key twice is one message. */
-  send(sessionId: string, content: Content[], key: string): Promise<{ turnId: string; position: number }>
+  send(
+    sessionId: string,
+    content: Content[],
+    key: string,
+    busy: 'queue' | 'refuse',
+  ): Promise<{ turnId: string; position: number }>
   steer(sessionId: string, content: Content[], key: string): Promise<void>
-  /** Has the agent sum up the conversation, in a turn of its own. */
-  compact(sessionId: string, key: string): Promise<{ turnId: string; position: number }>
-  /** In front of all that waits. */
-  moveFirst(sessionId: string, turnId: string): Promise<void>
+  /** Has the agent sum up the conversation, in a turn of its own: what runs is stopped for it, what waits comes after it. */
+  compact(sessionId: string, key: string): Promise<void>
   /** False when it does not wait in the queue (any more). */
   unqueue(sessionId: string, turnId: string): Promise<boolean>
-  /** `turnId`: only this one. */
-  interrupt(sessionId: string, clearQueue: boolean, turnId?: string): Promise<boolean>
+  interrupt(sessionId: string, clearQueue: boolean): Promise<boolean>
   agents(): Promise<AgentView[]>
   models(agent: string): Promise<ModelsOf>
   /** The last `seq` of such an event, 0 when there is none. */

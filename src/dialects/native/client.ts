@@ -3,6 +3,7 @@ import { dial, type Target } from './dial.ts'
 import { openStream, type EventStream, type StreamOptions } from './event-stream.ts'
 import { ConnectionLost, DaemonUnreachable, NativeError, type Link, type Notified } from './link.ts'
 import type { Api } from './methods.ts'
+import { KEYED, REPEATABLE } from './repeats.ts'
 
 export { DaemonUnreachable, NativeError } from './link.ts'
 export type { EventStream, StreamOptions } from './event-stream.ts'
@@ -33,7 +34,7 @@ export interface NativeClient {
 }
 
 /**
- * Dials the daemon, at the path of its socket or at a URL (`ws://127.0.0.1:4300/native`); throws `DaemonUnreachable` when
+ * Dials the daemon, at the path of its socket or at a URL (`ws://127.0.0.1:2677/native`); throws `DaemonUnreachable` when
  * there is none, also with `reconnect`.
  */
 export async function connect(address: string, options: ClientOptions = {}): Promise<NativeClient> {
@@ -78,14 +79,12 @@ export async function connect(address: string, options: ClientOptions = {}): Pro
   }
 }
 
-/** Reading changes nothing, a key or the asker's own id makes the second time count for nothing. */
+/** Only where the second time counts for nothing: the descriptors of the methods say so. */
 function mayRepeat(method: string, params: unknown, error: unknown): boolean {
   const lost = error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
+  if (!lost) return false
   const keyed = typeof params === 'object' && params !== null && ('key' in params || 'id' in params)
-  return (
-    lost &&
-    (keyed || /\.(get|list|read|status|wait|withdraw|search|export|diff|resources|history)$/.test(method))
-  )
+  return REPEATABLE.has(method) || (keyed && KEYED.has(method))
 }
 
 /** Tries until somebody listens again. */

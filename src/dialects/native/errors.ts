@@ -31,6 +31,9 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   call_not_found: -32026,
 }
 
+/** Every method may end with these. */
+export const ALWAYS: readonly ErrorCode[] = ['invalid', 'forbidden', 'storage', 'stopping', 'internal']
+
 /** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */
 export const UNAUTHORIZED = -32000
 

@@ -1,14 +1,15 @@
 import type { Engine } from '../../core/api.ts'
 import type { DeviceAccess } from '../../access/devices.ts'
 import type { Device } from '../../core/devices.ts'
-import { asCorralError } from '../../core/error.ts'
+import { asCorralError, CorralError } from '../../core/error.ts'
 import type { LineConnection, LineHandler } from '../../transports/connection.ts'
-import { createDispatcher, errorLine, INVALID_REQUEST, type Method } from '../../transports/jsonrpc.ts'
-import { mapError, mapInvalidParams } from './errors.ts'
+import { createDispatcher, errorLine, INVALID_REQUEST } from '../../transports/jsonrpc.ts'
+import { isAllowed, type Method, verifying } from '../method.ts'
+import { ALWAYS, mapError, mapInvalidParams } from './errors.ts'
 import { createFeed } from './feed.ts'
-import type { Context, DaemonControl } from './method.ts'
+import type { AgentReport, Daemon } from '../ports.ts'
+import type { Context } from './method.ts'
 import { METHODS } from './methods.ts'
-import type { AgentReport } from './wire.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
 const MAX_PENDING = 256
@@ -19,7 +20,7 @@ export interface NativeOptions {
   devices: DeviceAccess
   signin: Context['signin']
   invite: Context['invite']
-  daemon: DaemonControl
+  daemon: Daemon
   /** The agents of this machine; asked again each time. */
   agents(): Promise<AgentReport[]>
   /** A fault of ours, for the log; the client gets its message only. */
@@ -31,8 +32,12 @@ export type AcceptNative = (connection: LineConnection, device?: Device | null) 
 
 /** All of the protocol; loaded when there is a client. */
 export function createServing({ onFault, ...parts }: NativeOptions): AcceptNative {
-  const dispatcher = createDispatcher<Context>({
+  const dispatcher = createDispatcher<Context, Method<Context>>({
     methods: METHODS as unknown as Method<Context>[],
+    admit(method, { device }) {
+      if (!isAllowed(method, device)) throw forbidden(method)
+    },
+    ...verifying((thrown) => asCorralError(thrown).code, ALWAYS),
     mapError(thrown) {
       const error = asCorralError(thrown)
       if (error.code === 'internal') onFault(thrown)
@@ -80,4 +85,9 @@ export function createServing({ onFault, ...parts }: NativeOptions): AcceptNativ
       closed: feed.closeAll,
     }
   }
+}
+
+function forbidden({ name, scope }: Pick<Method<Context>, 'name' | 'scope'>): CorralError {
+  const message = `This device may not call ${name}: that needs the scope \`${scope}\``
+  return new CorralError('forbidden', message, { scope })
 }

@@ -21,7 +21,7 @@ export const someRules = z.strictObject({
   skipUntil: ruleFields.skipUntil.exactOptional(),
 })
 
-export const project = z.object({
+export const directory = z.object({
   path: z.string().describe('the rules hold for every session in this directory and below'),
   rules,
 })

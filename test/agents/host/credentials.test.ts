@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import type { AgentDriver, LaunchPlan } from '../../../src/agents/agent.ts'
 import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
+import { until } from '../../support/wait.ts'
 
 let t: TestEngine
 let key = 'first'
@@ -32,13 +33,6 @@ function tellFirst(plan: LaunchPlan): LaunchPlan {
 }
 
 const given = (): string[] => (existsSync(seen) ? readFileSync(seen, 'utf8').trimEnd().split('\n') : [])
-
-async function until(what: () => boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; !what();) {
-    assert.ok(Date.now() < end, 'waited in vain')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 before(async () => {
   t = await startEngine({

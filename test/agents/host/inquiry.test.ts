@@ -7,6 +7,7 @@ import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import { DEMO_MODELS } from '../../../src/agents/demo/protocol.ts'
 import { createModels } from '../../../src/core/models.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../../support/engine.ts'
+import { until } from '../../support/wait.ts'
 
 const AGAIN_MS = 5 * 60_000
 
@@ -28,13 +29,6 @@ async function engineFor(t: TestContext, options: TestEngineOptions): Promise<Te
 }
 
 const processes = ({ home }: TestEngine): string[] => readdirSync(join(home, 'runs'))
-
-async function until(fact: () => boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; !fact();) {
-    assert.ok(Date.now() < end, `in time: ${String(fact)}`)
-    await new Promise((look) => setTimeout(look, 5))
-  }
-}
 
 test('an agent that has never run is asked once, whoever wants to know, and leaves nothing behind', async (t) => {
   const { driver, starts } = counted()

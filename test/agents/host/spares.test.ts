@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startEngine } from '../../support/engine.ts'
+import { askUntil } from '../../support/wait.ts'
 
 const SIZE = 3
 
@@ -29,10 +30,11 @@ test('processes that were just being started end with all others', async () => {
   const t = await startEngine()
   const runs = join(t.home, 'runs')
   t.host.spares.keep('demo', { cwd: t.cwd, ownTools: true }, SIZE)
-  const until = Date.now() + 20_000
-  while (pidsIn(runs).length < SIZE && Date.now() < until) await new Promise((look) => setTimeout(look, 2))
-  const pids = pidsIn(runs)
-  assert.equal(pids.length, SIZE)
+  const pids = await askUntil(
+    () => pidsIn(runs),
+    ({ length }) => length === SIZE,
+    `${SIZE} are being started`,
+  )
   await t.stop()
   assert.deepEqual(pids.filter(isAlive), [])
 })

@@ -4,7 +4,8 @@ import { methods } from '@agentclientprotocol/sdk/unstable'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { corral } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { editorFor, eventually, newSession, refusal, type TestEditor } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { editorFor, newSession, refusal, type TestEditor } from './support.ts'
 
 let daemon: TestDaemon
 let native: NativeClient
@@ -57,7 +58,7 @@ describe('several clients of one session', () => {
     const [asked, answered] = await Promise.all([one.permission(), two.permission()])
     answered.choose('allow')
     assert.equal((await done).stopReason, 'end_turn')
-    await eventually('the other question to be taken back', () => (asked.signal.aborted ? true : null))
+    await until(() => asked.signal.aborted, 'the other question to be taken back')
     assert.match(one.text(), /ran: both/)
     assert.equal(one.stderr(), '')
   })
@@ -95,9 +96,9 @@ describe('several clients of one session', () => {
     await editor.reads('w2')
     await native.call('session.destroy', { sessionId })
     assert.equal((await done).stopReason, 'cancelled')
-    await eventually('it to be gone', async () => {
+    await until(async () => {
       const { code } = await refusal(editor.prompt(sessionId, 'hello'))
-      return code === -32002 ? true : null
-    })
+      return code === -32002
+    }, 'it to be gone')
   })
 })

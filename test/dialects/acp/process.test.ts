@@ -7,7 +7,8 @@ import { corral } from '../../cli/support.ts'
 import { COMPILED, startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { goOn, HELD } from '../../support/held.ts'
 import { clientFor, demoSession } from '../native/support.ts'
-import { acpProcess, editorFor, eventually, newSession } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { acpProcess, editorFor, newSession } from './support.ts'
 
 const ASK = ['--agent', 'demo', '--mode', 'ask']
 
@@ -33,6 +34,7 @@ function emptyHome(t: TestContext) {
     ...COMPILED,
     HOME: home,
     CORRAL_HOME: join(home, '.corral'),
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',
@@ -121,17 +123,17 @@ describe('the editor', () => {
     const sessionId = await newSession(editor, daemon)
     editor.prompt(sessionId, HELD).catch(() => {})
     const native = await clientFor(t, daemon)
-    await eventually(
-      'a question',
+    await until(
       async () => (await native.call('approval.list', { sessionId, open: true })).approvals[0],
+      'a question',
     )
     editor.child.stdin!.end()
     assert.equal(await editor.exited, 0)
     assert.equal(editor.stderr(), '')
     await goOn(daemon, sessionId)
-    await eventually('the end of the turn', async () => {
-      return (await native.call('turn.list', { sessionId })).turns[0]!.state === 'completed' ? true : null
-    })
+    await until(async () => {
+      return (await native.call('turn.list', { sessionId })).turns[0]!.state === 'completed'
+    }, 'the end of the turn')
   })
 
   test('goes away with a question open: it stays open for others', async (t) => {
@@ -150,16 +152,13 @@ describe('the editor', () => {
     const native = await clientFor(t, daemon)
     const { id: sessionId } = await demoSession(native, daemon, 'ask')
     await native.call('session.send', { sessionId, content: '[[shell ls]]' })
-    await eventually(
-      'a question',
-      async () => (await native.call('approval.list', { sessionId })).approvals[0],
-    )
+    await until(async () => (await native.call('approval.list', { sessionId })).approvals[0], 'a question')
     const { child, stdout } = acpProcess(t, daemon)
     child.stdin.write(HELLO)
-    await eventually('hello', () => (stdout().includes('"id":1') ? true : null))
+    await until(() => stdout().includes('"id":1'), 'hello')
     const cwd = daemon.project
     child.stdin.write(line({ id: 2, method: 'session/resume', params: { sessionId, cwd } }))
-    await eventually('the question', () => (stdout().includes('session/request_permission') ? true : null))
+    await until(() => stdout().includes('session/request_permission'), 'the question')
     const [, answer] = stdout().split('\n')
     assert.equal((JSON.parse(answer!) as { id: number }).id, 2)
   })
@@ -179,17 +178,17 @@ describe('the editor', () => {
     ]
     child.stdin.write(bad.map((one) => `${one}\n`).join(''))
     child.stdin.write(HELLO)
-    await eventually('hello', () => (stdout().includes('"id":1') ? true : null))
+    await until(() => stdout().includes('"id":1'), 'hello')
     child.stdin.write(line({ id: 2, method: 'no/such' }))
     child.stdin.write(line({ id: 3, method: 'session/prompt', params: { sessionId: 4 } }))
     child.stdin.write(line({ method: 'session/cancel', params: { sessionId: 'nobody' } }))
     child.stdin.write(line({ method: 'no/such' }))
     child.stdin.write(line({ id: 6, method: 'session/list', params: {} }))
-    const answers = await eventually('the last answer', () => {
+    const answers = await until(() => {
       const all = stdout().split('\n').filter(Boolean)
       const parsed = all.map((one) => JSON.parse(one) as { id: number | null; error?: { code: number } })
       return parsed.some(({ id }) => id === 6) ? parsed : null
-    })
+    }, 'the last answer')
     const codes = new Map(answers.map(({ id, error }) => [id, error?.code]))
     assert.deepEqual(
       [codes.get(1), codes.get(2), codes.get(3), codes.get(6)],
@@ -215,8 +214,7 @@ describe('the editor', () => {
     const { child } = acpProcess(t, daemon)
     let tail = ''
     child.stdout.on('data', (data: Buffer) => (tail = (tail + data.toString()).slice(-2000)))
-    const answered = (id: number) =>
-      eventually(`answer ${id}`, () => (tail.includes(`"id":${id}`) ? true : null))
+    const answered = (id: number) => until(() => tail.includes(`"id":${id}`), `answer ${id}`)
     const { id: sessionId } = await demoSession(native, daemon)
     child.stdin.write(HELLO)
     await answered(1)
@@ -227,10 +225,10 @@ describe('the editor', () => {
     child.stdout.pause()
     const prompt = [{ type: 'text', text: '[[burst 3000 10000]]' }]
     child.stdin.write(line({ id: 3, method: 'session/prompt', params: { sessionId, prompt } }))
-    await eventually('the end of the turn', async () => {
+    await until(async () => {
       const { turns } = await native.call('turn.list', { sessionId, limit: 1 })
-      return turns[0]?.state === 'completed' ? true : null
-    })
+      return turns[0]?.state === 'completed'
+    }, 'the end of the turn')
     const grown = residentMb(child.pid!) - before
     assert.ok(grown < 80, `${grown} MB more, with 30 MB to tell`)
     child.stdout.resume()

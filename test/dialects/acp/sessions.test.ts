@@ -7,7 +7,8 @@ import { connect, type NativeClient } from '../../../src/dialects/native/client.
 import { corral } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { demoSession, turn } from '../native/support.ts'
-import { editorFor, eventually, newSession, refusal, type TestEditor } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { editorFor, newSession, refusal, type TestEditor } from './support.ts'
 
 const { session: on } = methods.agent
 
@@ -79,31 +80,28 @@ describe('a session from elsewhere', () => {
   test('in the middle of a turn: what was said so far, then the rest', async (t) => {
     const { id: sessionId } = await demoSession(native, daemon)
     await native.call('session.send', { sessionId, content: '[[drip 100000 20]]' })
-    await eventually('a few words', async () => {
+    await until(async () => {
       const { events } = await native.call('events.read', { sessionId, types: ['message.delta'] })
-      return events.length > 5 ? true : null
-    })
+      return events.length > 5
+    }, 'a few words')
     const editor = await editorFor(t, daemon)
     await load(editor, sessionId)
     const soFar = editor.text()
     assert.match(soFar, /^w1 w2 w3/)
-    await eventually('the rest', () => (editor.text().length > soFar.length ? true : null))
+    await until(() => editor.text().length > soFar.length, 'the rest')
     await native.call('session.interrupt', { sessionId })
-    const whole = await eventually('the end', async () => {
+    const whole = await until(async () => {
       const { events } = await native.call('events.read', { sessionId, types: ['message.completed'] })
       return events.find((event) => event.type === 'message.completed')?.text
-    })
-    await eventually('all of it', () => (editor.text().length >= whole.length ? true : null))
+    }, 'the end')
+    await until(() => editor.text().length >= whole.length, 'all of it')
     assert.ok(editor.text().startsWith(whole))
   })
 
   test('that waits for an answer: the editor is asked', async (t) => {
     const { id: sessionId } = await demoSession(native, daemon, 'ask')
     await native.call('session.send', { sessionId, content: '[[shell one]]' })
-    await eventually(
-      'the question',
-      async () => (await native.call('approval.list', { sessionId })).approvals[0],
-    )
+    await until(async () => (await native.call('approval.list', { sessionId })).approvals[0], 'the question')
     const editor = await editorFor(t, daemon)
     await load(editor, sessionId)
     const { params, choose } = await editor.permission()
@@ -116,13 +114,11 @@ describe('a session from elsewhere', () => {
   test('with old questions: those are not asked again', async (t) => {
     const { id: sessionId } = await demoSession(native, daemon, 'ask')
     await native.call('session.send', { sessionId, content: '[[shell one]]' })
-    const { id: approvalId } = await eventually('the question', async () => {
+    const { id: approvalId } = await until(async () => {
       return (await native.call('approval.list', { sessionId })).approvals[0]
-    })
+    }, 'the question')
     await native.call('approval.decide', { approvalId, behavior: 'allow' })
-    await eventually('the end', async () =>
-      (await native.call('session.get', { sessionId })).status === 'idle' ? true : null,
-    )
+    await until(async () => (await native.call('session.get', { sessionId })).status === 'idle', 'the end')
     const editor = await editorFor(t, daemon)
     await load(editor, sessionId)
     await editor.prompt(sessionId, 'hello')
@@ -132,7 +128,7 @@ describe('a session from elsewhere', () => {
   test('whose last turn failed says so', async (t) => {
     const { id: sessionId } = await demoSession(native, daemon)
     await native.call('session.send', { sessionId, content: '[[fail 500]]' })
-    await eventually('the failure', async () => (await native.call('session.get', { sessionId })).lastError)
+    await until(async () => (await native.call('session.get', { sessionId })).lastError, 'the failure')
     const editor = await editorFor(t, daemon)
     await load(editor, sessionId)
     assert.match(editor.text(), /The turn failed: .*500/)
@@ -152,10 +148,7 @@ describe('a session from elsewhere', () => {
   test('is resumed in the middle of a tool call: the call is shown', async (t) => {
     const { id: sessionId } = await demoSession(native, daemon, 'ask')
     await native.call('session.send', { sessionId, content: '[[shell half]]' })
-    await eventually(
-      'the question',
-      async () => (await native.call('approval.list', { sessionId })).approvals[0],
-    )
+    await until(async () => (await native.call('approval.list', { sessionId })).approvals[0], 'the question')
     const editor = await editorFor(t, daemon)
     await editor.agent.request(on.resume, { sessionId, cwd: daemon.project })
     const { params, choose } = await editor.permission()
@@ -248,9 +241,7 @@ describe('closing a session', () => {
     await editor.reads('w2')
     await editor.agent.request(on.close, { sessionId })
     assert.equal((await done).stopReason, 'cancelled')
-    await eventually('it to stop', async () =>
-      (await native.call('session.get', { sessionId })).status === 'idle' ? true : null,
-    )
+    await until(async () => (await native.call('session.get', { sessionId })).status === 'idle', 'it to stop')
     editor.updates.length = 0
     await turn(native, sessionId, 'hello')
     const other = await newSession(editor, daemon)

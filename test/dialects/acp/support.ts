@@ -16,8 +16,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable'
 import type { TestDaemon } from '../../support/daemon.ts'
 import { MAIN } from '../../support/program.ts'
-
-const WAIT_MS = 20_000
+import { until } from '../../support/wait.ts'
 
 export interface Permission {
   params: RequestPermissionRequest
@@ -106,7 +105,7 @@ export async function editorFor(t: TestContext, where: Where, setup: EditorSetup
     exited,
     updates,
     stderr,
-    permission: () => eventually('a question', () => questions.shift()),
+    permission: () => until(() => questions.shift(), 'a question'),
     unseen: () => questions.length,
     prompt: (sessionId, said) =>
       agent.request(methods.agent.session.prompt, {
@@ -114,8 +113,12 @@ export async function editorFor(t: TestContext, where: Where, setup: EditorSetup
         prompt: typeof said === 'string' ? [{ type: 'text', text: said }] : said,
       }),
     text,
-    reads: (wanted) =>
-      eventually(`${wanted} in ${text()}`, () => (text().includes(wanted) ? true : null)).then(() => {}),
+    async reads(wanted) {
+      await until(
+        () => text().includes(wanted),
+        () => `${wanted} in ${text()}`,
+      )
+    },
   }
 }
 
@@ -139,19 +142,6 @@ export function toolStates({ updates }: TestEditor): (string | null | undefined)
 export async function newSession(editor: TestEditor, { project }: Where): Promise<string> {
   const { new: open } = methods.agent.session
   return (await editor.agent.request(open, { cwd: project, mcpServers: [] })).sessionId
-}
-
-/** Asks again until there is something. */
-export async function eventually<T>(
-  what: string,
-  look: () => T | null | undefined | Promise<T | null | undefined>,
-): Promise<T> {
-  for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
-    const found = await look()
-    if (found !== null && found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`${what}: not in time`)
 }
 
 /** The error that a request ends with. */

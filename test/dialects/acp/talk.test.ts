@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { methods } from '@agentclientprotocol/sdk/unstable'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { editorFor, eventually, newSession, refusal, toolStates } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { editorFor, newSession, refusal, toolStates } from './support.ts'
 
 const ASK = ['--agent', 'demo', '--mode', 'ask']
 const PIXEL =
@@ -156,7 +157,7 @@ describe('stopping', () => {
     const { signal } = await editor.permission()
     await editor.agent.notify(methods.agent.session.cancel, { sessionId })
     assert.equal((await done).stopReason, 'cancelled')
-    await eventually('the question to be taken back', () => (signal.aborted ? true : null))
+    await until(() => signal.aborted, 'the question to be taken back')
     assert.equal(toolStates(editor).at(-1), 'failed')
   })
 
@@ -177,14 +178,14 @@ describe('stopping', () => {
     const sessionId = await newSession(editor, daemon)
     await native.call('session.configure', { sessionId, mode: 'ask' })
     const { turnId } = await native.call('session.send', { sessionId, content: '[[shell make]]' })
-    const approvalId = await eventually('the question', async () => {
+    const approvalId = await until(async () => {
       const { approvals } = await native.call('approval.list', { sessionId, open: true })
       return approvals[0]?.id
-    })
+    }, 'the question')
     await native.call('session.steer', { sessionId, content: '[[say steered]]' })
     await native.call('approval.decide', { approvalId, behavior: 'allow' })
-    await eventually('the end', async () => (await native.call('turn.get', { turnId })).endedAt)
-    await eventually('the answer', () => /steered$/.exec(editor.text()))
+    await until(async () => (await native.call('turn.get', { turnId })).endedAt, 'the end')
+    await until(() => /steered$/.exec(editor.text()), 'the answer')
     assert.match(editor.text('user_message_chunk'), /\[\[shell make\]\]\[\[say steered\]\]$/)
   })
 
@@ -193,9 +194,7 @@ describe('stopping', () => {
     const sessionId = await newSession(editor, daemon)
     await native.call('session.send', { sessionId, content: '[[hang]]' })
     const done = editor.prompt(sessionId, 'mine')
-    await eventually('it to wait', async () =>
-      (await native.call('session.get', { sessionId })).queued === 1 ? true : null,
-    )
+    await until(async () => (await native.call('session.get', { sessionId })).queued === 1, 'it to wait')
     await editor.agent.notify(methods.agent.session.cancel, { sessionId })
     assert.equal((await done).stopReason, 'cancelled')
     const { status, queued } = await native.call('session.get', { sessionId })
@@ -258,15 +257,15 @@ describe('choosing', () => {
     const editor = await editorFor(t, daemon)
     const sessionId = await newSession(editor, daemon)
     await native.call('session.configure', { sessionId, mode: 'code', title: 'Tidy up' })
-    await eventually('the mode', () => {
+    await until(() => {
       return editor.updates.find((one) => one.sessionUpdate === 'current_mode_update')?.currentModeId
-    })
-    await eventually('the mode among the options', () => {
+    }, 'the mode')
+    await until(() => {
       const told = editor.updates.find((one) => one.sessionUpdate === 'config_option_update')
       return told?.configOptions.find(({ id }) => id === 'mode')?.currentValue === 'code'
-    })
-    await eventually('the title', () => {
+    }, 'the mode among the options')
+    await until(() => {
       return editor.updates.find((one) => one.sessionUpdate === 'session_info_update')?.title
-    })
+    }, 'the title')
   })
 })

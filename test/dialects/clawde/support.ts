@@ -6,18 +6,12 @@ import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
 import { createDeviceAccess } from '../../../src/access/devices.ts'
 import { uuid } from '../../../src/core/ids.ts'
-import {
-  clawdeDialect,
-  clawdeSettings,
-  createClawdeListener,
-  type ClawdeDialect,
-  type ClawdeParts,
-} from '../../../src/dialects/clawde/index.ts'
-import type { ClawdeLimits } from '../../../src/dialects/clawde/settings.ts'
+import { createClawdeListener } from '../../../src/dialects/clawde/listener.ts'
+import { clawdeDialect, type ClawdeDialect, type ClawdeParts } from '../../../src/dialects/clawde/open.ts'
+import { clawdeSettings, type ClawdeLimits } from '../../../src/dialects/clawde/settings.ts'
 import { createWorkspace } from '../../../src/workspace/service.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../../support/engine.ts'
-
-const WAIT_MS = 20_000
+import { arrival } from '../../support/wait.ts'
 
 export type Json = Record<string, unknown>
 
@@ -111,20 +105,15 @@ export async function dial(
       return find()!.params
     },
     until(condition) {
-      return new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (!condition()) return
-          clearTimeout(timer)
-          watchers.delete(look)
-          resolve()
-        }
-        const timer = setTimeout(() => {
-          watchers.delete(look)
-          reject(new Error(`waited in vain; pushes: ${pushes.map(({ method }) => method).join(', ')}`))
-        }, WAIT_MS)
-        watchers.add(look)
-        look()
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const look = (): void => {
+        if (condition()) resolve()
+      }
+      watchers.add(look)
+      look()
+      const what = (): string =>
+        `${String(condition)}; pushes: ${pushes.map(({ method }) => method).join(', ')}`
+      return arrival(promise, what).finally(() => watchers.delete(look))
     },
     async turn(sessionId, content) {
       const from = pushes.length
@@ -225,7 +214,6 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
   const workspace = createWorkspace({
     env: process.env,
     worktrees: join(home, 'worktrees'),
-    changed: (status) => dialect.repoChanged(status),
     problem() {},
   })
   const dialect = clawdeDialect({
@@ -240,7 +228,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     examine: async () => [],
     newId: uuid,
     isAdvertised: () => false,
-    resources: { now: async () => SAMPLE, history: () => [SAMPLE] },
+    resources: { now: async () => ({ ...SAMPLE, sessions: [] }), history: () => [SAMPLE] },
     updates: {
       check: async () => ({ state: 'unconfigured', current: '9.9.9', message: 'no feed' }),
       stage: async () => assert.fail('nothing to fetch'),
@@ -248,6 +236,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     },
     ...options.parts,
   })
+  workspace.onChanged(dialect.repoChanged)
   const url = await listener.start()
   const token = readFileSync(settings.tokenFile, 'utf8')
   t.after(async () => {

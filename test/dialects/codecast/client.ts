@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
+import { arrival } from '../../support/wait.ts'
 
 export type Json = Record<string, unknown>
 
@@ -33,8 +34,6 @@ export interface Answer {
   headers: Headers
   text: string
 }
-
-const WAIT_MS = 30_000
 
 export async function post(
   base: string,
@@ -129,10 +128,8 @@ function streamOf(res: IncomingMessage): Stream {
 
   async function next(): Promise<StreamEvent | null> {
     while (events.length === 0 && !ended) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      wake = resolve
-      const timer = setTimeout(() => reject(new Error('no event in time')), WAIT_MS)
-      await promise.finally(() => clearTimeout(timer))
+      const more = new Promise<void>((resolve) => (wake = resolve))
+      await arrival(more, 'an event, or the end of the stream')
     }
     const taken = events.shift()
     if (typeof taken?.id === 'number') ids.push(taken.id)
@@ -178,15 +175,4 @@ export function whole(events: readonly StreamEvent[]): StreamEvent[] {
 
 export function types(events: readonly StreamEvent[]): string[] {
   return events.map((event) => event.type)
-}
-
-/** Asks again until it is so. */
-export async function eventually<T>(ask: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
-  const until = Date.now() + WAIT_MS
-  for (;;) {
-    const value = await ask()
-    if (isSo(value)) return value
-    if (Date.now() > until) throw new Error(`never so: ${JSON.stringify(value)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { goOn, HELD, sessionToHold } from '../../support/held.ts'
-import { create, eventually, type Json, result, send, type Stream, textOf, types } from './client.ts'
+import { askUntil } from '../../support/wait.ts'
+import { create, type Json, result, send, type Stream, textOf, types } from './client.ts'
 
 let daemon: TestDaemon
 let base = ''
@@ -15,7 +16,7 @@ after(() => daemon.stop())
 /** Leaves a stream, and waits until the daemon has noticed. */
 async function leave(sessionId: string, stream: Stream): Promise<void> {
   stream.cut()
-  await eventually(
+  await askUntil(
     () => result(base, 'session.queue_stats', { sessionId }),
     (stats) => stats['clientConnected'] === false,
   )
@@ -32,7 +33,7 @@ describe('disconnect and reconnect', () => {
     assert.ok(Number(stats['responsePending']) > 0)
     await goOn(daemon, sessionId, '[[drip 30 10]]')
     const seen: Json[] = []
-    await eventually(
+    await askUntil(
       async () => {
         const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
           sessionId,
@@ -60,11 +61,11 @@ describe('disconnect and reconnect', () => {
     await goOn(daemon, sessionId)
     await first.rest()
     // Pieces of a message are counted until it is whole: what is counted stays the same once the turn is over.
-    await eventually(
+    await askUntil(
       () => result(base, 'session.queue_stats', { sessionId }),
       (stats) => Number(stats['responsePending']) > 0,
     )
-    await eventually(
+    await askUntil(
       async () => (await result<{ sessions: Json[] }>(base, 'session.list')).sessions,
       (all) => all.some((one) => one['sessionId'] === sessionId && one['status'] === 'idle'),
     )
@@ -87,7 +88,7 @@ describe('disconnect and reconnect', () => {
     await result(base, 'session.set_mode', { sessionId, mode: 'auto' })
     await running.rest()
     const seen: Json[] = []
-    await eventually(
+    await askUntil(
       async () => {
         const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
           sessionId,
@@ -129,7 +130,7 @@ describe('disconnect and reconnect', () => {
     stream.cut()
     const rest: Json[] = []
     let cursor = after
-    await eventually(
+    await askUntil(
       async () => {
         const answer = await result<{ bufferedEvents: Json[]; lastSeq: number }>(base, 'session.reconnect', {
           sessionId,

@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import {
-  type CodecastDialect,
-  codecastDialect,
-  readCodecastSettings,
-} from '../../../src/dialects/codecast/index.ts'
+import { type CodecastDialect, codecastDialect } from '../../../src/dialects/codecast/open.ts'
+import { readCodecastSettings } from '../../../src/dialects/codecast/settings.ts'
 import { createHttpApp } from '../../../src/transports/http.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
-import {
-  create,
-  eventually,
-  type Json,
-  result,
-  send,
-  type Stream,
-  type StreamEvent,
-  types,
-  whole,
-} from './client.ts'
+import { askUntil } from '../../support/wait.ts'
+import { create, type Json, result, send, type Stream, type StreamEvent, types, whole } from './client.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 const app = createHttpApp()
@@ -102,7 +90,7 @@ test('what a human has answered is told to who comes back, and counted before', 
   const stream = await send(base, sessionId, '[[shell one]]')
   await stream.until('error')
   stream.cut()
-  await eventually(
+  await askUntil(
     () => result(base, 'session.queue_stats', { sessionId }),
     (stats) => stats['clientConnected'] === false,
   )
@@ -120,7 +108,7 @@ test('responsePending is what reconnect returns, while a turn runs and when it i
   const stream = await send(base, sessionId, '[[think hm]] [[shell [[shell two]]]]')
   await stream.until('error')
   stream.cut()
-  await eventually(
+  await askUntil(
     () => result(base, 'session.queue_stats', { sessionId }),
     (stats) => stats['clientConnected'] === false,
   )

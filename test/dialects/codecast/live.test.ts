@@ -4,17 +4,15 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createBookmarks } from '../../../src/dialects/codecast/bookmarks.ts'
-import {
-  type CodecastDialect,
-  codecastDialect,
-  readCodecastSettings,
-} from '../../../src/dialects/codecast/index.ts'
 import { openListener } from '../../../src/dialects/codecast/listener.ts'
+import { type CodecastDialect, codecastDialect } from '../../../src/dialects/codecast/open.ts'
 import { replay } from '../../../src/dialects/codecast/replay.ts'
+import { readCodecastSettings } from '../../../src/dialects/codecast/settings.ts'
 import { createHttpApp } from '../../../src/transports/http.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
 import { goOn, HELD, sessionToHold } from '../../support/held.ts'
-import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
+import { askUntil } from '../../support/wait.ts'
+import { create, type Json, result, send, textOf, types } from './client.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 let parts: TestEngine
@@ -164,7 +162,7 @@ test('stopping ends streams with a word, and their turns can be read later', asy
   base = (await dialect.start(app)).url
   await goOn(parts, sessionId, '[[drip 40 10]]')
   const seen: Json[] = []
-  await eventually(
+  await askUntil(
     async () => {
       const { bufferedEvents } = await result<{ bufferedEvents: Json[] }>(base, 'session.reconnect', {
         sessionId,

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { goOn, HELD, sessionToHold } from '../../support/held.ts'
-import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
+import { askUntil } from '../../support/wait.ts'
+import { create, type Json, result, send, textOf, types } from './client.ts'
 
 /** Of the tests that want nothing special of it; there is one again when they are over. */
 let daemon: TestDaemon
@@ -55,7 +56,7 @@ test('after kill -9 in the middle of a turn, the turn goes on and reconnect has 
   await queued.until('queued')
   // Gone for the daemon, too: what it had sent to the last byte before it was killed would not be returned.
   stream.cut()
-  await eventually(
+  await askUntil(
     () => result(daemon.codecast, 'session.queue_stats', { sessionId }),
     (stats) => stats['clientConnected'] === false,
   )
@@ -65,7 +66,7 @@ test('after kill -9 in the middle of a turn, the turn goes on and reconnect has 
   const stats = await result(daemon.codecast, 'session.queue_stats', { sessionId })
   assert.equal(stats['clientConnected'], false)
   const seen: Json[] = []
-  await eventually(
+  await askUntil(
     async () => {
       const answer = await result<{ bufferedEvents: Json[] }>(daemon.codecast, 'session.reconnect', {
         sessionId,
@@ -107,12 +108,12 @@ test('a client that goes with most of a burst unread gets all of it from reconne
   )
   await once(socket, 'data')
   socket.pause()
-  await eventually(
+  await askUntil(
     () => result<{ sessions: { sessionId: string; status: string }[] }>(daemon.codecast, 'session.list'),
     ({ sessions }) => sessions.find((one) => one.sessionId === sessionId)?.status === 'idle',
   )
   socket.resetAndDestroy()
-  const { bufferedEvents } = await eventually(
+  const { bufferedEvents } = await askUntil(
     () =>
       result<{ bufferedEvents: { type: string; content?: string }[] }>(daemon.codecast, 'session.reconnect', {
         sessionId,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { create, eventually, type Json, result, send, textOf, types } from './client.ts'
+import { askUntil } from '../../support/wait.ts'
+import { create, type Json, result, send, textOf, types } from './client.ts'
 
 let daemon: TestDaemon
 let base = ''
@@ -67,7 +68,7 @@ test('an approval that waits is told in words to who comes back, once; one that 
     const stream = await send(base, sessionId, `[[shell ${command}]]`)
     await stream.until('error')
     stream.cut()
-    await eventually(
+    await askUntil(
       () => result(base, 'session.queue_stats', { sessionId }),
       (stats) => stats['clientConnected'] === false,
     )
@@ -75,7 +76,7 @@ test('an approval that waits is told in words to who comes back, once; one that 
   await cut('one')
   assert.deepEqual([await told(), await told()], [1, 0])
   await result(base, 'session.interrupt', { sessionId })
-  await eventually(
+  await askUntil(
     async () => (await result<{ sessions: Json[] }>(base, 'session.list')).sessions,
     (all) => all.some((one) => one['sessionId'] === sessionId && one['status'] === 'idle'),
   )

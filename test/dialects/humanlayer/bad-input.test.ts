@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { becomes, serve, SHARED, type Json, type Served } from './raw.ts'
+import { serve, SHARED, type Json, type Served } from './raw.ts'
+import { until } from '../../support/wait.ts'
 
 const PARSE_ERROR = { code: -32700, message: 'Parse error' }
 const invalid = (problem: string): Json => ({ code: -32600, message: `Invalid request: ${problem}` })
@@ -193,8 +194,7 @@ async function comeAndGo({ path }: Served, times: number): Promise<void> {
 test('a thousand connects and disconnects leave nothing behind', async (t) => {
   const served = await serve(t)
   await comeAndGo(served, 500)
-  const gone = (): Promise<void> =>
-    becomes(() => served.listener.connections === 0, 'all connections are gone')
+  const gone = () => until(() => served.listener.connections === 0, 'all connections are gone')
   await gone()
   const before = { memory: used(), descriptors: descriptors() }
   await comeAndGo(served, 1000)
@@ -217,7 +217,7 @@ test('clients that never read cost little and hold up nobody', async (t) => {
     client.socket.pause()
     client.ask(1, 'Subscribe')
   }
-  await becomes(() => served.subscribers() === 11 + SHARED, 'all are subscribed')
+  await until(() => served.subscribers() === 11 + SHARED, 'all are subscribed')
   const before = used()
   const text = 'x'.repeat(100_000)
   for (let i = 0; i < 300; i++) {

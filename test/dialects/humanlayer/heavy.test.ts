@@ -6,7 +6,8 @@ import type { Engine } from '../../../src/core/api.ts'
 import { emptyConversation, step } from '../../../src/core/conversation/conversation.ts'
 import { toWire } from '../../../src/dialects/humanlayer/events.ts'
 import { createGate, createLane } from '../../../src/dialects/humanlayer/lane.ts'
-import { becomes, serve, type Served } from './raw.ts'
+import { until } from '../../support/wait.ts'
+import { serve, type Served } from './raw.ts'
 
 const MB = 1024 ** 2
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -84,9 +85,9 @@ test('many large answers at once cost little memory and hold up nobody, read or 
   }
   assert.ok(reader.ids.length < 60, 'another client did not have to wait for all of it')
   // One after the other: the time to wait is for the next one, not for all that a slow machine has to do.
-  for (let n = 1; n <= 65; n++) await becomes(() => reader.ids.length >= n, `answer ${n} has come`)
+  for (let n = 1; n <= 65; n++) await until(() => reader.ids.length >= n, `answer ${n} has come`)
   deaf.read()
-  for (let n = 1; n <= 65; n++) await becomes(() => deaf.ids.length >= n, `answer ${n} has come late`)
+  for (let n = 1; n <= 65; n++) await until(() => deaf.ids.length >= n, `answer ${n} has come late`)
   for (const { ids, bytes } of [reader, deaf]) {
     assert.ok(ids.indexOf('pulse') < 3, `health was number ${ids.indexOf('pulse')}`)
     assert.equal(new Set(ids).size, 65)
@@ -106,7 +107,7 @@ test('requests that wait are bounded by their bytes too', async (t) => {
   for (let i = 0; i < 5; i++) client.ask(i, 'getApproval', params)
   client.ask('behind', 'health')
   const other = await served.connect()
-  await becomes(() => served.subscribers() === 2, 'two wait')
+  await until(() => served.subscribers() === 2, 'two wait')
   for (let i = 0; i < 5; i++) {
     other.ask(i, 'health')
     await other.next()
@@ -204,9 +205,9 @@ test('a client that hangs up is not worked for any more', async (t) => {
   }
   const client = await connectCounting(t, served.path)
   client.write(Array.from({ length: 64 }, (_, id) => rpc(id, 'getConversation', { session_id })).join(''))
-  await becomes(() => reads > 0, 'the first is under way')
+  await until(() => reads > 0, 'the first is under way')
   client.hangUp()
-  await becomes(() => served.listener.connections === 0, 'the connection is gone')
+  await until(() => served.listener.connections === 0, 'the connection is gone')
   const other = await served.connect()
   other.ask(1, 'getConversation', { session_id })
   await other.next()

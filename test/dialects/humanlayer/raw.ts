@@ -3,12 +3,11 @@ import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Engine } from '../../../src/core/api.ts'
-import { humanlayerDialect, type HumanLayerParts } from '../../../src/dialects/humanlayer/index.ts'
+import { humanlayerDialect, type HumanLayerParts } from '../../../src/dialects/humanlayer/open.ts'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import type { UnixListener } from '../../../src/transports/unix.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
-
-const WAIT_MS = 20_000
+import { arrival } from '../../support/wait.ts'
 
 export type Json = Record<string, unknown>
 
@@ -105,17 +104,10 @@ export async function connectRaw(t: TestContext, path: string): Promise<Raw> {
   socket.on('end', () => wake())
 
   async function next(): Promise<Json> {
-    const deadline = Date.now() + WAIT_MS
     while (taken >= lines.length) {
       if (socket.readableEnded || socket.destroyed) throw new Error('the connection is closed')
-      if (Date.now() >= deadline) throw new Error(`no line came; before: ${lines.slice(-5).join('\n')}`)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, WAIT_MS)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      const more = new Promise<void>((resolve) => (wake = resolve))
+      await arrival(more, () => `a line; before: ${lines.slice(-5).join('\n')}`)
     }
     return JSON.parse(lines[taken++]!) as Json
   }
@@ -135,14 +127,5 @@ export async function connectRaw(t: TestContext, path: string): Promise<Raw> {
       }
     },
     ended,
-  }
-}
-
-/** Waits until something is so. */
-export async function becomes(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + WAIT_MS
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`in vain: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIdOf } from '../../../src/dialects/humanlayer/ids.ts'
-import { becomes, serve, SHARED, type Json, type Raw, type Served } from './raw.ts'
+import { until } from '../../support/wait.ts'
+import { serve, SHARED, type Json, type Raw, type Served } from './raw.ts'
 
 const CONFIRMED = 'Subscription established. Waiting for events...'
 
@@ -253,11 +254,11 @@ test('a subscription ends with its connection, half closed or closed', async (t)
   await subscribe(half)
   half.socket.end()
   await half.ended
-  await becomes(() => served.subscribers() === 0, 'the half-closed one is gone')
+  await until(() => served.subscribers() === 0, 'the half-closed one is gone')
   const whole = await served.connect()
   await subscribe(whole)
   whole.socket.destroy()
-  await becomes(() => served.subscribers() === 0, 'the closed one is gone')
+  await until(() => served.subscribers() === 0, 'the closed one is gone')
 })
 
 test('a reader that stops reading gets a gap and goes on at the head; others miss nothing', async (t) => {

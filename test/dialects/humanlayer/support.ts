@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { humanlayerDialect, type HumanLayerOptions } from '../../../src/dialects/humanlayer/index.ts'
+import type { HumanLayerOptions } from '../../../src/dialects/humanlayer/method.ts'
+import { humanlayerDialect } from '../../../src/dialects/humanlayer/open.ts'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../../support/engine.ts'
-
-const WAIT_MS = 20_000
+import { arrival } from '../../support/wait.ts'
 
 export type Json = Record<string, unknown>
 
@@ -97,20 +97,14 @@ export async function connect(path: string): Promise<Client> {
       return find()!
     },
     until(condition) {
-      if (condition()) return Promise.resolve()
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          watchers.delete(look)
-          reject(new Error(`waited in vain; events: ${events.map(({ type }) => type).join(', ')}`))
-        }, WAIT_MS)
-        const look = (): void => {
-          if (!condition()) return
-          clearTimeout(timer)
-          watchers.delete(look)
-          resolve()
-        }
-        watchers.add(look)
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const look = (): void => {
+        if (condition()) resolve()
+      }
+      watchers.add(look)
+      look()
+      const what = (): string => `${String(condition)}; events: ${events.map(({ type }) => type).join(', ')}`
+      return arrival(promise, what).finally(() => watchers.delete(look))
     },
     close: () => socket.destroy(),
   }

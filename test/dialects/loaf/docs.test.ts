@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { MAIN } from '../../support/program.ts'
-import { clientFor, eventually, type Line } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { clientFor, type Line } from './support.ts'
 
 const DOCS = readFileSync(new URL('../../../docs/loaf.md', import.meta.url), 'utf8')
 
@@ -25,7 +26,7 @@ test('the lines of docs/loaf.md can be pasted', async (t) => {
   for (const line of lines) {
     const { id, method } = JSON.parse(line) as Line
     client.write(`${line.replace('SESSION', sessionId)}\n`)
-    const answer = await eventually(method!, () => client.lines.find((one) => one.id === id))
+    const answer = await until(() => client.lines.find((one) => one.id === id), method!)
     assert.ok(answer.result, JSON.stringify(answer.error))
     sessionId ||= String(answer.result['session_id'] ?? '')
     const isSlow = line.includes('[[drip')

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { clientFor, eventually, startClient, type Client } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { clientFor, startClient, type Client } from './support.ts'
 
 let daemon: TestDaemon
 let shared: Client
@@ -79,7 +80,7 @@ describe('a line', () => {
     test(`with id ${JSON.stringify(id)} is answered with it`, async () => {
       const from = shared.lines.length
       shared.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'system.ping', more: 1 })}\n`)
-      const line = await eventually('pong', () => shared.lines.slice(from).find((one) => one.id === id))
+      const line = await until(() => shared.lines.slice(from).find((one) => one.id === id), 'pong')
       assert.equal(line.result!['ok'], true)
     })
   }
@@ -87,7 +88,7 @@ describe('a line', () => {
   test('may end with CRLF, have blanks around it, and be blank', async (t) => {
     const client = clientFor(t, daemon)
     client.write('\n  \r\n  {"jsonrpc":"2.0","id":9,"method":"system.ping"} \r\n')
-    await eventually('pong', () => client.lines.find(({ id }) => id === 9))
+    await until(() => client.lines.find(({ id }) => id === 9), 'pong')
     assert.equal(client.lines.length, 1)
   })
 

@@ -2,16 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import {
-  clientFor,
-  DEMO,
-  demoSession,
-  eventually,
-  startClient,
-  turn,
-  type Client,
-  type EventParams,
-} from './support.ts'
+import { until } from '../../support/wait.ts'
+import { clientFor, DEMO, demoSession, startClient, turn, type Client, type EventParams } from './support.ts'
 
 let daemon: TestDaemon
 let native: NativeClient
@@ -152,9 +144,9 @@ describe('a session of somebody else', () => {
     // The turn waits, so that it cannot be over before it is looked at.
     const { messages } = await other.state(sessionId)
     assert.equal(messages[0]!.text, '[[shell ls]]')
-    const approval = await eventually('a question', async () => {
+    const approval = await until(async () => {
       return (await native.call('approval.list', { sessionId })).approvals[0]
-    })
+    }, 'a question')
     await native.call('approval.decide', { approvalId: approval.id, behavior: 'allow' })
     await other.event('session.completed', (it) => it.session_id === sessionId)
     await other.call('model.select', DEMO)

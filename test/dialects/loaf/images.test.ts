@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { demoSession, eventually, shape, startClient, turn, type Client, type Sent } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { demoSession, shape, startClient, turn, type Client, type Sent } from './support.ts'
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -124,10 +125,10 @@ describe('an image', () => {
         images: [image],
       })
       assert.equal(answer.accepted, true)
-      const lines = await eventually('the end', () => {
+      const lines = await until(() => {
         const found = client.lines.slice(from)
         return found.some(({ result }) => result) ? found : null
-      })
+      }, 'the end')
       assert.deepEqual(shape(lines), ['preparing...', 'system', 'error', 'ready', '='])
       const failed = lines.find(({ params }) => params?.type === 'session.error')!.params!.payload
       assert.equal(failed.turn_id, answer.turn_id)

@@ -9,7 +9,8 @@ import { corral } from '../../cli/support.ts'
 import { COMPILED, leftAgents, startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { MAIN } from '../../support/program.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
-import { catchesHangups, clientFor, demoSession, eventually, startClient, turn } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { catchesHangups, clientFor, demoSession, startClient, turn } from './support.ts'
 import type { Client, Sent } from './support.ts'
 
 /** A home in which no daemon runs. */
@@ -75,7 +76,7 @@ function living(groups: readonly number[]): number[] {
 }
 
 const allGone = (groups: readonly number[]): Promise<true> =>
-  eventually('the end of all agents', () => (living(groups).length > 0 ? null : true))
+  until(() => living(groups).length === 0, 'the end of all agents')
 
 function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -152,10 +153,10 @@ describe('with a daemon', () => {
     assert.deepEqual([error!.code, error!.data.kind], [-32603, 'shutting_down'])
     const said = client.lines.findIndex(({ params }) => params?.payload.reason === 'enough')
     assert.ok(said >= 0 && said < client.lines.indexOf(answer))
-    await eventually('its end', async () => {
+    await until(async () => {
       const { turn: running, queued } = await native.call('session.get', { sessionId })
-      return running === null && queued === 0 ? true : null
-    })
+      return running === null && queued === 0
+    }, 'its end')
   })
 
   test('system.shutdown without a reason', async (t) => {
@@ -176,10 +177,10 @@ describe('with a daemon', () => {
     const ask = { jsonrpc: '2.0', id: 'big', method: 'session.send' }
     const params = { session_id: sessionId, text: '[[burst 10000 1000]]' }
     client.write(`${JSON.stringify({ ...ask, params })}\n`)
-    await eventually('the end of the turn', async () => {
+    await until(async () => {
       const { turnCount, turn: running } = await native.call('session.get', { sessionId })
-      return turnCount === 2 && running === null ? true : null
-    })
+      return turnCount === 2 && running === null
+    }, 'the end of the turn')
     // Requests wait in the pipe, too.
     for (let count = 0; count < 20_000; count++) {
       client.write(`{"jsonrpc":"2.0","id":${count},"method":"system.ping"}\n`)
@@ -187,11 +188,11 @@ describe('with a daemon', () => {
     const grown = residentMb(client.child.pid!) - before
     assert.ok(grown < 60, `${grown} MB more, with 10 MB to tell`)
     client.child.stdout!.resume()
-    const { turn_id } = (await eventually('the answer', () => client.lines.find(({ id }) => id === 'big')))
+    const { turn_id } = (await until(() => client.lines.find(({ id }) => id === 'big'), 'the answer'))
       .result as unknown as Sent
     const { payload } = await client.event('session.completed', (it) => it.turn_id === turn_id)
     assert.equal(payload['answer_length'], 10_000_000)
-    await eventually('the last pong', () => client.lines.find(({ id }) => id === 19_999))
+    await until(() => client.lines.find(({ id }) => id === 19_999), 'the last pong')
   })
 
   test('a parent that dies takes only its own with it', async (t) => {
@@ -214,16 +215,16 @@ describe('with a daemon', () => {
     let said = ''
     parent.stdout.on('data', (data: Buffer) => (said += data.toString()))
     t.after(() => parent.kill('SIGKILL'))
-    await eventually('a turn', () => (said.includes('running') ? true : null))
+    await until(() => said.includes('running'), 'a turn')
     parent.kill('SIGKILL')
-    await eventually('the end of the process', () => {
+    await until(() => {
       try {
         process.kill(Number(said.split('\n')[0]), 0)
         return null
       } catch {
         return true
       }
-    })
+    }, 'the end of the process')
     const sessionId = said.split('\n')[1]!
     assert.equal((await native.call('session.get', { sessionId })).status, 'running')
     await native.call('session.interrupt', { sessionId })
@@ -257,10 +258,10 @@ describe('without a daemon', () => {
     client.child.stdin!.end()
     assert.equal(await client.exited, 0)
     const next = place.start(['--standalone'])
-    await eventually('the whole answer', async () => {
+    await until(async () => {
       const { history } = await next.state(sessionId)
-      return history.at(-1)!.text.endsWith('w80') ? true : null
-    })
+      return history.at(-1)!.text.endsWith('w80')
+    }, 'the whole answer')
   })
 
   for (const end of ['stdin', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
@@ -318,11 +319,11 @@ describe('without a daemon', () => {
     const clients = Array.from({ length: 3 }, () => place.start())
     await Promise.all(clients.map((client) => client.call('system.ping')))
     for (let left = 3; left > 1; left--) {
-      const host = await eventually('an engine', async () => {
+      const host = await until(async () => {
         const { code, json } = await corral(place.env, ['status', '--json'])
         const pid = code === 0 ? json<{ pid: number }>()[0]!.pid : 0
         return clients.find(({ child }) => child.pid === pid && child.signalCode === null)
-      })
+      }, 'an engine')
       host.child.kill('SIGKILL')
       await host.exited
     }
@@ -338,7 +339,7 @@ describe('without a daemon', () => {
     const lock = takeLock(join(home, 'lock'), join(home, 'run.json'))
     t.after(lock.release)
     const client = place.start()
-    await eventually('its handlers', () => catchesHangups(client.child.pid!) || null)
+    await until(() => catchesHangups(client.child.pid!), 'its handlers')
     client.child.kill('SIGTERM')
     assert.equal(await client.exited, 0)
     assert.equal(client.stderr(), '')

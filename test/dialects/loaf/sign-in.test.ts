@@ -7,7 +7,8 @@ import { connect } from '../../../src/dialects/native/client.ts'
 import { fakeKeychain, type FakeKeychain } from '../../signin/fake-keychain.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { startIssuer, type OAuthIssuer } from '../../support/oauth-issuer.ts'
-import { clientFor, demoSession, eventually, startClient, type Client, type Line } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { clientFor, demoSession, startClient, type Client, type Line } from './support.ts'
 
 let issuer: OAuthIssuer
 let daemon: TestDaemon
@@ -278,7 +279,7 @@ describe('a flow', () => {
       assert.equal(await other.exited, 0)
       assert.match((await answer).error!.message, /cancelled/)
       assert.ok(order(lines()).includes('failed'))
-      await eventually('nobody at the address', () => isGone(page))
+      await until(() => isGone(page), 'nobody at the address')
     })
   }
 

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { demoSession, eventually, shape, startClient, type Client, talking } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { demoSession, shape, startClient, type Client, talking } from './support.ts'
 
 let daemon: TestDaemon
 let native: NativeClient
@@ -83,9 +84,9 @@ describe('a steer', () => {
     await send(sessionId, '[[drip 30 100]]')
     await client.event('session.stream.chunk', (it) => it.session_id === sessionId)
     await client.call('session.steer', { session_id: sessionId, text: 'later then' })
-    await eventually(
-      'both answers',
+    await until(
       () => client.events('session.completed').filter(({ payload }) => payload.session_id === sessionId)[1],
+      'both answers',
     )
     const { messages } = await client.state(sessionId)
     assert.deepEqual(

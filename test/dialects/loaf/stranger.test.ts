@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test'
 import { startIssuer } from '../../support/oauth-issuer.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor as nativeFor, daemonFor } from '../native/support.ts'
-import { catchesHangups, clientFor, demoSession, eventually, turn, type Sent } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { catchesHangups, clientFor, demoSession, turn, type Sent } from './support.ts'
 
 /** Well below the time that a request may wait for a daemon. */
 const SOON_MS = 20_000
@@ -63,7 +64,7 @@ test('a daemon that hangs keeps nobody from leaving, in the middle of a sign-in 
   process.kill(hanging.pid, 'SIGSTOP')
   try {
     const late = clientFor(t, hanging)
-    await eventually('its handlers', () => catchesHangups(late.child.pid!) || null)
+    await until(() => catchesHangups(late.child.pid!), 'its handlers')
     inQuest.write(line('quest', 'state.get'))
     const begun = Date.now()
     for (const { child } of [inFlow, inQuest, late]) child.kill('SIGTERM')
@@ -89,9 +90,7 @@ test('a session that somebody else removes in the middle of a turn is over here,
   const kept = await demoSession(client)
   const { turn_id } = await client.call<Sent>('session.send', { session_id: sessionId, text: '[[hang]]' })
   await client.call('session.send', { session_id: sessionId, text: 'next', enqueue: true })
-  await eventually('a turn', async () =>
-    (await native.call('session.get', { sessionId })).status === 'running' ? true : null,
-  )
+  await until(async () => (await native.call('session.get', { sessionId })).status === 'running', 'a turn')
   await native.call('session.destroy', { sessionId })
   await client.event('session.interrupted', (it) => it.turn_id === turn_id)
   await client.event('session.status', (it) => it.session_id === sessionId && !it.pending)
@@ -165,10 +164,10 @@ test('two processes in one session tell the same, and each has its answers', asy
     ),
   )
   const told = clients.map((client) =>
-    eventually('all answers', () => {
+    until(() => {
       const done = client.events('session.completed')
       return done.length === 20 ? done.map(({ seq, payload }) => [seq, payload.turn_id]) : null
-    }),
+    }, 'all answers'),
   )
   assert.deepEqual(await told[0], await told[1])
 })
@@ -189,7 +188,7 @@ test('garbage between requests costs one error each, and no more', async (t) => 
   await client.unnamed(6)
   assert.equal((await client.ask('system.ping')).result!['ok'], true)
   for (const [wanted, code] of Object.entries({ p: -32601, c: -32601, s: -32603 })) {
-    const answer = await eventually(wanted, () => client.lines.find(({ id }) => id === wanted))
+    const answer = await until(() => client.lines.find(({ id }) => id === wanted), wanted)
     assert.equal(answer.error!.code, code)
   }
   assert.equal((await client.unnamed(6)).length, 6)
@@ -203,7 +202,7 @@ test('requests in one write are carried out in their order', async (t) => {
     line('send', 'session.send', { session_id, text: '[[hang]]' }) +
       line('interrupt', 'session.interrupt', { session_id }),
   )
-  const { result } = await eventually('an answer', () => client.lines.find(({ id }) => id === 'interrupt'))
+  const { result } = await until(() => client.lines.find(({ id }) => id === 'interrupt'), 'an answer')
   assert.equal(result!['interrupted'], true)
   await client.event('session.interrupted')
   client.write(
@@ -214,10 +213,10 @@ test('requests in one write are carried out in their order', async (t) => {
   assert.equal(await client.exited, 0)
   const answered = client.lines.flatMap(({ id }) => id ?? [])
   assert.deepEqual(answered.slice(-3), ['again', 'queue', 'end'])
-  await eventually('the end of the turn', async () => {
+  await until(async () => {
     const { turn: running, queued } = await native.call('session.get', { sessionId: session_id })
-    return running === null && queued === 0 ? true : null
-  })
+    return running === null && queued === 0
+  }, 'the end of the turn')
 })
 
 test('what cannot be an id is the id of nothing, and a title may be long', async (t) => {

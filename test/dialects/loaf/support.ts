@@ -5,8 +5,7 @@ import type { TestContext } from 'node:test'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
 import { MAIN } from '../../support/program.ts'
-
-const WAIT_MS = 60_000
+import { arrival, until } from '../../support/wait.ts'
 
 export interface WireError {
   code: number
@@ -139,20 +138,17 @@ export function startClient({ env, project }: Where, args: string[] = []): Clien
     child.stdin.destroy()
     child.stdout.resume()
     if (child.exitCode === null) child.kill('SIGTERM')
-    const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS)
-    await exited
-    clearTimeout(timer)
+    await arrival(exited, 'corral rpc ends').finally(() => child.kill('SIGKILL'))
     assert.equal(splitter.held, 0)
     for (const one of lines) assert.equal(one.jsonrpc, '2.0')
   }
 
   async function ask(method: string, params?: unknown): Promise<Line> {
     const id = `${method} ${nextId++}`
-    const { promise, resolve, reject } = Promise.withResolvers<Line>()
+    const { promise, resolve } = Promise.withResolvers<Line>()
     answers.set(id, resolve)
-    const timer = setTimeout(() => reject(new Error(`${id}: not in time`)), WAIT_MS)
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
-    return promise.finally(() => clearTimeout(timer))
+    return arrival(promise, `the answer to ${id}`)
   }
 
   async function call<T>(method: string, params?: unknown): Promise<T> {
@@ -179,16 +175,16 @@ export function startClient({ env, project }: Where, args: string[] = []): Clien
     },
     events,
     event: (type, fits = () => true, from = 0) =>
-      eventually(
-        type,
+      until(
         () => lines.slice(from).find(({ params }) => params?.type === type && fits(params.payload))?.params,
+        type,
       ),
     state: (sessionId) => call('session.get', { session_id: sessionId }),
     unnamed: (count) =>
-      eventually(`${count} answers without id`, () => {
+      until(() => {
         const found = lines.filter(({ id }) => id === null)
-        return found.length >= count ? found : null
-      }),
+        return found.length >= count && found
+      }, `${count} answers without id`),
     close,
   }
 }
@@ -226,19 +222,6 @@ export function shape(lines: readonly Line[]): string[] {
     if (type === 'status') return [status_label]
     return [type === 'message.appended' ? message.kind : type]
   })
-}
-
-/** Asks again until there is something. */
-export async function eventually<T>(
-  what: string,
-  look: () => T | null | undefined | Promise<T | null | undefined>,
-): Promise<T> {
-  for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
-    const found = await look()
-    if (found !== null && found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  throw new Error(`${what}: not in time`)
 }
 
 /** Of the signals that `corral rpc` minds, the only one that Node itself does not. */

@@ -8,7 +8,7 @@ import { createEndpoint, type Endpoint } from '../../../src/dialects/mcp/endpoin
 import { createServer } from '../../../src/dialects/mcp/server.ts'
 import { createSessions } from '../../../src/dialects/mcp/sessions.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
-import { eventually } from './support.ts'
+import { until } from '../../support/wait.ts'
 
 let t: TestEngine
 
@@ -60,7 +60,7 @@ test('a client that wants to know hears that the wait goes on, until it is over'
       onprogress: ({ progress, message }) => void heard.push(`${progress} ${message}`),
     },
   )
-  await eventually('progress beyond the timeout', async () => (heard.length >= 40 ? true : null))
+  await until(() => heard.length >= 40, 'progress beyond the timeout')
   assert.deepEqual(heard.slice(0, 2), ['1 Waiting for a human', '2 Waiting for a human'])
   const [question] = open()
   await t.engine.decide({
@@ -141,7 +141,7 @@ test('the number of clients is bounded: the one that was idle longest makes room
   const calls = [ids[0]!, ids[2]!, fourth].map((id, index) =>
     post(endpoint, { jsonrpc: '2.0', id: 10 + index, method: 'tools/call', params }, String(id)),
   )
-  await eventually('three questions', async () => (open().length === 3 ? true : null))
+  await until(() => open().length === 3, 'three questions')
   assert.equal(await hello(endpoint), 503)
   for (const { over, response } of calls) {
     await (await response).body?.cancel()
@@ -169,11 +169,11 @@ test('a client that is not heard of is forgotten, one that waits is not', async 
   const params = { name: 'contact_human', arguments: { message: 'still there' } }
   const { over } = post(sessions, { jsonrpc: '2.0', id: 3, method: 'tools/call', params }, String(busy))
   const idle = await hello(sessions)
-  await eventually('the end of the idle one', async () => (closed.has(2) ? true : null))
+  await until(() => closed.has(2), 'the end of the idle one')
   assert.deepEqual([...closed], [2])
   assert.deepEqual([await isKnown(sessions, idle), await isKnown(sessions, busy)], [false, true])
   over.abort()
-  await eventually('the end of the other', async () => (closed.has(1) ? true : null))
+  await until(() => closed.has(1), 'the end of the other')
   await asking.settled()
   assert.deepEqual(open(), [])
 })

@@ -10,7 +10,8 @@ import { corral } from '../../cli/support.ts'
 import { COMPILED, startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { MAIN } from '../../support/program.ts'
 import { clientFor } from '../native/support.ts'
-import { allowed, decided, eventually, mayRun, openQuestion, overStdio, someCommand } from './support.ts'
+import { until } from '../../support/wait.ts'
+import { allowed, decided, mayRun, openQuestion, overStdio, someCommand } from './support.ts'
 
 let daemon: TestDaemon
 
@@ -46,8 +47,7 @@ function rawServer(t: TestContext): RawServer {
     child,
     send: (message) =>
       void child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
-    answer: (id) =>
-      eventually(`the answer to ${id}`, async () => parsed().find((message) => message['id'] === id)),
+    answer: (id) => until(() => parsed().find((message) => message['id'] === id), `the answer to ${id}`),
     printed: () => printed,
     exited: once(child, 'exit') as RawServer['exited'],
   }

@@ -5,10 +5,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { Api, NativeClient } from '../../../src/dialects/native/client.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
 import { MAIN } from '../../support/program.ts'
+import { until } from '../../support/wait.ts'
 
 /** The revision in which every request stands alone. */
 export const STANDALONE = '2026-07-28'
-const WAIT_MS = 20_000
 
 export type ApprovalView = Api['approval.get']['result']
 
@@ -58,36 +58,26 @@ export async function overHttp(
   setup: HttpSetup = {},
 ): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
   const client = newClient(setup)
-  const url = new URL(`${daemon.listeners['mcp']}${setup.query ?? ''}`)
+  const url = new URL(`${daemon.listeners['corral']}/mcp${setup.query ?? ''}`)
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers: setup.headers ?? {} } })
   t.after(() => client.close())
   await client.connect(transport)
   return { client, transport }
 }
 
-/** Asks again until there is something. */
-export async function eventually<T>(what: string, look: () => Promise<T | null | undefined>): Promise<T> {
-  for (const until = Date.now() + WAIT_MS; Date.now() < until;) {
-    const found = await look()
-    if (found !== null && found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`${what}: not in time`)
-}
-
 /** The question that waits and has this in its input. */
 export function openQuestion(native: NativeClient, mark: string): Promise<ApprovalView> {
-  return eventually(`a question with ${mark}`, async () => {
+  return until(async () => {
     const { approvals } = await native.call('approval.list')
     return approvals.find(({ input }) => JSON.stringify(input).includes(mark))
-  })
+  }, `a question with ${mark}`)
 }
 
 export function decided(native: NativeClient, approvalId: string): Promise<ApprovalView> {
-  return eventually('a decision', async () => {
+  return until(async () => {
     const approval = await native.call('approval.get', { approvalId })
     return approval.decision && approval
-  })
+  }, 'a decision')
 }
 
 let marks = 0

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { connect, NativeError, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { METHODS } from '../../../src/dialects/native/methods.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { demoSession, until } from './support.ts'
+import { demoSession, readTo } from './support.ts'
 
 let daemon: TestDaemon
 let client: NativeClient
@@ -99,7 +99,7 @@ test('a question can be taken back until it is answered', async () => {
 test('what the agent itself waits for cannot be taken back, and an id is of one session only', async () => {
   const sessionId = await session()
   const { seq } = await client.call('session.send', { sessionId, content: '[[shell ls]]' })
-  await until(client.events({ after: seq - 1, sessionId }), 'approval.requested')
+  await readTo(client.events({ after: seq - 1, sessionId }), 'approval.requested')
   const { approvals } = await client.call('approval.list', { sessionId })
   await assert.rejects(
     client.call('approval.withdraw', { approvalId: approvals[0]!.id }),
@@ -116,7 +116,7 @@ test('rules of a project answer what is open and what comes, there and below', a
   const sessionId = await session()
   const ask = { sessionId, tool: 'Bash', input: { command: 'git push' } }
   const open = await client.call('approval.request', ask)
-  const project = await client.call('project.configure', {
+  const project = await client.call('directory.configure', {
     path: daemon.project,
     rules: { deny: ['Bash(git push*)'] },
   })
@@ -128,9 +128,9 @@ test('rules of a project answer what is open and what comes, there and below', a
   })
   assert.equal((await client.call('approval.get', { approvalId: open.id })).decidedBy, 'rule')
   assert.equal((await client.call('approval.request', ask)).decision?.behavior, 'deny')
-  const { projects } = await client.call('project.list')
-  assert.deepEqual(projects, [project])
-  await client.call('project.configure', { path: join(daemon.project, '/'), rules: { deny: [] } })
+  const { directories } = await client.call('directory.list')
+  assert.deepEqual(directories, [project])
+  await client.call('directory.configure', { path: join(daemon.project, '/'), rules: { deny: [] } })
   assert.equal((await client.call('approval.request', ask)).decision, null)
 })
 

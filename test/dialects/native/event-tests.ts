@@ -3,7 +3,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Event } from '../../../src/core/event.ts'
 import { NativeError } from '../../../src/dialects/native/client.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
-import { demoSession, turn, until, type Over } from './support.ts'
+import { demoSession, turn, readTo, type Over } from './support.ts'
 
 /** What holds for events and connections, over whichever transport. */
 export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
@@ -61,7 +61,7 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
     await stream.ready
     await turn(client, other.id, '[[say other]]')
     await turn(client, mine.id, '[[say mine]]')
-    const events = await until(stream, 'turn.completed')
+    const events = await readTo(stream, 'turn.completed')
     assert.deepEqual(
       events.map((event) => [event.sessionId, event.type]),
       [
@@ -139,7 +139,7 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
     const sent = await sending
     const again = await client.call('session.send', { sessionId, content: '[[say once]]', key: 'k1' })
     assert.deepEqual([again.turnId, again.repeated], [sent.turnId, true])
-    await until(client.events({ after: 0, sessionId }), 'turn.completed')
+    await readTo(client.events({ after: 0, sessionId }), 'turn.completed')
     assert.equal((await client.call('turn.list', { sessionId })).turns.length, 1)
   })
 
@@ -155,7 +155,7 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
     const client = await clientFor(t, daemon)
     const stream = client.events({ after: 0 })
     await stream.ready
-    const ended = assert.rejects(until(stream, 'session.destroyed'), { name: 'ConnectionLost' })
+    const ended = assert.rejects(readTo(stream, 'session.destroyed'), { name: 'ConnectionLost' })
     await kill9(t)
     await ended
     await assert.rejects(client.call('daemon.status'), { name: 'ConnectionLost' })
@@ -165,7 +165,7 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
     const client = await clientFor(t, daemon)
     await demoSession(client, daemon)
     await assert.rejects(
-      until(client.events({ after: 0, log: 'another' }), 'session.created'),
+      readTo(client.events({ after: 0, log: 'another' }), 'session.created'),
       (error: unknown) => {
         assert.ok(error instanceof NativeError)
         assert.equal(error.code, 'cursor_reset')
@@ -182,7 +182,7 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
         return 0
       },
     })
-    await until(stream, 'session.created')
+    await readTo(stream, 'session.created')
     assert.deepEqual(told, { log: log.id, head: log.head, oldest: log.oldest, code: 'cursor_reset' })
   })
 
@@ -194,7 +194,7 @@ export function eventTests({ startDaemon, clientFor, rawFor }: Over): void {
     )
     await Promise.all(streams.map((stream) => stream.ready))
     await client.call('session.send', { sessionId, content: '[[say to all]]' })
-    const all = await Promise.all(streams.map((stream) => until(stream, 'turn.completed')))
+    const all = await Promise.all(streams.map((stream) => readTo(stream, 'turn.completed')))
     for (const events of all) assert.deepEqual(events, all[0])
   })
 

@@ -33,18 +33,18 @@ test('what was acknowledged about projects, devices and the name is there after 
   await crash()
   assert.equal((await client.call('daemon.status')).name, 'Mac Mini')
 
-  const made = await client.call('workspace.create', { name: 'One', description: 'd' })
+  const made = await client.call('project.create', { name: 'One', description: 'd' })
   await crash()
-  assert.deepEqual((await client.call('workspace.list')).projects, [made])
-  await client.call('workspace.addRepo', { projectId: made.id, path })
-  await client.call('workspace.update', { projectId: made.id, name: 'Uno' })
+  assert.deepEqual((await client.call('project.list')).projects, [made])
+  await client.call('project.addRepo', { projectId: made.id, path })
+  await client.call('project.update', { projectId: made.id, name: 'Uno' })
   await crash()
-  const now = await client.call('workspace.get', { projectId: made.id })
+  const now = await client.call('project.get', { projectId: made.id })
   assert.deepEqual([now.name, now.description, now.repos.map((repo) => repo.path)], ['Uno', 'd', [path]])
-  await client.call('workspace.removeRepo', { projectId: made.id, path })
-  await client.call('workspace.delete', { projectId: made.id })
+  await client.call('project.removeRepo', { projectId: made.id, path })
+  await client.call('project.delete', { projectId: made.id })
   await crash()
-  await assert.rejects(client.call('workspace.get', { projectId: made.id }), refused('project_not_found'))
+  await assert.rejects(client.call('project.get', { projectId: made.id }), refused('project_not_found'))
 
   const { pin } = await client.call('device.pin')
   const { device, token } = await client.call('device.pair', { pin, name: 'Phone', platform: 'ios' })
@@ -98,11 +98,11 @@ test('a client that reads everything gets what belongs to no session, live, and 
 
 test('what is wrong is said with its code', async () => {
   const nobody = '0190c0de-0000-7000-8000-000000000009'
-  const { id: projectId } = await client.call('workspace.create', { name: 'p' })
+  const { id: projectId } = await client.call('project.create', { name: 'p' })
   const path = join(daemon.project, 'nowhere')
-  await assert.rejects(client.call('workspace.addRepo', { projectId, path }), refused('repo_not_found'))
-  await assert.rejects(client.call('workspace.removeRepo', { projectId, path }), refused('repo_not_found'))
-  await assert.rejects(client.call('workspace.create', { name: ' ' }), refused('invalid'))
+  await assert.rejects(client.call('project.addRepo', { projectId, path }), refused('repo_not_found'))
+  await assert.rejects(client.call('project.removeRepo', { projectId, path }), refused('repo_not_found'))
+  await assert.rejects(client.call('project.create', { name: ' ' }), refused('invalid'))
   await assert.rejects(client.call('daemon.setName', { name: '\n' }), refused('invalid'))
   await assert.rejects(
     client.call('device.rename', { deviceId: nobody, name: 'x' }),

@@ -4,13 +4,19 @@ import { after, before, test } from 'node:test'
 import { connect, type Api, type MethodName, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { METHODS } from '../../../src/dialects/native/methods.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { demoSession, refusal, turn, until } from './support.ts'
+import { demoSession, refusal, turn, readTo } from './support.ts'
 
 let daemon: TestDaemon
 let client: NativeClient
 const called = new Set<string>()
 /** In asking.test.ts. */
-const ASKING = ['approval.request', 'approval.wait', 'approval.withdraw', 'project.list', 'project.configure']
+const ASKING = [
+  'approval.request',
+  'approval.wait',
+  'approval.withdraw',
+  'directory.list',
+  'directory.configure',
+]
 
 before(async () => {
   daemon = await startDaemon()
@@ -145,7 +151,7 @@ test('a message runs as a turn, and its key makes it one message', async () => {
   const { id: sessionId } = await demoSession(client, daemon)
   const params = { sessionId, content: '[[say hello]]', key: 'k' }
   const sent = await call('session.send', params)
-  await until(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
+  await readTo(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
   const again = await call('session.send', params)
   assert.equal(again.repeated, true)
   assert.equal(again.turnId, sent.turnId)
@@ -162,7 +168,7 @@ test('content may be pieces of text and images', async () => {
     { type: 'image', mediaType: 'image/png', data },
   ]
   const sent = await call('session.send', { sessionId, content })
-  const events = await until(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
+  const events = await readTo(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
   const said = events.find((event) => event.type === 'message.completed')
   assert.equal(said?.text, 'attachments: 1 image/png/20')
 })
@@ -215,7 +221,7 @@ test('the log is read on from a cursor and backwards, with and without deltas', 
 test('an approval is listed, decided once, and the second decision is told who was first', async () => {
   const { id: sessionId } = await demoSession(client, daemon, 'ask')
   const sent = await call('session.send', { sessionId, content: '[[shell rm -rf /]]' })
-  await until(client.events({ after: sent.seq - 1, sessionId }), 'approval.requested')
+  await readTo(client.events({ after: sent.seq - 1, sessionId }), 'approval.requested')
   const { approvals } = await call('approval.list', { sessionId })
   assert.equal(approvals.length, 1)
   const approvalId = approvals[0]!.id
@@ -225,7 +231,7 @@ test('an approval is listed, decided once, and the second decision is told who w
   assert.deepEqual(decided.decision, { behavior: 'deny', comment: 'not that' })
   const late = await refusal(call('approval.decide', { approvalId, behavior: 'allow' }))
   assert.equal(late.code, 'approval_resolved')
-  await until(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
+  await readTo(client.events({ after: sent.seq - 1, sessionId }), 'turn.completed')
 })
 
 test('messages wait in order and can be taken out; an interrupt stops the turn', async () => {
@@ -243,7 +249,7 @@ test('messages wait in order and can be taken out; an interrupt stops the turn',
   assert.deepEqual(other, { interrupted: false, cancelled: [] }, 'another one runs')
   const result = await call('session.interrupt', { sessionId, clearQueue: true })
   assert.deepEqual(result, { interrupted: true, cancelled: [third.turnId] })
-  await until(client.events({ after: first.seq, sessionId }), 'turn.interrupted')
+  await readTo(client.events({ after: first.seq, sessionId }), 'turn.interrupted')
 })
 
 test('a running turn is steered, and the conversation shows it at its place', async () => {
@@ -251,7 +257,7 @@ test('a running turn is steered, and the conversation shows it at its place', as
   const idle = await refusal(call('session.steer', { sessionId, content: 'hi' }))
   assert.deepEqual([idle.code, idle.data], ['not_running', { code: 'not_running', interrupting: false }])
   const { seq, turnId } = await call('session.send', { sessionId, content: '[[shell make]]' })
-  await until(client.events({ after: seq - 1, sessionId }), 'approval.requested')
+  await readTo(client.events({ after: seq - 1, sessionId }), 'approval.requested')
   const steered = await call('session.steer', { sessionId, content: '[[say steered]]', key: 'k' })
   assert.equal(steered.turnId, turnId)
   assert.equal((await call('session.get', { sessionId })).steering, 1)
@@ -259,7 +265,7 @@ test('a running turn is steered, and the conversation shows it at its place', as
   assert.deepEqual([again.steerId, again.repeated], [steered.steerId, true])
   const { approvals } = await call('approval.list', { sessionId, open: true })
   await call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
-  await until(client.events({ after: seq - 1, sessionId }), 'turn.completed')
+  await readTo(client.events({ after: seq - 1, sessionId }), 'turn.completed')
   const { items } = await call('history.read', { sessionId })
   const story = items.flatMap((item) => (['approval', 'decision'].includes(item.kind) ? [] : [item.kind]))
   assert.deepEqual(story, ['user', 'tool', 'result', 'user', 'assistant', 'end'])
@@ -277,7 +283,7 @@ test('a conversation is summed up, and what is left of an account is listed with
   await turn(client, sessionId, '[[limits 63 21]] [[words 40]]')
   assert.equal((await told())?.windows[0]?.usedPercent, 63)
   const { turnId, seq, log } = await call('session.compact', { sessionId, key: 'k' })
-  await until(client.events({ sessionId, after: seq - 1, log }), 'turn.completed')
+  await readTo(client.events({ sessionId, after: seq - 1, log }), 'turn.completed')
   assert.equal((await call('turn.get', { turnId })).text, 'a summary')
 })
 
@@ -286,12 +292,12 @@ test('a tool of the client’s is called, and the turn goes on with its result',
   const given = { agent: 'demo', cwd: daemon.home, settings: { clientTools } }
   const { id: sessionId } = await call('session.create', given)
   const { seq } = await call('session.send', { sessionId, content: '[[call lookup e30=]]' })
-  const held = await until(client.events({ after: seq - 1, sessionId }), 'call.held')
+  const held = await readTo(client.events({ after: seq - 1, sessionId }), 'call.held')
   const last = held.at(-1)!
   assert.ok(last.type === 'call.held')
   const { callId } = last
   await call('call.answer', { sessionId, callId, result: 'found' })
-  const events = await until(client.events({ after: seq - 1, sessionId }), 'turn.completed')
+  const events = await readTo(client.events({ after: seq - 1, sessionId }), 'turn.completed')
   const end = events.at(-1)!
   assert.equal(end.type === 'turn.completed' && end.text, 'tool said: found')
   const late = await refusal(call('call.answer', { sessionId, callId, result: 'again' }))

@@ -17,8 +17,7 @@ import type { SessionView } from '../../../src/dialects/native/wire.ts'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../../support/daemon.ts'
 import { freePort } from '../../support/free-port.ts'
-
-const WAIT_MS = 30_000
+import { arrival } from '../../support/wait.ts'
 
 export async function daemonFor(t: TestContext, options?: TestDaemonOptions): Promise<TestDaemon> {
   const daemon = await startDaemon(options)
@@ -41,25 +40,24 @@ export function demoSession(client: NativeClient, daemon: TestDaemon, mode: Sess
 }
 
 /** Events up to and with the first of this type. */
-export async function until(stream: EventStream, type: EventType): Promise<Event[]> {
-  const timer = setTimeout(() => stream.close(), WAIT_MS)
+export function readTo(stream: EventStream, type: EventType): Promise<Event[]> {
   const events: Event[] = []
-  try {
+  const what = (): string => `${type} after ${events.map((event) => event.type).join(', ')}`
+  async function read(): Promise<Event[]> {
     for await (const event of stream) {
       events.push(event)
       if (event.type === type) return events
     }
-  } finally {
-    clearTimeout(timer)
+    throw new Error(`the events have ended without ${what()}`)
   }
-  throw new Error(`no ${type} among ${events.map((event) => event.type).join(', ')}`)
+  return arrival(read(), what)
 }
 
 /** Sends and waits until the turn has completed. */
 export async function turn(client: NativeClient, sessionId: string, content: string): Promise<Event[]> {
   const sent = await client.call('session.send', { sessionId, content })
   const stream = client.events({ after: sent.seq - 1, log: sent.log, sessionId })
-  return until(stream, 'turn.completed')
+  return readTo(stream, 'turn.completed')
 }
 
 /** A connection without a client: lines as they are. */
@@ -114,7 +112,7 @@ export const overSocket: Over = { startDaemon, clientFor, rawFor }
 export const overWebSocket: Over = {
   /** Its port stays the same when it is started again. */
   async startDaemon() {
-    return startDaemon({ env: { CORRAL_CLAWDE_PORT: String(await freePort()) } })
+    return startDaemon({ env: { CORRAL_PORT: String(await freePort()) } })
   },
   async clientFor(t, daemon, options = {}) {
     const client = await connect(webSocketOf(daemon), { token: tokenOf(daemon), ...options })
@@ -136,11 +134,11 @@ export const overWebSocket: Over = {
 }
 
 export function webSocketOf(daemon: TestDaemon): string {
-  return daemon.listeners['native-ws']!
+  return `${daemon.listeners['corral']!.replace('http', 'ws')}/native`
 }
 
 export function tokenOf(daemon: TestDaemon): string {
-  return readFileSync(join(daemon.home, '.local/share/clawd/auth_token'), 'utf8')
+  return readFileSync(join(daemon.corralHome, 'token'), 'utf8')
 }
 
 /** The error that it must end with. */

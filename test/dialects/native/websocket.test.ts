@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { connect, DaemonUnreachable, NativeError } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
-import { eventually, knock, open } from '../../transports/websocket-support.ts'
+import { knock, open } from '../../transports/websocket-support.ts'
+import { until } from '../../support/wait.ts'
 import { daemonFor, demoSession, overWebSocket, tokenOf, turn, webSocketOf } from './support.ts'
 
 /** Of the tests that neither stop it nor want it otherwise. */
@@ -66,7 +67,7 @@ test('a device sets rules for a directory only if it may manage', async (t) => {
   const phone = await deviceWith(['use'])
   const isForbidden = (error: unknown) => error instanceof NativeError && error.code === 'forbidden'
   const everything = { path: '/', rules: { skipUntil: 8e15 } }
-  await assert.rejects(phone.call('project.configure', everything), isForbidden)
+  await assert.rejects(phone.call('directory.configure', everything), isForbidden)
   const cwd = daemon.project
   const { id: sessionId } = await phone.call('session.create', { agent: 'demo', cwd, mode: 'ask' })
   const asked = await phone.call('approval.request', { sessionId, tool: 'Bash', input: { command: 'x' } })
@@ -74,11 +75,11 @@ test('a device sets rules for a directory only if it may manage', async (t) => {
   const yes = { approvalId: asked.id, behavior: 'allow', forProject: true } as const
   await assert.rejects(phone.call('approval.decide', yes), isForbidden)
   assert.equal((await phone.call('approval.get', { approvalId: asked.id })).decision, null)
-  assert.deepEqual((await owner.call('project.list')).projects, [])
+  assert.deepEqual((await owner.call('directory.list')).directories, [])
   const tablet = await deviceWith(['use', 'manage'])
   await tablet.call('approval.decide', yes)
   assert.deepEqual(
-    (await owner.call('project.list')).projects.map(({ rules }) => rules.allow),
+    (await owner.call('directory.list')).directories.map(({ rules }) => rules.allow),
     [['Bash(x)']],
   )
 })
@@ -121,7 +122,7 @@ test('a client that stops reading falls behind alone, and is told everything whe
   await turn(client, sessionId, '[[burst 20000 500]]')
   slow.ws.resume()
   const isEnd = (text: string): boolean => text.includes('"type":"turn.completed"')
-  await eventually(() => slow.messages.some(isEnd), 'the end of the turn')
+  await until(() => slow.messages.some(isEnd), 'the end of the turn')
   // Deltas leave the log with their message: who got all of them had them kept in memory meanwhile.
   const seqs = slow.messages.slice(1).flatMap((text) => {
     const { params } = JSON.parse(text) as { params: { events: { seq: number }[] } }
@@ -144,35 +145,15 @@ test('a daemon that stops says so: 1001', async (t) => {
   await assert.rejects(connect(webSocketOf(daemon), { token: 'x' }), DaemonUnreachable)
 })
 
-test('health is told to everybody on this machine, in plain HTTP', async () => {
-  const url = daemon.listeners['clawde']!.replace('ws:', 'http:')
-  const response = await fetch(`${url}/health`)
-  assert.equal(response.headers.get('content-type'), 'application/json')
-  const health = (await response.json()) as Record<string, unknown>
-  assert.equal(health['status'], 'ok')
-  assert.equal(health['port'], Number(new URL(url).port))
-  assert.equal(typeof health['activeSessions'], 'number')
-  assert.equal((await fetch(`${url}/health`, { method: 'POST' })).status, 405)
-  assert.equal((await fetch(`${url}/native`)).status, 404)
-  const foreign = await fetch(`${url}/health`, { headers: { origin: 'https://evil.example' } })
-  assert.equal(foreign.status, 403)
-})
-
-test('the token is where ClawDE’s clients look for it', async (t) => {
-  const data = await daemonFor(t, { env: { XDG_DATA_HOME: '/nowhere', CLAWD_DATA_DIR: 'elsewhere' } })
-  assert.match(readFileSync(join(data.home, 'elsewhere/auth_token'), 'utf8'), /^[0-9a-f]{32}$/)
-  assert.ok(!existsSync(join(data.home, '.local/share/clawd')))
-})
-
 test('an address that others reach is served with TLS only', async (t) => {
   const address = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .find((one) => !one.internal && one.family === 'IPv4')?.address
   if (address === undefined) return t.skip('this machine has no other address')
-  const daemon = await daemonFor(t, { env: { CORRAL_CLAWDE_HOST: '0.0.0.0' } })
+  const daemon = await daemonFor(t, { env: { CORRAL_HTTP_BIND: '0.0.0.0' } })
   const { port } = new URL(webSocketOf(daemon))
   assert.match(webSocketOf(daemon), /^wss:/)
-  const ca = readFileSync(join(daemon.home, '.local/share/clawd/tls-cert.pem'), 'utf8')
+  const ca = readFileSync(join(daemon.corralHome, 'tls-cert.pem'), 'utf8')
   const token = tokenOf(daemon)
   await assert.rejects(connect(`ws://${address}:${port}/native`, { token }), DaemonUnreachable)
   await assert.rejects(connect(`wss://${address}:${port}/native`, { token }), DaemonUnreachable)
@@ -181,12 +162,4 @@ test('an address that others reach is served with TLS only', async (t) => {
   t.after(() => client.close())
   const { id } = await demoSession(client, daemon)
   assert.equal((await turn(client, id, '[[burst 2000 100]]')).at(-1)?.type, 'turn.completed')
-})
-
-test('a taken port is a warning, and everything else works', async (t) => {
-  const { port } = new URL(webSocketOf(daemon))
-  const second = await daemonFor(t, { env: { CORRAL_CLAWDE_PORT: port } })
-  assert.match(second.output(), /warning: clawde is not listening: .*EADDRINUSE/)
-  assert.ok(second.listeners['native'])
-  assert.equal(second.listeners['native-ws'], undefined)
 })

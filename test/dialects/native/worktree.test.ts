@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { connect, NativeError, type NativeClient } from '../../../src/dialects/native/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { aPlace, type Checkout, type Place } from '../../workspace/support.ts'
-import { turn, until } from './support.ts'
+import { turn, readTo } from './support.ts'
 
 let daemon: TestDaemon
 let client: NativeClient
@@ -91,11 +91,11 @@ test('uncommitted work comes along if it is asked for; while a turn runs nobody 
   const { id: sessionId, cwd } = await sessionIn(repo, { carry: true })
   assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'not yet committed\n')
   const { seq, log } = await client.call('session.send', { sessionId, content: '[[drip 1000 50]]' })
-  await until(client.events({ after: seq - 1, log, sessionId }), 'turn.started')
+  await readTo(client.events({ after: seq - 1, log, sessionId }), 'turn.started')
   for (const name of ['worktree.merge', 'worktree.discard'] as const)
     await assert.rejects(client.call(name, { sessionId }), refused('conversation_busy'))
   await client.call('session.interrupt', { sessionId })
-  await until(client.events({ after: seq - 1, log, sessionId }), 'turn.interrupted')
+  await readTo(client.events({ after: seq - 1, log, sessionId }), 'turn.interrupted')
   await client.call('worktree.discard', { sessionId, force: true })
 })
 

@@ -8,7 +8,8 @@ import { createRelayEvents } from '../../../src/dialects/relay/events.ts'
 import { createSseReader, type SseEvent } from '../../../src/dialects/relay/providers/sse-reader.ts'
 import { createRing, type Ring } from '../../../src/dialects/relay/ring.ts'
 import type { FeedOptions } from '../../../src/dialects/relay/sse-feed.ts'
-import { serve, until } from './servers.ts'
+import { until } from '../../support/wait.ts'
+import { serve } from './servers.ts'
 
 function record(seq: number, patch: Partial<CallRecord> = {}): CallRecord {
   return {

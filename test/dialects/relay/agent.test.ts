@@ -7,6 +7,7 @@ import type { Provider } from '../../../src/dialects/relay/providers/provider.ts
 import { createTalks, type Talks } from '../../../src/dialects/relay/sessions/talks.ts'
 import type { Memory } from '../../../src/dialects/relay/sessions/memory.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
+import { until } from '../../support/wait.ts'
 import { memoryFor, remembered } from './remembering.ts'
 import { scratch } from './servers.ts'
 
@@ -103,20 +104,12 @@ function relaySessions(): string[] {
   return t.engine.sessions({ limit: 100 }).flatMap(({ id, origin }) => (origin === 'relay' ? [id] : []))
 }
 
-async function eventually(what: string, check: () => boolean): Promise<void> {
-  const until = Date.now() + 20_000
-  while (!check()) {
-    assert.ok(Date.now() < until, `waited in vain: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
 describe('a call that stands for itself', () => {
   test('is answered by a fresh agent, which leaves nothing behind', async () => {
     const { text, end } = await hear([user('[[say hello there]]')])
     assert.deepEqual([text, end.stopReason], ['hello there', 'end_turn'])
     assert.ok(end.usage && end.usage.outputTokens > 0)
-    await eventually('no sessions', () => relaySessions().length === 0)
+    await until(() => relaySessions().length === 0, 'no sessions')
     assert.equal((await hear([user('[[recall]]')])).text, 'recall: none')
   })
 
@@ -148,7 +141,7 @@ describe('a call that stands for itself', () => {
     const rest = pieces.next().then(() => pieces.next())
     gone.abort()
     await assert.rejects(rest, { name: 'AbortError' })
-    await eventually('no sessions', () => relaySessions().length === 0)
+    await until(() => relaySessions().length === 0, 'no sessions')
   })
 
   test('fails as the model does', async () => {
@@ -196,7 +189,7 @@ describe('the caller’s tools', () => {
     const answered = user(calls.map(({ id, name }) => result(id, name === 'one' ? 'x' : '[[say both]]')))
     const next = await hear([question, assistant(calls), answered], { tools: TOOLS })
     assert.deepEqual([next.text, next.end.stopReason, turns], ['both', 'end_turn', 1])
-    await eventually('no sessions', () => relaySessions().length === 0)
+    await until(() => relaySessions().length === 0, 'no sessions')
   })
 
   test('a hold that is lost is rebuilt from the conversation', async () => {

@@ -8,7 +8,8 @@ import { after, test } from 'node:test'
 import { licenseBySettings, noLicense } from '../../../src/dialects/relay/license.ts'
 import { type LicenseWishes, remoteLicense } from '../../../src/dialects/relay/license-remote.ts'
 import { openUsageCount } from '../../../src/dialects/relay/usage-count.ts'
-import { jsonOf, scratch, sendJson, serve, until } from './servers.ts'
+import { until } from '../../support/wait.ts'
+import { jsonOf, scratch, sendJson, serve } from './servers.ts'
 
 const KEY = 'ir_live_0123456789abcdWXYZ'
 const DAY = 24 * 60 * 60_000

@@ -86,11 +86,3 @@ export function scratch(): string {
   after(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
-
-export async function until(condition: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
-  const deadline = Date.now() + ms
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not come to pass')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}

@@ -11,8 +11,9 @@ import { createSessionRoutes } from '../../../src/dialects/relay/sessions/routes
 import { createTalks, type Talks } from '../../../src/dialects/relay/sessions/talks.ts'
 import type { Memory } from '../../../src/dialects/relay/sessions/memory.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
+import { until } from '../../support/wait.ts'
 import { memoryFor, remembered } from './remembering.ts'
-import { anAsk, scratch, until } from './servers.ts'
+import { anAsk, scratch } from './servers.ts'
 
 /** An agent that can do little. */
 const plain = {
@@ -133,7 +134,7 @@ describe('what says nothing about the agent', () => {
     }
     assert.equal((await hear([user('[[say by myself]]')])).text, 'by myself')
     await agentIs('ok')
-    await until(() => Promise.resolve(relaySessions() === 0))
+    await until(() => relaySessions() === 0)
   })
 
   test('a full lane sends nobody else away', async () => {
@@ -152,7 +153,7 @@ describe('what says nothing about the agent', () => {
   test('whoever resets a session during its call stops the call, here and elsewhere', async () => {
     for (let i = 0; i < 3; i++) {
       const call = hear([user('[[hang]]')], {}, 'reset')
-      await until(() => Promise.resolve(talks.sticky('reset') !== null))
+      await until(() => talks.sticky('reset') !== null)
       talks.drop(talks.sticky('reset')!)
       await assert.rejects(call, { status: 500, message: /interrupted from elsewhere/ })
     }
@@ -221,7 +222,7 @@ describe('a sticky session', () => {
       now: () => Date.now() + clock,
     })
     const call = hear([user('[[drip 30 100]]')], {}, 'long')
-    await until(() => Promise.resolve(talks.sticky('long') !== null))
+    await until(() => talks.sticky('long') !== null)
     clock = 60_000
     routes.expire({ idleMs: 1000, heldMs: 1000 })
     assert.equal((await call).by, 'demo')

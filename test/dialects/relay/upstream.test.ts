@@ -8,7 +8,8 @@ import type { Piece } from '../../../src/dialects/relay/ask.ts'
 import { RelayFailure } from '../../../src/dialects/relay/failure.ts'
 import type { Patience } from '../../../src/dialects/relay/providers/connection.ts'
 import { openaiUpstream } from '../../../src/dialects/relay/providers/openai.ts'
-import { aCall, all, anAsk, chunks, sendEvents, sendJson, serve, until } from './servers.ts'
+import { until } from '../../support/wait.ts'
+import { aCall, all, anAsk, chunks, sendEvents, sendJson, serve } from './servers.ts'
 
 const KEY = 'corral-test-key-0123456789'
 const FIRST = chunks({ choices: [{ delta: { content: 'first' } }] })

@@ -24,6 +24,17 @@ export interface RealAgent {
   patchTwo?: (one: string, other: string) => [tool: string, input: object]
   /** Calls of each class, and whether it asks about them. `near` is a file of the session's, `far` is not. */
   asks(near: string, far: string): [about: ToolClass, asked: boolean, tool: string, input: object][]
+  /** What it has for MCP servers. */
+  mcp: {
+    /** Tells it of a server, as a user would. */
+    add(at: AgentHome, name: string, server: { command: string; args: string[] }): void
+    /** What the model calls a tool of a server, and what the question about it does. */
+    names(server: string, tool: string): { called: string; asked: string }
+    /** How the model reads a resource. */
+    reads(server: string, uri: string): [tool: string, input: object]
+    /** It does not ask about a tool of which the server says that it only looks. */
+    believes: boolean
+  }
   /** What a question about a command, and one about an edit, calls it. */
   tools: { command: string; edit: RegExp }
   /** When it hears a message in the middle of a turn. */

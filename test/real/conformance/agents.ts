@@ -1,3 +1,5 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { acpDriver } from '../../../src/agents/acp/driver.ts'
 import { gemini as geminiProfile } from '../../../src/agents/acp/gemini.ts'
 import { opencode as opencodeProfile } from '../../../src/agents/acp/opencode.ts'
@@ -30,6 +32,13 @@ export const claude: RealAgent = {
     ['fetch', false, 'WebFetch', { url: 'https://docs.python.org/3/', prompt: 'p' }],
     ['search', true, 'WebSearch', { query: 'words' }],
   ],
+  mcp: {
+    add: (at, name, server) =>
+      inJson(join(at.env['HOME']!, '.claude.json'), { mcpServers: { [name]: { type: 'stdio', ...server } } }),
+    names: (server, tool) => same(`mcp__${server}__${tool}`),
+    reads: (server, uri) => ['ReadMcpResourceTool', { server, uri }],
+    believes: false,
+  },
   tools: { command: 'Bash', edit: /^(Write|Edit)$/ },
   steers: 'between rounds',
   denialEndsTurn: false,
@@ -53,7 +62,26 @@ export const codex: RealAgent = {
   asks: (near) => [
     ['shell', true, 'exec_command', { cmd: 'ls' }],
     ['shell', true, 'exec_command', { cmd: `cat ${near}` }],
+    ['shell', true, 'exec_command', { cmd: `rg a ${near}` }],
+    ['read', false, 'view_image', { path: near.replace(/[^/]+$/, 'pixel.png') }],
+    ['search', false, 'web_search', { type: 'search', query: 'words' }],
+    ['fetch', false, 'web_search', { type: 'open_page', url: 'https://127.0.0.1:9/' }],
+    ['other', false, 'get_goal', {}],
   ],
+  mcp: {
+    add: (at, name, { command, args }) => {
+      const table = { command, args }
+      const lines = Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+      const config = join(at.env['CODEX_HOME']!, 'config.toml')
+      appendFileSync(config, `\n[mcp_servers.${name}]\n${lines.join('\n')}\n`)
+    },
+    names: (server, tool) => ({
+      called: `mcp__${server.replaceAll('-', '_')}::${tool}`,
+      asked: `mcp__${server}__${tool}`,
+    }),
+    reads: (server, uri) => ['read_mcp_resource', { server, uri }],
+    believes: true,
+  },
   tools: { command: 'command', edit: /^fileChange$/ },
   steers: 'at once',
   denialEndsTurn: false,
@@ -78,6 +106,13 @@ export const gemini: RealAgent = {
     ['search', false, 'google_web_search', { query: 'x' }],
     ['fetch', true, 'web_fetch', { prompt: 'get http://127.0.0.1:9/' }],
   ],
+  mcp: {
+    add: (at, name, server) =>
+      inJson(join(at.env['HOME']!, '.gemini/settings.json'), { mcpServers: { [name]: server } }),
+    names: (server, tool) => same(`mcp_${server}_${tool}`),
+    reads: (_, uri) => ['read_mcp_resource', { uri }],
+    believes: false,
+  },
   tools: { command: 'Bash', edit: /^Edit$/ },
   steers: 'never',
   denialEndsTurn: false,
@@ -104,6 +139,15 @@ export const opencode: RealAgent = {
     ['search', false, 'glob', { pattern: '*.txt' }],
     ['fetch', true, 'webfetch', { url: 'http://127.0.0.1:9/', format: 'text' }],
   ],
+  mcp: {
+    add: (at, name, { command, args }) => {
+      const server = { type: 'local', command: [command, ...args] }
+      inJson(join(at.env['XDG_CONFIG_HOME']!, 'opencode/opencode.json'), { mcp: { [name]: server } })
+    },
+    names: (server, tool) => same(`${server}_${tool}`),
+    reads: (server, uri) => ['read_mcp_resource', { server, uri }],
+    believes: false,
+  },
   tools: { command: 'Bash', edit: /^Edit$/ },
   steers: 'never',
   denialEndsTurn: true,
@@ -111,4 +155,12 @@ export const opencode: RealAgent = {
 
 function modelInBody({ body }: SeenRequest): string | null {
   return (body as { model?: string } | null)?.model ?? null
+}
+
+const same = (name: string) => ({ called: name, asked: name })
+
+/** Adds to what a file of settings says. */
+function inJson(path: string, more: object): void {
+  const now = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as object) : {}
+  writeFileSync(path, JSON.stringify({ ...now, ...more }))
 }

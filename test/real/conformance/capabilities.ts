@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Capabilities } from '../../../src/core/ports.ts'
 import { code } from '../../support/asking.ts'
+import { until } from '../../support/wait.ts'
 import type { RealAgent } from './agent.ts'
 import { stateOf } from './counts.ts'
-import { eventually, type Rig, words } from './rig.ts'
+import { type Rig, words } from './rig.ts'
 
 type Check = (rig: Rig, sessionId: string) => Promise<void>
 
@@ -14,7 +15,7 @@ interface Row {
   no: Check
 }
 
-const PIXEL =
+export const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const PICTURE = { type: 'image', mediaType: 'image/png', data: PIXEL } as const
 const PAGE =
@@ -190,9 +191,9 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       const sent = await rig.send(id, '[[drip 40 20]]')
       await rig.next('message.delta', id, sent.seq)
       await rig.now.engine.pause(id)
-      await eventually(
-        () => `stopped: ${stateOf(rig.agentOf(id).pid)}`,
+      await until(
         () => stateOf(rig.agentOf(id).pid) === 'T',
+        () => `stopped: ${stateOf(rig.agentOf(id).pid)}`,
       )
       await rig.now.engine.resume(id)
       assert.deepEqual((await rig.told(id, sent)).texts, [words(40)])
@@ -220,9 +221,9 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       const name = rig.agent.driver.name === 'claude' ? 'mcp__client__weather' : 'weather'
       const [london, paris] = ['London', 'Paris'].map((city) => base64({ city }))
       const sent = await rig.send(id, `[[call ${name} ${london} ${name} ${paris}]]`)
-      await eventually(
-        () => `calls: ${rig.now.engine.session(id).calls.length}`,
+      await until(
         () => rig.now.engine.session(id).calls.length === 2,
+        () => `calls: ${rig.now.engine.session(id).calls.length}`,
       )
       // Held calls outlive the daemon.
       await rig.restart()

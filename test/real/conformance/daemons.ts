@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { connect } from '../../../src/dialects/native/client.ts'
 import { crashSuite } from '../../support/crash.ts'
+import { until } from '../../support/wait.ts'
 import type { RealAgent } from './agent.ts'
 import { count, isBackTo, marked } from './counts.ts'
-import { eventually } from './rig.ts'
 
 /** A daemon of its own, in a process that can be killed. */
 export function daemons({ driver: { name: agent }, home, steers }: RealAgent): void {
@@ -46,9 +46,9 @@ export function daemons({ driver: { name: agent }, home, steers }: RealAgent): v
         assert.deepEqual(texts, names)
         other.close()
         await client().call('session.destroy', { sessionId: id })
-        await eventually(
-          () => `${JSON.stringify(before)}, but it is ${JSON.stringify(now())}`,
+        await until(
           () => isBackTo(before, now()),
+          () => `${JSON.stringify(before)}, but it is ${JSON.stringify(now())}`,
         )
       })
     },

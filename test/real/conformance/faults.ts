@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { statusOf } from '../../../src/core/session.ts'
 import { code } from '../../support/asking.ts'
+import { until } from '../../support/wait.ts'
 import { FAILING, type RealAgent } from './agent.ts'
-import { eventually, type Rig, type Sent, words } from './rig.ts'
+import { type Rig, type Sent, words } from './rig.ts'
 
 export function faults({ driver, failures }: RealAgent, rigOf: () => Rig): void {
   let rig: Rig
@@ -114,17 +115,17 @@ export function faults({ driver, failures }: RealAgent, rigOf: () => Rig): void 
     const name = `began${tools++}.txt`
     const sent = await rig.send(id, `[[shell ${script(name)}]]`)
     await rig.next('tool.started', id, sent.seq)
-    await eventually(
-      () => `the tool runs in ${rig.processes().map(({ command }) => command)}`,
+    await until(
       () => rig.has(id, name) && sleeping(rig).length > 0,
+      () => `the tool runs in ${rig.processes().map(({ command }) => command)}`,
     )
     return sent
   }
 
   const noToolRuns = () =>
-    eventually(
-      () => `no tool runs any more, but: ${sleeping(rig)}`,
+    until(
       () => sleeping(rig).length === 0,
+      () => `no tool runs any more, but: ${sleeping(rig)}`,
     )
 
   async function goesOn(): Promise<void> {

@@ -10,9 +10,6 @@ import type { ScriptedModel } from '../../support/model/server.ts'
 import type { RealAgent } from './agent.ts'
 import { marked, type Process } from './counts.ts'
 
-/** A loaded machine takes half a minute to start some of these programs. */
-export const WAIT_MS = 90_000
-
 export type Of<T extends EventType> = Event & { type: T }
 export type Answer = Exclude<Decision, { behavior: 'cancelled' }>
 export type Sent = { turnId: string; seq: number }
@@ -73,8 +70,7 @@ export async function startRig(agent: RealAgent, env: NodeJS.ProcessEnv = {}): P
   const mark = `HOME=${at.env['HOME']}`
   // Agents of a test run that was killed end soon after it.
   const options = { orphanMs: 120_000 }
-  const start = () =>
-    startEngine({ home, drivers: [agent.driver], env: { ...at.env, ...env }, waitMs: WAIT_MS, options })
+  const start = () => startEngine({ home, drivers: [agent.driver], env: { ...at.env, ...env }, options })
   let engine = await start()
 
   const rig: Rig = {
@@ -97,7 +93,7 @@ export async function startRig(agent: RealAgent, env: NodeJS.ProcessEnv = {}): P
       return rig.told(sessionId, await rig.send(sessionId, said), answer)
     },
     async told(sessionId, { turnId, seq }, answer) {
-      await until(engine, sessionId, seq - 1, (event) => {
+      await engine.read({ sessionId, after: seq - 1 }, 'the end of the turn', ({ event }) => {
         if (event.turnId !== turnId) return false
         // What was answered before is read again after a restart, and refused then.
         if (isOpenQuestion(event) && answer) rig.decide(event.approval.id, answer).catch(() => undefined)
@@ -109,13 +105,14 @@ export async function startRig(agent: RealAgent, env: NodeJS.ProcessEnv = {}): P
         events.map(({ event }) => event).filter((event) => event.turnId === turnId),
       )
     },
-    endOrQuestion: async (sessionId, { turnId, seq }) =>
-      (await until(
-        engine,
-        sessionId,
-        seq - 1,
-        (event) => event.turnId === turnId && (isEnd(event) || isOpenQuestion(event)),
-      )) as End | Of<'approval.requested'>,
+    async endOrQuestion(sessionId, { turnId, seq }) {
+      const seen = await engine.read(
+        { sessionId, after: seq - 1 },
+        'the end of the turn, or a question',
+        ({ event }) => event.turnId === turnId && (isEnd(event) || isOpenQuestion(event)),
+      )
+      return seen.at(-1) as End | Of<'approval.requested'>
+    },
     next: (type, sessionId, after = 0) => engine.event(type, { sessionId, after }),
     decide: (approvalId, decision) => engine.engine.decide({ approvalId, decision, by: 'test' }),
     interrupt: (sessionId) => engine.engine.interrupt({ sessionId }),
@@ -151,30 +148,6 @@ function isOpenQuestion(event: Event): event is Of<'approval.requested'> {
   return event.type === 'approval.requested' && event.open
 }
 
-function until(
-  { engine, warnings }: TestEngine,
-  sessionId: string,
-  after: number,
-  fits: (event: Event) => boolean,
-): Promise<Event> {
-  const seen: EventType[] = []
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      subscription.close()
-      reject(new Error(`waited in vain; seen: ${seen.join(', ')}; warnings: ${warnings.join(' | ')}`))
-    }, WAIT_MS)
-    const subscription = engine.subscribe({ sessionId, after }, (events) => {
-      for (const { event } of events) {
-        seen.push(event.type)
-        if (!fits(event)) continue
-        clearTimeout(timer)
-        subscription.close()
-        return resolve(event)
-      }
-    })
-  })
-}
-
 function toldIn({ mayNotice }: RealAgent, events: Event[]): Told {
   const only = <T extends EventType>(type: T) => events.filter((event): event is Of<T> => event.type === type)
   const said = (kind: string) =>
@@ -195,12 +168,9 @@ function toldIn({ mayNotice }: RealAgent, events: Event[]): Told {
   }
 }
 
-/** Waits for something to become true. */
-export async function eventually(what: () => string, holds: () => boolean): Promise<void> {
-  for (const until = Date.now() + WAIT_MS; !holds();) {
-    if (Date.now() > until) throw new Error(`waited in vain: ${what()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+/** Who answered the questions of a turn. */
+export function deciders({ events }: Told): (string | null)[] {
+  return events.flatMap((event) => (event.type === 'approval.resolved' ? [event.by] : []))
 }
 
 export const words = (count: number): string =>

@@ -7,6 +7,7 @@ import type { Silence } from '../../../src/core/about.ts'
 import { makePushing, type Pushing, removePushing } from '../../support/pushing.ts'
 import { HARMLESS, PUSHES } from '../../support/spellings.ts'
 import type { RealAgent } from './agent.ts'
+import { PIXEL } from './capabilities.ts'
 import { call, type Rig, type Told } from './rig.ts'
 
 const RULE = 'shell(git push*)'
@@ -56,6 +57,7 @@ export function rules({ driver, shell, patchTwo, asks }: RealAgent, rigOf: () =>
     const asking = await rig.session({ mode: 'ask', cwd: pushing.work })
     const far = join(pushing.work, '..', 'far.txt')
     writeFileSync(far, 'far')
+    writeFileSync(join(pushing.work, 'pixel.png'), Buffer.from(PIXEL, 'base64'))
     for (const [about, asked, tool, input] of asks(join(pushing.work, 'a.txt'), far)) {
       const told = await rig.turn(asking, call([tool, input]), { behavior: 'deny', comment: '' })
       const what = `${tool} ${JSON.stringify(input)}`

@@ -11,8 +11,9 @@ import { directories } from './directories.ts'
 import { faults } from './faults.ts'
 import { modes } from './modes.ts'
 import { rules } from './rules.ts'
-import { eventually, type Rig, startRig } from './rig.ts'
+import { type Rig, startRig } from './rig.ts'
 import { turns } from './turns.ts'
+import { until } from '../../support/wait.ts'
 
 const SUITES = { turns, approvals, modes, rules, capabilities, faults, directories }
 
@@ -45,9 +46,9 @@ const countOf = ({ mark, now }: Rig): Counts => count('self', mark, join(now.hom
 
 async function leavesNothing(rig: Rig, before: Counts): Promise<void> {
   await rig.now.host.endAll()
-  await eventually(
-    () => `${JSON.stringify(before)} again, but it is ${JSON.stringify(countOf(rig))}`,
+  await until(
     () => isBackTo(before, countOf(rig)),
+    () => `${JSON.stringify(before)} again, but it is ${JSON.stringify(countOf(rig))}`,
   )
   const sessions = readdirSync(rig.now.cwd).map((name) => join(rig.now.cwd, name))
   assert.deepEqual(leftIn(sessions), [])

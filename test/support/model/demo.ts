@@ -2,17 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { demoDriver } from '../../../src/agents/demo/driver.ts'
 import { lineSplitter } from '../../../src/agents/demo/lines.ts'
-import type { AgentOutput } from '../../../src/core/event.ts'
+import type { DriverOutput } from '../../../src/agents/output.ts'
 import type { Intent } from '../../../src/core/ports.ts'
 import type { Session } from '../../../src/core/session.ts'
 import { COMPILED } from '../daemon.ts'
 import { aSession } from '../session.ts'
+import { arrival } from '../wait.ts'
 
-type OutputOf<T extends AgentOutput['type']> = Extract<AgentOutput, { type: T }>
+type OutputOf<T extends DriverOutput['type']> = Extract<DriverOutput, { type: T }>
 
 export interface Demo {
   child: ChildProcess
-  outputs: AgentOutput[]
+  outputs: DriverOutput[]
   /** Lines that were not JSON. */
   garbage: string[]
   exit: Promise<{ code: number | null; signal: string | null; stderr: string }>
@@ -22,14 +23,12 @@ export interface Demo {
   /** Allows or denies the question, with more of a decision if need be. */
   decide(asked: OutputOf<'approval.asked'>, decision: Extract<Intent, { kind: 'decision' }>['decision']): void
   /** The `nth` output of a type, counted from 1; waits for it. */
-  wait<T extends AgentOutput['type']>(type: T, nth?: number): Promise<OutputOf<T>>
-  all<T extends AgentOutput['type']>(type: T): OutputOf<T>[]
+  wait<T extends DriverOutput['type']>(type: T, nth?: number): Promise<OutputOf<T>>
+  all<T extends DriverOutput['type']>(type: T): OutputOf<T>[]
   /** Says something and waits for the end of the turn. */
   turn(turnId: string, text: string): Promise<OutputOf<'turn.ended'>>
   stop(): Promise<void>
 }
-
-const WAIT_MS = 20_000
 
 /** The demo agent over pipes, as its driver plans it and its translator reads it. */
 export async function startDemo(session: Session, env: Record<string, string>): Promise<Demo> {
@@ -50,7 +49,7 @@ export async function startDemo(session: Session, env: Record<string, string>): 
   const tell = (intent: Intent) => write(...demoDriver.encode(intent))
   const say = (turnId: string, text: string) =>
     tell({ kind: 'prompt', turnId, input: [{ type: 'text', text }] })
-  const all = <T extends AgentOutput['type']>(type: T) =>
+  const all = <T extends DriverOutput['type']>(type: T) =>
     outputs.filter((one): one is OutputOf<T> => one.type === type)
   write(...plan.greeting)
   return {
@@ -78,9 +77,10 @@ export async function startDemo(session: Session, env: Record<string, string>): 
 }
 
 function translate(child: ChildProcess) {
-  const outputs: AgentOutput[] = []
+  const outputs: DriverOutput[] = []
   const garbage: string[] = []
-  const waiters = new Set<(over: boolean) => void>()
+  const waiters = new Set<() => void>()
+  let isOver = false
   let state = demoDriver.translator.initial(aSession())
 
   const split = lineSplitter(
@@ -96,27 +96,27 @@ function translate(child: ChildProcess) {
   )
   child.stdout!.on('data', (chunk: Buffer) => {
     split(chunk)
-    for (const look of waiters) look(false)
+    for (const look of waiters) look()
   })
   child.once('close', () => {
-    for (const look of waiters) look(true)
+    isOver = true
+    for (const look of waiters) look()
   })
 
-  const wait = <T extends AgentOutput['type']>(type: T, nth = 1) => {
-    return new Promise<OutputOf<T>>((resolve, reject) => {
-      const look = (over: boolean) => {
-        const found = outputs.filter((one): one is OutputOf<T> => one.type === type)[nth - 1]
-        if (!found && !over) return
-        clearTimeout(timer)
+  const wait = <T extends DriverOutput['type']>(type: T, nth = 1) => {
+    const what = () => `${type} number ${nth}; last outputs: ${outputs.slice(-20).map((one) => one.type)}`
+    const found = new Promise<OutputOf<T>>((resolve, reject) => {
+      const look = () => {
+        const output = outputs.filter((one): one is OutputOf<T> => one.type === type)[nth - 1]
+        if (!output && !isOver) return
         waiters.delete(look)
-        const last = outputs.slice(-20).map((one) => one.type)
-        if (found) resolve(found)
-        else reject(new Error(`no ${type} number ${nth}; the last outputs: ${last.join(' ')}`))
+        if (output) resolve(output)
+        else reject(new Error(`it has ended without ${what()}`))
       }
-      const timer = setTimeout(() => look(true), WAIT_MS)
       waiters.add(look)
-      look(false)
+      look()
     })
+    return arrival(found, what)
   }
   return { outputs, garbage, wait }
 }

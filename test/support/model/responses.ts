@@ -116,6 +116,11 @@ function wireFor({ model, tokens }: Ask, custom: ReadonlySet<string>): Wire {
     },
     call: (block, output_index) => {
       const item = calledItem(block, custom)
+      if (item.type === 'web_search_call')
+        return (
+          event('response.output_item.added', { output_index, item: { ...item, status: 'in_progress' } }) +
+          event('response.output_item.done', { output_index, item })
+        )
       const [field, name, whole] =
         item.type === 'function_call'
           ? (['arguments', 'function_call_arguments', item.arguments] as const)
@@ -179,6 +184,9 @@ function calledItem({ id, name: full, input }: Called, custom: ReadonlySet<strin
     ...(namespace !== undefined && { namespace }),
     status: 'completed',
   }
+  // It is the API itself that searches; an agent only hears of it.
+  if (name === 'web_search')
+    return { id: `ws_${id}`, type: 'web_search_call' as const, status: 'completed', action: input }
   const text = input['input']
   if (custom.has(name) && typeof text === 'string')
     return { id: `ctc_${id}`, type: 'custom_tool_call' as const, ...about, input: text }

@@ -7,6 +7,9 @@ import * as wire from '../wire.ts'
 export const daemonMethods = [
   method({
     name: 'daemon.auth',
+    scope: 'read',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'The first message: shows the token. On a connection that is open already it changes nothing.',
     params: z.looseObject({
       token: z.string().exactOptional(),
@@ -17,12 +20,15 @@ export const daemonMethods = [
     }),
     result: z.object({ authenticated: z.boolean() }),
     handler({ timestamps }, { stream }) {
-      if (timestamps) stream.taste = { ...stream.taste, unix: timestamps === 'unix' }
+      if (timestamps) stream.unix = timestamps === 'unix'
       return { authenticated: true }
     },
   }),
   method({
     name: 'daemon.ping',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'Whether the daemon is alive.',
     params: wire.nothing,
     result: z.object({ pong: z.boolean(), version: z.string() }),
@@ -30,6 +36,9 @@ export const daemonMethods = [
   }),
   method({
     name: 'daemon.status',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'How the daemon is doing.',
     params: wire.nothing,
     result: wire.daemonStatus,
@@ -55,6 +64,9 @@ export const daemonMethods = [
   }),
   method({
     name: 'daemon.checkProvider',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['providerNotAvailable'],
     summary: 'Whether an agent is installed and somebody has signed in.',
     params: z.object({ provider: z.string().min(1) }),
     aliases: { provider: ['name', 'agent'] },
@@ -67,6 +79,9 @@ export const daemonMethods = [
   }),
   method({
     name: 'daemon.providers',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'The same for every agent that Corral can drive.',
     params: wire.nothing,
     result: z.object({ providers: z.array(wire.provider) }),
@@ -74,6 +89,9 @@ export const daemonMethods = [
   }),
   method({
     name: 'daemon.doctor',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'Looks at eight things that must be in order; changes nothing.',
     params: wire.nothing,
     result: z.object({ checks: z.array(wire.check), overallStatus: z.enum(['ok', 'warn', 'error']) }),

@@ -80,9 +80,11 @@ const aliases = { id: ['deviceId'] }
 export const deviceMethods = [
   method({
     name: 'daemon.setName',
+    scope: 'manage',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'What people call this daemon.',
     changes: true,
-    ownerOnly: true,
     params: z.object({ name: z.string().min(1) }),
     result: z.object({ ok: z.boolean(), name: z.string() }),
     async handler({ name }, { engine }) {
@@ -92,6 +94,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'daemon.pairPin',
+    scope: 'manage',
+    repeat: 'never',
+    errors: [],
     summary:
       'A PIN of six digits that lets one device in, once, for ten minutes; five wrong tries make it void.',
     params: z.object({
@@ -129,6 +134,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.pair',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['pairPinInvalid', 'pairPinExpired'],
     summary: 'Gets a token for a PIN. The only method that needs no token before.',
     changes: true,
     params: pairParams,
@@ -138,6 +146,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'The devices that were let in, without their tokens: an array.',
     params: wire.nothing,
     result: z.array(
@@ -147,6 +158,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.revoke',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['deviceNotFound'],
     summary: 'Puts a device out: its token is worth nothing from now on, and its connections close.',
     changes: true,
     params: byId,
@@ -159,6 +173,9 @@ export const deviceMethods = [
   }),
   method({
     name: 'device.rename',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['deviceNotFound'],
     summary: 'Gives a device another name.',
     changes: true,
     params: byId.extend({ name: z.string().min(1) }),

@@ -8,6 +8,9 @@ import * as wire from '../wire.ts'
 export const eventMethods = [
   method({
     name: 'events.subscribe',
+    scope: 'read',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Chooses what this connection is told, and from where in the log: replays, then follows.',
     changes: true,
     params: z.object({
@@ -48,6 +51,9 @@ export const eventMethods = [
   }),
   method({
     name: 'events.unsubscribe',
+    scope: 'read',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Everything again, from now on.',
     params: wire.nothing,
     result: z.object({ ok: z.boolean() }),

@@ -1,12 +1,8 @@
 import { z } from 'zod'
-import type { Sent } from '../../../core/command.ts'
-import { textOf } from '../../../core/content.ts'
-import { ClawdeError } from '../errors.ts'
 import { messagesOf } from '../history.ts'
 import { method, type Context } from '../method.ts'
-import { messageView } from '../views.ts'
+import { userView } from '../views.ts'
 import * as wire from '../wire.ts'
-import { mustBeFree } from './session.ts'
 
 const sendParams = z.object({
   sessionId: wire.sessionId,
@@ -19,57 +15,21 @@ const sendParams = z.object({
 })
 const sendAliases = { ...wire.SESSION_ID, content: ['message', 'text', 'prompt'], key: ['idempotencyKey'] }
 
-/** Two that come at the same time are two turns to the engine; here the second one is told that it comes too late. */
-async function send(params: z.output<typeof sendParams>, context: Context) {
-  const { engine, sending, metrics } = context
+async function send(params: z.output<typeof sendParams>, { engine, metrics }: Context) {
   const { sessionId, content, queue, key } = params
-  const session = engine.session(sessionId)
-  const repeats = key !== undefined && sent(context, sessionId, key)
-  if (!queue && !repeats) mustBeFree(session, sending)
-  sending.add(sessionId)
-  let result: Sent
-  try {
-    result = await engine.send({
-      sessionId,
-      input: [{ type: 'text', text: content }],
-      origin: 'clawde',
-      ...(key !== undefined && { key: keyOf(key) }),
-    })
-  } finally {
-    sending.delete(sessionId)
-  }
-  if (!queue && !result.repeated && result.position > 0) await takeBack(context, sessionId, result.turnId)
-  metrics.count('messages_sent')
-  const turn = engine.turn(result.turnId)
-  const message = {
-    id: turn.id,
+  const command = {
     sessionId,
-    role: 'user',
-    content: textOf(turn.input),
-    status: 'done',
-    at: turn.queuedAt,
-  } as const
-  return { ...messageView(message), queued: result.position > 0, position: result.position }
-}
-
-function keyOf(key: string): string {
-  return `clawde ${key}`
-}
-
-function sent({ engine }: Context, sessionId: string, key: string): boolean {
-  return engine.turns(sessionId, 100).some((turn) => turn.key === keyOf(key))
-}
-
-/** Somebody who speaks another protocol was faster. */
-async function takeBack({ engine }: Context, sessionId: string, turnId: string): Promise<void> {
-  try {
-    await engine.cancelTurn(sessionId, turnId)
-  } catch {
-    return // it has begun meanwhile, which is what was wanted
+    input: [{ type: 'text' as const, text: content }],
+    origin: 'clawde',
+    busy: queue ? ('queue' as const) : ('refuse' as const),
+    ...(key !== undefined && { key: `clawde ${key}` }),
   }
-  throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
-    reason: 'busy',
-  })
+  const { turnId, position } = await engine.send(command)
+  metrics.count('messages_sent')
+  const turn = engine.turn(turnId)
+  const message = { id: turn.id, content: turn.input }
+  const view = userView(sessionId, message, turn.startedAt ?? turn.queuedAt)
+  return { ...view, queued: position > 0, position }
 }
 
 const historyParams = z.object({
@@ -81,17 +41,15 @@ const historyParams = z.object({
 async function history({ sessionId, limit, before }: z.output<typeof historyParams>, { engine }: Context) {
   engine.session(sessionId)
   const query = { sessionId, limit: Math.min(limit, 200), before: before ?? undefined }
-  return (await messagesOf(engine, query)).map(messageView)
-}
-
-/** Who uses these names puts messages together from pieces. */
-function withPieces({ stream }: Context): void {
-  stream.taste = { ...stream.taste, aliases: true }
+  return messagesOf(engine, query)
 }
 
 export const messageMethods = [
   method({
     name: 'session.sendMessage',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: ['sessionNotFound', 'providerNotAvailable', 'sessionPaused', 'rateLimited'],
     summary: 'Sends a message and answers with it at once; what the agent says comes in pushes.',
     changes: true,
     params: sendParams,
@@ -101,6 +59,9 @@ export const messageMethods = [
   }),
   method({
     name: 'session.send',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: ['sessionNotFound', 'providerNotAvailable', 'sessionPaused', 'rateLimited'],
     also: ['message.send'],
     summary: 'The same, for ClawDE’s command line and editor plugin: their pushes come along from now on.',
     changes: true,
@@ -108,12 +69,15 @@ export const messageMethods = [
     aliases: sendAliases,
     result: wire.message,
     handler(params, context) {
-      withPieces(context)
+      context.stream.withPieces()
       return send(params, context)
     },
   }),
   method({
     name: 'session.getMessages',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound'],
     summary: 'The last messages, or those before one, the oldest first: an array.',
     heavy: true,
     params: historyParams,
@@ -123,14 +87,19 @@ export const messageMethods = [
   }),
   method({
     name: 'session.messages',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound'],
     summary: 'The same as an object, for ClawDE’s editor plugin.',
     heavy: true,
     params: historyParams,
     aliases: wire.SESSION_ID,
     result: z.object({ messages: z.array(wire.message) }),
     async handler(params, context) {
-      withPieces(context)
-      return { messages: await history(params, context) }
+      const pieces = context.stream.withPieces()
+      const messages = await history(params, context)
+      for (const { id, status, content } of messages) if (status === 'streaming') pieces.has(id, content)
+      return { messages }
     },
   }),
 ]

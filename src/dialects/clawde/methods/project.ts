@@ -38,6 +38,9 @@ function given({ rootPath, description, orgSlug }: z.output<z.ZodObject<typeof f
 export const projectMethods = [
   method({
     name: 'project.create',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['repoNotFound'],
     summary: 'Makes a project, with its first repositories or not at all.',
     changes: true,
     params: z.object({ name: z.string(), repoPaths: z.array(z.string()).default([]), ...fields }),
@@ -49,6 +52,9 @@ export const projectMethods = [
   }),
   method({
     name: 'project.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'All projects: an array.',
     params: wire.nothing,
     result: z.array(project),
@@ -56,6 +62,9 @@ export const projectMethods = [
   }),
   method({
     name: 'project.get',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['projectNotFound'],
     summary: 'A project with its repositories.',
     params: byId,
     aliases,
@@ -64,6 +73,9 @@ export const projectMethods = [
   }),
   method({
     name: 'project.update',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['projectNotFound', 'repoNotFound'],
     summary: 'Changes what is given.',
     changes: true,
     params: byId.extend({ name: z.string().exactOptional(), ...fields }),
@@ -76,6 +88,9 @@ export const projectMethods = [
   }),
   method({
     name: 'project.delete',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['projectNotFound'],
     summary: 'Removes a project; its repositories stay as they are.',
     changes: true,
     params: byId,
@@ -88,6 +103,9 @@ export const projectMethods = [
   }),
   method({
     name: 'project.addRepo',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['projectNotFound', 'repoNotFound', 'repoAlreadyInProject'],
     summary: 'Adds a git repository.',
     changes: true,
     params: repo,
@@ -101,6 +119,9 @@ export const projectMethods = [
   }),
   method({
     name: 'project.removeRepo',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['projectNotFound', 'repoNotFound'],
     summary: 'Takes a repository out of a project.',
     changes: true,
     params: repo,

@@ -40,6 +40,9 @@ const fileDiff = z.object({
 export const repoMethods = [
   method({
     name: 'repo.open',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['repoNotFound'],
     summary:
       'Opens a git repository, answers its status and watches it: `repo.statusChanged` tells what changes.',
     changes: true,
@@ -51,6 +54,9 @@ export const repoMethods = [
   }),
   method({
     name: 'repo.close',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['repoNotFound'],
     summary: 'Stops watching a repository.',
     params: repo,
     result: z.object({ closed: z.boolean() }),
@@ -62,6 +68,9 @@ export const repoMethods = [
   }),
   method({
     name: 'repo.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'The repositories that are open.',
     params: wire.nothing,
     result: z.array(wire.repoStatus),
@@ -69,6 +78,9 @@ export const repoMethods = [
   }),
   method({
     name: 'repo.status',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['repoNotFound'],
     summary: 'The status of a repository, open or not.',
     params: repo,
     result: wire.repoStatus,
@@ -78,6 +90,9 @@ export const repoMethods = [
   }),
   method({
     name: 'repo.diff',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['repoNotFound'],
     summary: 'What has changed since the last commit, without files that are new to git: a text.',
     heavy: true,
     params: repo.extend({
@@ -93,6 +108,9 @@ export const repoMethods = [
   }),
   method({
     name: 'repo.fileDiff',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['repoNotFound'],
     summary: 'The same of one file, also of a new one; empty if nothing has changed.',
     heavy: true,
     params: repo.extend({
@@ -109,6 +127,9 @@ export const repoMethods = [
   }),
   method({
     name: 'repo.tree',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['repoNotFound'],
     summary: 'The files of a repository, without ignored ones.',
     heavy: true,
     params: repo,
@@ -120,6 +141,9 @@ export const repoMethods = [
   }),
   method({
     name: 'repo.readFile',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['repoNotFound'],
     summary: 'A text file of a repository, up to 1 MiB.',
     heavy: true,
     params: repo.extend({ file: z.string().min(1).exactOptional().describe('below the repository') }),

@@ -1,12 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
+import { stop } from '../../../core/continue.ts'
 import { leaveWorktree } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
-import { untilOver } from '../../../core/wait.ts'
-import { ClawdeError } from '../errors.ts'
 import { createParams, createResult, launch } from '../launch.ts'
 import { method, type ClawdeMethod, type Context } from '../method.ts'
-import { modeBefore } from '../pushes.ts'
 import { bothWays } from '../spelling.ts'
 import { chosenMode, isReadOnly, MODES, modeName } from '../status.ts'
 import { sessionView } from '../views.ts'
@@ -32,6 +30,9 @@ function change(
 ): ClawdeMethod<typeof byId> {
   return method({
     name,
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound', 'sessionPaused', 'providerNotAvailable'],
     summary,
     changes: true,
     params: byId,
@@ -66,6 +67,9 @@ async function listed(context: Context, limit: number): Promise<object[]> {
 export const sessionMethods = [
   method({
     name: 'session.create',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['repoNotFound', 'providerNotAvailable', 'sessionLimitReached'],
     summary: 'Creates a session. Tools run without a question unless `permissions` or `mode` say otherwise.',
     changes: true,
     params: createParams,
@@ -83,6 +87,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'All sessions, whoever made them, the newest first: an array.',
     heavy: true,
     params: z.looseObject({ limit: z.int().min(1).max(10_000).default(1000) }),
@@ -91,6 +98,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.get',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound'],
     summary: 'One session.',
     params: byId,
     aliases,
@@ -99,6 +109,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.delete',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound'],
     summary: 'Ends a session and hides its history. A worktree goes too, unless work in it would be lost.',
     changes: true,
     params: byId,
@@ -125,14 +138,15 @@ export const sessionMethods = [
     'session.cancel',
     'Stops the turn and drops what waits; the session stays. Answers when the turn is over, or after ten seconds.',
     async ({ engine }, id) => {
-      const { turn } = engine.session(id)
-      await engine.interrupt({ sessionId: id, clearQueue: true })
+      await stop(engine, id, CANCEL_MS)
       if (engine.session(id).paused) await engine.resume(id)
-      if (turn) await untilOver(engine, { sessionId: id, turnId: turn.id, timeoutMs: CANCEL_MS })
     },
   ),
   method({
     name: 'session.setMode',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound'],
     summary:
       '`FORGE` and `STORM` forbid changes; all others allow what was allowed before, and are told apart by clients only.',
     changes: true,
@@ -141,14 +155,15 @@ export const sessionMethods = [
     result: z.object({ sessionId: z.string(), mode: z.enum(MODES), previousMode: z.enum(MODES) }),
     async handler({ sessionId, mode }, { engine }) {
       const before = engine.session(sessionId)
-      const free = modeBefore(engine, sessionId, engine.head + 1, (one) => one !== 'plan').mode
-      const wanted = isReadOnly(mode) ? 'plan' : before.mode === 'plan' ? free : before.mode
-      await engine.configure({ sessionId, mode: wanted, notes: chosenMode(mode) })
+      await engine.configure({ sessionId, plan: isReadOnly(mode), notes: chosenMode(mode) })
       return bothWays({ sessionId, mode, previousMode: modeName(before) })
     },
   }),
   method({
     name: 'session.setModel',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound', 'providerNotAvailable'],
     summary: 'The model from the next turn on; null: the agent’s own choice.',
     changes: true,
     params: byId.extend({ model: z.string().min(1).nullable() }),
@@ -160,6 +175,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.rename',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['sessionNotFound'],
     summary: 'Gives it another title.',
     changes: true,
     params: byId.extend({ title: z.string().max(1000) }),
@@ -170,14 +188,3 @@ export const sessionMethods = [
     },
   }),
 ]
-
-/** Of a session that nobody else may write to now. */
-export function mustBeFree(session: Session, sending: ReadonlySet<string>): void {
-  const { id, paused, turn, queue } = session
-  if (paused) throw new ClawdeError('sessionPaused', 'The session is paused: call session.resume first')
-  if (turn || queue.length > 0 || sending.has(id)) {
-    throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
-      reason: 'busy',
-    })
-  }
-}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { method } from '../method.ts'
-import type { Sample } from '../ports.ts'
+import type { Sample } from '../../ports.ts'
 import { bothWays } from '../spelling.ts'
 import * as wire from '../wire.ts'
 
@@ -34,6 +34,9 @@ function minute(sample: Sample) {
 export const systemMethods = [
   method({
     name: 'system.resources',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary:
       'Memory that is used by the machine, the daemon and all processes of its agents; sessions by tier.',
     params: wire.nothing,
@@ -51,6 +54,9 @@ export const systemMethods = [
   }),
   method({
     name: 'system.resourceHistory',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'The same minute by minute, the newest first.',
     params: z.looseObject({ limit: z.int().default(60).describe('minutes, up to a day') }),
     result: z.object({ history: z.array(z.object({ timestamp: z.number() })), count: z.number() }),

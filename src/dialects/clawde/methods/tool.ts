@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Decision } from '../../../core/approval.ts'
 import type { ApprovalRow } from '../../../core/ports.ts'
-import { callIdOf } from '../conversation.ts'
 import { ClawdeError } from '../errors.ts'
 import { method, type Context } from '../method.ts'
 import { bothWays } from '../spelling.ts'
+import { callIdOf } from '../views.ts'
 import * as wire from '../wire.ts'
 
 const about = {
@@ -45,6 +45,9 @@ async function decide(
 export const toolMethods = [
   method({
     name: 'tool.approve',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound', 'modeViolation'],
     summary: 'Lets a pending tool call go ahead.',
     changes: true,
     params: z.object({
@@ -72,6 +75,9 @@ export const toolMethods = [
   }),
   method({
     name: 'tool.reject',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound'],
     summary: 'Refuses a pending tool call.',
     changes: true,
     params: z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { updateMessage } from '../doctor.ts'
 import { ClawdeError } from '../errors.ts'
 import { method } from '../method.ts'
-import type { UpdateCheck, Updates } from '../ports.ts'
+import type { UpdateCheck, Updates } from '../../ports.ts'
 import { bothWays } from '../spelling.ts'
 import * as wire from '../wire.ts'
 
@@ -15,6 +15,9 @@ async function look(updates: Updates): Promise<UpdateCheck> {
 export const updateMethods = [
   method({
     name: 'daemon.checkUpdate',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'Whether the configured release feed has a newer Corral.',
     params: wire.nothing,
     result: wire.update,
@@ -35,9 +38,11 @@ export const updateMethods = [
   }),
   method({
     name: 'daemon.applyUpdate',
+    scope: 'manage',
+    repeat: 'never',
+    errors: [],
     summary:
       'Fetches the newest Corral and checks its signature. Installing it is left to whoever installed this one: `command` says how.',
-    ownerOnly: true,
     params: wire.nothing,
     result: z.object({
       applied: z.boolean(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mustRest } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
 import { ClawdeError } from '../errors.ts'
 import { method, type Context } from '../method.ts'
@@ -17,13 +18,16 @@ async function withWorktree({ engine, workspace }: Context, sessionId: string): 
 /** One that no agent writes to now. */
 async function withRestingWorktree(context: Context, sessionId: string): Promise<Session> {
   const session = await withWorktree(context, sessionId)
-  if (!session.turn) return session
-  throw new ClawdeError('providerNotAvailable', 'A turn is in progress: cancel it first', { reason: 'busy' })
+  mustRest(context.engine, sessionId)
+  return session
 }
 
 export const worktreeMethods = [
   method({
     name: 'worktrees.diff',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['sessionNotFound', 'repoNotFound'],
     summary: 'What a session has changed in its own worktree, new files included: a text.',
     heavy: true,
     params: byId.extend({ format: z.enum(['text', 'structured']).default('text') }),
@@ -37,6 +41,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktrees.merge',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound', 'repoNotFound', 'providerNotAvailable'],
     also: ['worktrees.accept'],
     summary:
       'Brings that into the branch that is checked out where the session was begun, unless a turn runs. Unless it succeeds, nothing is touched.',
@@ -50,6 +57,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktrees.discard',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['sessionNotFound', 'repoNotFound', 'providerNotAvailable'],
     also: ['worktrees.delete', 'worktrees.reject'],
     summary:
       'Removes the worktree, unless a turn runs, and with `force` the work that is nowhere else. Its session can only be read then.',

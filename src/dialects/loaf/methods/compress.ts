@@ -31,9 +31,7 @@ async function compress(room: Room, context: Context): Promise<() => Promise<Com
   const { stop, result } = follow(room, key)
   try {
     room.used = true
-    const { turnId, position } = await corral.compact(room.id, key)
-    if (position > 1) await corral.moveFirst(room.id, turnId)
-    if (session?.turn) await corral.interrupt(room.id, false, session.turn.id)
+    await corral.compact(room.id, key)
     return result
   } catch (error) {
     stop.release()

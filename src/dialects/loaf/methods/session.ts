@@ -72,21 +72,21 @@ async function send(room: Room, prompt: Prompt, context: Context): Promise<unkno
     ...skills,
     ...images.map((image) => image.content),
   ]
-  room.name(
+  room.conversation.name(
     key,
     images.map(({ path }) => path),
   )
   const stop = room.stopAt((event) => event.type === 'turn.queued' && event.key === key)
   try {
     room.used = true
-    const { turnId, position } = await context.corral.send(id, content, key)
-    if (position > 0 && !prompt.enqueue && (await context.corral.unqueue(id, turnId))) throw busy()
+    const whenBusy = prompt.enqueue ? 'queue' : 'refuse'
+    const { turnId, position } = await context.corral.send(id, content, key, whenBusy)
     await stop.reached
     const result = { session_id: id, turn_id: turnId, accepted: true, queued: position > 0 }
     return new Followed(result, stop.release)
   } catch (error) {
     stop.release()
-    throw error
+    throw codeOf(error) === 'conversation_busy' ? busy() : error
   }
 }
 

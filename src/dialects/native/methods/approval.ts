@@ -26,6 +26,9 @@ function mustRule(device: Device | null): void {
 export const approvalMethods = [
   method({
     name: 'approval.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'Approvals, by default those that wait for an answer.',
     params: z.strictObject({
       sessionId: wire.sessionId.exactOptional(),
@@ -39,6 +42,9 @@ export const approvalMethods = [
   }),
   method({
     name: 'approval.get',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['approval_not_found'],
     summary: 'One approval, open or decided.',
     params: z.strictObject({ approvalId: wire.approvalId }),
     result: wire.approvalView,
@@ -46,6 +52,9 @@ export const approvalMethods = [
   }),
   method({
     name: 'approval.decide',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['approval_not_found', 'approval_resolved', 'unsupported'],
     summary: 'Answers an approval. The first answer counts; a later one gets `approval_resolved`.',
     params: wire.decideParams,
     result: wire.approvalView,
@@ -57,6 +66,9 @@ export const approvalMethods = [
   }),
   method({
     name: 'approval.request',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: ['session_not_found', 'queue_full'],
     summary: 'Asks a human, for something that runs elsewhere. Mode and rules may answer at once.',
     params: wire.askParams,
     result: wire.approvalView,
@@ -64,6 +76,9 @@ export const approvalMethods = [
   }),
   method({
     name: 'approval.wait',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['approval_not_found'],
     summary: 'Answers when the approval is decided, or as it is when the time is up.',
     params: z.strictObject({
       approvalId: wire.approvalId,
@@ -75,34 +90,43 @@ export const approvalMethods = [
   }),
   method({
     name: 'approval.withdraw',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['approval_not_found', 'approval_resolved'],
     summary: 'Takes a question back that nobody has answered yet.',
     params: z.strictObject({ approvalId: wire.approvalId, by: wire.origin.default('native') }),
     result: wire.approvalView,
     handler: async ({ approvalId, by }, { engine }) => viewApproval(await engine.withdraw(approvalId, by)),
   }),
   method({
-    name: 'project.list',
+    name: 'directory.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'Directories with rules of their own.',
     params: z.strictObject({}),
-    result: z.object({ projects: z.array(wire.project) }),
-    handler: (_params, { engine }) => ({ projects: engine.directories() }),
+    result: z.object({ directories: z.array(wire.directory) }),
+    handler: (_params, { engine }) => ({ directories: engine.directories() }),
   }),
   method({
-    name: 'project.configure',
+    name: 'directory.configure',
+    scope: 'manage',
+    repeat: 'idempotent',
+    errors: ['path_not_found'],
     summary:
       'Rules for every session in a directory and below. What is open and now allowed or refused is answered.',
     params: z.strictObject({
       path: z.string().startsWith('/').describe('an absolute path'),
       rules: wire.someRules.describe('what is given replaces what was'),
     }),
-    result: wire.project,
-    handler({ path, rules }, { engine, device }) {
-      mustRule(device)
-      return engine.configureDirectory(path, rules)
-    },
+    result: wire.directory,
+    handler: ({ path, rules }, { engine }) => engine.configureDirectory(path, rules),
   }),
   method({
     name: 'rules.check',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['agent_unknown'],
     summary: 'Says which rules cannot do what they seem to, and why: agents do not ask about everything.',
     params: z.strictObject({
       rules: wire.someRules,

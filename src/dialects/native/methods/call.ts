@@ -5,6 +5,9 @@ import * as wire from '../wire.ts'
 export const callMethods = [
   method({
     name: 'call.answer',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'call_not_found'],
     summary: 'Brings the result of a tool of yours that the agent waits for (`call.held`).',
     params: z.strictObject({
       sessionId: wire.sessionId,

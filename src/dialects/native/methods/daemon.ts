@@ -1,19 +1,15 @@
 import { z } from 'zod'
-import type { Device } from '../../../core/devices.ts'
-import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
 const nothing = z.strictObject({})
 
-function mustManage(device: Device | null, what: string): void {
-  if (!device || device.scopes.includes('manage')) return
-  throw new CorralError('forbidden', `This device may not ${what}`, { scope: 'manage' })
-}
-
 export const daemonMethods = [
   method({
     name: 'daemon.auth',
+    scope: 'read',
+    repeat: 'idempotent',
+    errors: [],
     summary:
       'The first message on a WebSocket whose request had no `Authorization: Bearer`. Anywhere else it changes nothing.',
     params: z.strictObject({ token: z.string() }),
@@ -23,6 +19,9 @@ export const daemonMethods = [
   }),
   method({
     name: 'daemon.status',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'How the daemon is doing.',
     params: nothing,
     result: z.object({
@@ -55,6 +54,9 @@ export const daemonMethods = [
   }),
   method({
     name: 'daemon.doctor',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary:
       'Looks at the machine, the data directory, the configuration, the listeners and the agents; changes nothing.',
     params: nothing,
@@ -63,31 +65,38 @@ export const daemonMethods = [
   }),
   method({
     name: 'daemon.stop',
+    scope: 'manage',
+    repeat: 'never',
+    errors: [],
     summary: 'Stops the daemon. With `keep`, agents go on running and the next daemon takes them up.',
     params: z.strictObject({
       agents: z.enum(['end', 'keep']).default('end'),
       now: z.boolean().default(false).describe('do not wait for running turns'),
     }),
     result: z.object({ pid: z.number() }),
-    handler(params, { daemon, device }) {
-      mustManage(device, 'stop the daemon')
+    handler(params, { daemon }) {
       daemon.stop(params)
       return { pid: process.pid }
     },
   }),
   method({
     name: 'daemon.setName',
+    scope: 'manage',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Gives the daemon a name for people, which it keeps. `daemon.renamed` tells everybody.',
     params: z.strictObject({ name: z.string().min(1).max(200) }),
     result: z.object({ name: z.string() }),
-    async handler({ name }, { engine, device }) {
-      mustManage(device, 'name the daemon')
+    async handler({ name }, { engine }) {
       await engine.setName(name)
       return { name: engine.name ?? name }
     },
   }),
   method({
     name: 'agents.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['agent_unknown'],
     summary:
       'The agents that Corral can drive, whether they are installed here and signed in to, what each can do, and what it has told last about its account (`agent.limits` tells when that changes).',
     params: nothing,
@@ -104,6 +113,9 @@ export const daemonMethods = [
   }),
   method({
     name: 'agents.models',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['agent_unknown'],
     summary:
       'The models that an agent offers, as it has told them last: it does so when a session of its begins. One that never has is asked now, and waited for a few seconds. Empty: it does not say, is not installed or has no account.',
     params: z.strictObject({ agent: z.string().min(1).max(64) }),

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
+import { CONVERSATION_TYPES, step } from '../../../core/conversation/conversation.ts'
+import { conversationAt } from '../../../core/conversation/reader.ts'
 import { CorralError } from '../../../core/error.ts'
-import type { LoggedEvent } from '../../../core/event.ts'
+import type { Event, LoggedEvent } from '../../../core/event.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
-import { HISTORY_TYPES, historyItem, type TurnOf } from '../history.ts'
+import { historyItem, ITEM_TYPES, type RanWith } from '../history.ts'
 import { method } from '../method.ts'
+import type { HistoryItem } from '../wire.ts'
 import * as wire from '../wire.ts'
 
 const PAGE_BYTES = 4 * 1024 ** 2
@@ -36,6 +39,9 @@ function fitting(events: LoggedEvent[], backwards: boolean): LoggedEvent[] {
 export const eventMethods = [
   method({
     name: 'events.read',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'cursor_reset'],
     summary: 'Reads the log, ascending by `seq`: on from `after`, or the last ones before `before`.',
     params: z.strictObject({
       after: wire.cursor.exactOptional(),
@@ -60,6 +66,9 @@ export const eventMethods = [
   }),
   method({
     name: 'history.read',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'cursor_reset'],
     summary: 'The conversation in order, without deltas; the last `limit` items, or those before `before`.',
     params: z.strictObject({
       sessionId,
@@ -72,29 +81,25 @@ export const eventMethods = [
       next: wire.cursor.nullable().describe('`before` for the items before these; null at the beginning'),
     }),
     handler(params, { engine }) {
-      engine.session(params.sessionId)
+      const { sessionId: id, limit } = params
+      engine.session(id)
       const range = rangeOf(engine)
       const before = params.before ?? range.head + 1
-      const { limit } = params
-      const found = engine.events({
-        sessionId: params.sessionId,
-        before,
-        types: HISTORY_TYPES,
-        whole: true,
-        limit,
-      })
-      const events = fitting(found, true)
-      const items = events.map(({ event }) => historyItem(event, turnOf(engine)))
-      const more = found.length === limit || events.length < found.length
+      const found = engine.events({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit })
+      const [first, ...others] = fitting(found, true)
+      const more = found.length === limit || others.length + 1 < found.length
       return {
         ...range,
-        items: items.filter((item) => item !== null),
-        next: more ? (events[0]?.seq ?? null) : null,
+        items: first ? itemsOf(engine, id, first.event, before) : [],
+        next: more ? (first?.seq ?? null) : null,
       }
     },
   }),
   method({
     name: 'events.subscribe',
+    scope: 'read',
+    repeat: 'never',
+    errors: ['session_not_found', 'cursor_reset', 'queue_full'],
     summary:
       'Events after a cursor, first from the log, then live, as `events` notifications. No gap, no repeat.',
     streaming: true,
@@ -124,6 +129,9 @@ export const eventMethods = [
   }),
   method({
     name: 'events.unsubscribe',
+    scope: 'read',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Ends a subscription.',
     params: z.strictObject({ subscriptionId: z.string() }),
     result: z.object({ closed: z.boolean() }),
@@ -131,6 +139,9 @@ export const eventMethods = [
   }),
   method({
     name: 'bookmark.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
     summary: 'Up to where a client has certainly read turns of its own, for adapters that answer for others.',
     params: z.strictObject({ owner: wire.origin, sessionId }),
     result: z.object({
@@ -140,6 +151,9 @@ export const eventMethods = [
   }),
   method({
     name: 'bookmark.set',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'turn_not_found'],
     summary: 'Keeps a bookmark.',
     params: z.strictObject({ owner: wire.origin, sessionId, turnId: wire.turnId, seq: wire.cursor }),
     result: z.object({}),
@@ -150,6 +164,9 @@ export const eventMethods = [
   }),
   method({
     name: 'bookmark.delete',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Drops a bookmark.',
     params: z.strictObject({ owner: wire.origin, turnId: wire.turnId }),
     result: z.object({}),
@@ -160,13 +177,29 @@ export const eventMethods = [
   }),
 ]
 
-/** What was said; of a message that retention has already removed, nothing is left to say. */
-function turnOf(engine: Engine): TurnOf {
+/** The items from this event on. */
+function itemsOf(engine: Engine, id: string, first: Event, before: number): HistoryItem[] {
+  const conversation = conversationAt(engine, id, { seq: first.seq - 1, at: first.at })
+  const events = engine.events({
+    sessionId: id,
+    after: first.seq - 1,
+    before,
+    types: CONVERSATION_TYPES,
+    whole: true,
+    limit: Number.MAX_SAFE_INTEGER,
+  })
+  return events.flatMap(({ event }) =>
+    step(conversation, event).flatMap((change) => historyItem(change, event, ranWith(engine)) ?? []),
+  )
+}
+
+/** Retention may have removed the turn. */
+function ranWith(engine: Engine): RanWith {
   return (id) => {
     try {
       return engine.turn(id)
     } catch {
-      return { input: [], origin: null }
+      return null
     }
   }
 }

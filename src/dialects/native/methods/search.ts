@@ -5,6 +5,9 @@ import * as wire from '../wire.ts'
 export const searchMethods = [
   method({
     name: 'messages.search',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
     summary:
       'Finds what users said and agents answered: all of the words, `"words in a row"`, `begin*`; the last word may be a beginning, from its third letter on. The most relevant first, then the newest. Nothing that is typed is an error.',
     params: z.strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WHEN_BUSY } from '../../../core/command.ts'
 import type { Content } from '../../../core/content.ts'
 import { CorralError } from '../../../core/error.ts'
 import { EXPORT_FORMATS } from '../../../core/export/export.ts'
@@ -16,10 +17,21 @@ const one = z.strictObject({ sessionId })
 const sent = z.object({
   turnId,
   position: z.number().describe('0: running now; n: n messages are before it'),
-  seq: z.number().describe('of its `turn.queued`: follow the turn from just before here'),
+  seq: z.number().describe('of its `turn.queued` or `turn.steered`: follow the turn from just before here'),
   repeated: z.boolean().describe('the key was known; nothing new happened'),
+  steered: turnId
+    .exactOptional()
+    .describe('the turn that it was brought to; if that ends without it, it becomes the turn `turnId`'),
   log: z.string(),
 })
+
+const busy = z
+  .enum(WHEN_BUSY)
+  .default('queue')
+  .describe(
+    'while the session is busy or paused: wait, be refused with `conversation_busy`, go to the turn that runs (`unsupported` where the agent cannot be steered), or stop that turn and be the next',
+  )
+const compactBusy = z.enum(['queue', 'refuse', 'interrupt']).default('queue').describe('as in `session.send`')
 
 function contentOf(message: string | Content[]): Content[] {
   return typeof message === 'string' ? [{ type: 'text', text: message }] : message
@@ -28,6 +40,17 @@ function contentOf(message: string | Content[]): Content[] {
 export const sessionMethods = [
   method({
     name: 'session.create',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: [
+      'path_not_found',
+      'agent_unknown',
+      'agent_missing',
+      'unsupported',
+      'conversation_busy',
+      'repo_not_found',
+      'git_failed',
+    ],
     summary: 'Makes a session. No process is started before the first message.',
     params: wire.createParams,
     result: wire.sessionView,
@@ -40,6 +63,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.get',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
     summary: 'One session.',
     params: one,
     result: wire.sessionView,
@@ -47,6 +73,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'Sessions, the most recently active first, a page at a time.',
     params: z.strictObject({
       limit: z.int().min(1).max(500).default(50),
@@ -73,6 +102,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.configure',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'unsupported', 'conversation_busy'],
     summary:
       'Changes mode, model, effort, title, rules, whether it is archived, or the conversation that goes on. A running agent is told.',
     params: wire.configureParams,
@@ -81,6 +113,18 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.fork',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: [
+      'session_not_found',
+      'unsupported',
+      'conversation_busy',
+      'path_not_found',
+      'agent_unknown',
+      'agent_missing',
+      'repo_not_found',
+      'git_failed',
+    ],
     summary: 'A new session that branches off the conversation as it is now.',
     params: z.strictObject({
       sessionId,
@@ -96,6 +140,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.pause',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'unsupported'],
     summary: 'Holds the session: its process stands still, queued messages wait.',
     params: one,
     result: wire.sessionView,
@@ -103,6 +150,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.resume',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'unsupported'],
     summary: 'Ends a pause.',
     params: one,
     result: wire.sessionView,
@@ -110,11 +160,17 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.interrupt',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found'],
     summary:
       'Stops the running turn. Answers once that is decided; `turn.interrupted` tells when it has happened.',
     params: z.strictObject({
       sessionId,
-      turnId: z.string().exactOptional().describe('only this one; what has begun meanwhile goes on'),
+      turnId: z
+        .string()
+        .exactOptional()
+        .describe('only this one, out of the queue if it has not begun; what has begun meanwhile goes on'),
       clearQueue: z.boolean().default(false),
     }),
     result: z.object({
@@ -125,6 +181,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.destroy',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'unsaved_work', 'git_failed'],
     summary:
       'Removes the session. Answers when its process is gone too. A worktree of its own goes, unless work in it would be lost.',
     params: one,
@@ -143,6 +202,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.export',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
     summary:
       'The session as a document, a page at a time: the texts of all pages, one after the other. `json` has the session and every event of it, `markdown` is for people.',
     params: z.strictObject({
@@ -155,11 +217,22 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.send',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: [
+      'session_not_found',
+      'queue_full',
+      'unsupported',
+      'agent_missing',
+      'agent_unknown',
+      'conversation_busy',
+    ],
     summary:
-      "Sends the user's message: a new turn, which runs at once or waits in the queue. Answers after the commit.",
+      "Sends the user's message: a new turn, which runs at once or, unless `busy` says otherwise, waits in the queue. Answers after the commit.",
     params: z.strictObject({
       sessionId,
       content: wire.message,
+      busy,
       key: wire.key.exactOptional(),
       origin: wire.origin.exactOptional(),
     }),
@@ -173,9 +246,24 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.compact',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: [
+      'session_not_found',
+      'queue_full',
+      'unsupported',
+      'agent_missing',
+      'agent_unknown',
+      'conversation_busy',
+    ],
     summary:
       'Has the agent sum up its conversation, to make room: a turn like any other, with the message `/compact`. Answers after the commit; `agent.compacting` and `agent.compacted` tell what comes of it. `unsupported` when the agent cannot do it on request.',
-    params: z.strictObject({ sessionId, key: wire.key.exactOptional(), origin: wire.origin.exactOptional() }),
+    params: z.strictObject({
+      sessionId,
+      busy: compactBusy,
+      key: wire.key.exactOptional(),
+      origin: wire.origin.exactOptional(),
+    }),
     result: sent,
     async handler(params, { engine }) {
       return { ...(await engine.compact({ origin: ORIGIN, ...params })), log: engine.logId }
@@ -183,6 +271,9 @@ export const sessionMethods = [
   }),
   method({
     name: 'session.steer',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: ['session_not_found', 'not_running', 'queue_full', 'unsupported', 'turn_not_found'],
     summary:
       'Brings a message to the turn that runs. Answers after the commit; `turn.steer_accepted` tells that the agent has taken it. If the turn ends before, the message becomes the next turn, with `steerId` as its id. `not_running` when there is no turn; `unsupported` when the agent cannot be steered.',
     params: z.strictObject({
@@ -208,6 +299,9 @@ export const sessionMethods = [
 export const turnMethods = [
   method({
     name: 'turn.get',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['turn_not_found'],
     summary: 'One turn.',
     params: z.strictObject({ turnId }),
     result: wire.turnView,
@@ -215,6 +309,9 @@ export const turnMethods = [
   }),
   method({
     name: 'turn.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
     summary: 'The turns of a session, the newest first.',
     params: z.strictObject({ sessionId, limit: z.int().min(1).max(500).default(50) }),
     result: z.object({ turns: z.array(wire.turnView) }),
@@ -222,6 +319,9 @@ export const turnMethods = [
   }),
   method({
     name: 'queue.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
     summary: 'The messages that wait in a session, in order.',
     params: one,
     result: z.object({ turns: z.array(wire.turnView) }),
@@ -231,6 +331,9 @@ export const turnMethods = [
   }),
   method({
     name: 'queue.move',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'turn_not_found'],
     summary: 'Moves a message within the queue; it is still to run once. `turn.moved` tells everybody.',
     params: z.strictObject({
       sessionId,
@@ -244,6 +347,9 @@ export const turnMethods = [
   }),
   method({
     name: 'queue.remove',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'turn_not_found'],
     summary: 'Takes a message out of the queue before it runs.',
     params: z.strictObject({ sessionId, turnId }),
     result: z.object({ turnId }),

@@ -1,18 +1,15 @@
 import { z } from 'zod'
-import type { Device } from '../../../core/devices.ts'
-import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
-/** What a device could put in the place of the owner's account, or take away, is not for every device. */
-function mustManage(device: Device | null): void {
-  if (!device || device.scopes.includes('manage')) return
-  throw new CorralError('forbidden', 'This device may not sign in for its owner', { scope: 'manage' })
-}
+/* What a device could put in the place of the owner's account, or take away, is not for every device: scope `manage`. */
 
 export const signinMethods = [
   method({
     name: 'signin.status',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
     summary: 'Who has signed in, which keys there are, and what is under way. No keychain is opened for it.',
     params: z.strictObject({}),
     result: wire.signInStatus,
@@ -20,6 +17,9 @@ export const signinMethods = [
   }),
   method({
     name: 'signin.start',
+    scope: 'manage',
+    repeat: 'never',
+    errors: ['unsupported'],
     summary:
       'Begins to sign in; `signin.flow` tells how it goes. A provider has one flow at a time: a second start joins the first, ' +
       'unless it asks for another way, and then takes its place.',
@@ -34,13 +34,15 @@ export const signinMethods = [
         ),
     }),
     result: z.object({ flowId: z.string(), joined: z.boolean() }),
-    handler(wish, { signin, device }) {
-      mustManage(device)
+    handler(wish, { signin }) {
       return signin.start(wish)
     },
   }),
   method({
     name: 'signin.flow',
+    scope: 'manage',
+    repeat: 'read',
+    errors: [],
     summary: 'The events of a sign-in after `after`. Waits for the next one if there is none yet.',
     params: z.strictObject({
       flowId: wire.flowId,
@@ -48,36 +50,42 @@ export const signinMethods = [
       waitMs: z.int().min(0).max(60_000).default(0).describe('how long to wait at the most'),
     }),
     result: wire.flowView,
-    handler({ flowId, ...options }, { signin, device }) {
-      mustManage(device)
+    handler({ flowId, ...options }, { signin }) {
       return signin.flow(flowId, options)
     },
   }),
   method({
     name: 'signin.cancel',
+    scope: 'manage',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Ends a sign-in that is under way.',
     params: z.strictObject({ flowId: wire.flowId }),
     result: z.object({ cancelled: z.boolean().describe('false: it was over') }),
-    handler({ flowId }, { signin, device }) {
-      mustManage(device)
+    handler({ flowId }, { signin }) {
       return { cancelled: signin.cancel(flowId) }
     },
   }),
   method({
     name: 'signin.setKey',
+    scope: 'manage',
+    repeat: 'idempotent',
+    errors: ['unsupported'],
     summary: 'Keeps a key for the agents that use it. It is never shown again.',
     params: z.strictObject({ name: wire.keyName, key: z.string().min(1).max(10_000) }),
     result: z.object({
       place: wire.place,
       why: z.string().nullable().describe('why it is not in the keychain'),
     }),
-    handler({ name, key }, { signin, device }) {
-      mustManage(device)
+    handler({ name, key }, { signin }) {
       return signin.setKey(name, key)
     },
   }),
   method({
     name: 'signin.forget',
+    scope: 'manage',
+    repeat: 'idempotent',
+    errors: [],
     summary: 'Signs out of a provider, or forgets a key; a sign-in that is under way ends.',
     params: z.strictObject({ name: z.union([wire.provider, wire.keyName]) }),
     result: z.object({
@@ -87,8 +95,7 @@ export const signinMethods = [
         .nullable()
         .describe("the agent's login file that was left, since it is not as Corral wrote it"),
     }),
-    handler({ name }, { signin, device }) {
-      mustManage(device)
+    handler({ name }, { signin }) {
       return signin.forget(name)
     },
   }),

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { Engine } from '../../../core/api.ts'
-import { asCorralError, CorralError } from '../../../core/error.ts'
-import { method, type Context, type WorktreeEntry } from '../method.ts'
+import { CorralError } from '../../../core/error.ts'
+import { mustRest } from '../../../core/own-worktree.ts'
+import type { WorktreeEntry } from '../../ports.ts'
+import { method, type Context } from '../method.ts'
 import * as wire from '../wire.ts'
 
 const { sessionId } = wire
@@ -14,27 +15,12 @@ async function found({ workspace }: Context, id: string): Promise<WorktreeEntry>
   throw new CorralError('repo_not_found', 'This session has no worktree of its own', { sessionId: id })
 }
 
-/** While an agent works in it, it is nobody else's. */
-function mustRest({ engine }: Context, id: string): void {
-  if (!isRunning(engine, id)) return
-  throw new CorralError('conversation_busy', 'A turn runs in this worktree: wait, or interrupt it', {
-    sessionId: id,
-    reason: 'turn_running',
-  })
-}
-
-function isRunning(engine: Engine, id: string): boolean {
-  try {
-    return engine.session(id).turn !== null
-  } catch (error) {
-    if (asCorralError(error).code === 'session_not_found') return false
-    throw error
-  }
-}
-
 export const worktreeMethods = [
   method({
     name: 'worktree.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'git_failed'],
     summary:
       'The git worktrees that sessions have for themselves; also those with work of sessions that were removed.',
     params: z.strictObject({}),
@@ -48,6 +34,9 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktree.diff',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found', 'repo_not_found', 'git_failed'],
     summary: 'What a session has changed in its own worktree, new files included.',
     params: one,
     result: z.object({ text: z.string(), truncated: z.boolean() }),
@@ -58,25 +47,31 @@ export const worktreeMethods = [
   }),
   method({
     name: 'worktree.merge',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'repo_not_found', 'git_failed', 'conversation_busy', 'unsaved_work'],
     summary:
       'Brings that into the branch that is checked out in the repository. Unless it succeeds, nothing there is touched.',
     params: one.extend({ message: z.string().min(1).max(10_000).exactOptional().describe('of the commit') }),
     result: wire.mergeOutcome,
     async handler({ sessionId: id, message }, context) {
       const { path } = await found(context, id)
-      mustRest(context, id)
+      mustRest(context.engine, id)
       return context.workspace.mergeWorktree(path, id, message)
     },
   }),
   method({
     name: 'worktree.discard',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'repo_not_found', 'git_failed', 'conversation_busy', 'unsaved_work'],
     summary:
       'Removes the worktree with its branch; with `force` also work that is nowhere else. Its session can only be read then.',
     params: one.extend({ force: z.boolean().default(false) }),
     result: z.object({ sessionId }),
     async handler({ sessionId: id, force }, context) {
       const { path } = await found(context, id)
-      mustRest(context, id)
+      mustRest(context.engine, id)
       await context.workspace.discardWorktree(path, id, force)
       return { sessionId: id }
     },

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { connect } from '../../../../src/dialects/native/client.ts'
-import { until } from '../servers.ts'
+import { until } from '../../../support/wait.ts'
 import {
   calling,
   callsOf,

@@ -11,8 +11,8 @@ import {
   RateLimitError,
 } from '@anthropic-ai/sdk'
 import * as openai from 'openai'
-import { until } from '../servers.ts'
 import { chatting, type Json, nobodyLeft, saying, sharedRelay } from './rig.ts'
+import { until } from '../../../support/wait.ts'
 
 const relay = await sharedRelay()
 

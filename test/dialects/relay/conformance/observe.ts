@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { until } from '../servers.ts'
 import { chatting, type Json, openSse, ownFile, saying, sharedRelay } from './rig.ts'
+import { until } from '../../../support/wait.ts'
 
 const relay = await sharedRelay()
 const client = relay.anthropic({ sticky: 'observed' })

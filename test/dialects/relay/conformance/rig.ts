@@ -4,9 +4,7 @@ import { after } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../../../support/daemon.ts'
-import { until } from '../servers.ts'
-
-const WAIT_MS = 10_000
+import { arrival, askUntil } from '../../../support/wait.ts'
 
 export type Json = Record<string, unknown>
 
@@ -128,8 +126,8 @@ export const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 /** Nobody is left that a call has started, but for so many. */
-export function nobodyLeft(relay: Relay, but: number): Promise<void> {
-  return until(async () => (await relay.active()) === but)
+export async function nobodyLeft(relay: Relay, but: number): Promise<void> {
+  await askUntil(relay.active, (left) => left === but, `${but} are left`)
 }
 
 /** A file of the relay's own. */
@@ -157,8 +155,7 @@ export async function openSse(url: string, headers: Record<string, string> = {})
     seen,
     async next() {
       while (waiting.length === 0) {
-        const late = setTimeout(() => closing.abort(new Error('nothing came')), WAIT_MS)
-        const { value, done } = await reader.read().finally(() => clearTimeout(late))
+        const { value, done } = await arrival(reader.read(), 'a server-sent event')
         if (done) throw new Error('the stream has ended')
         const frames = (rest + value).split('\n\n')
         rest = frames.pop()!

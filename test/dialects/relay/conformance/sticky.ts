@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Anthropic, BadRequestError } from '@anthropic-ai/sdk'
-import { until } from '../servers.ts'
 import { calling, callsOf, chatting, type Json, MODEL, saying, sharedRelay, textOf, TOOLS } from './rig.ts'
+import { until } from '../../../support/wait.ts'
 
 const relay = await sharedRelay()
 

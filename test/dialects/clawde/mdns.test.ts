@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { daemonIdOf, readDaemonId } from '../../src/system/daemon-id.ts'
-import { servicesOf, wantsAdvertising } from '../../src/system/mdns.ts'
+import { daemonIdOf, readDaemonId } from '../../../src/system/daemon-id.ts'
+import { servicesOf, wantsAdvertising } from '../../../src/dialects/clawde/mdns.ts'
+import { until } from '../../support/wait.ts'
 
 const SIDE = join(import.meta.dirname, 'mdns-side.ts')
-const WAIT_MS = 20_000
 
 test('advertised when others reach it, unless somebody says otherwise', () => {
   assert.equal(wantsAdvertising(null, false), false)
@@ -67,27 +67,12 @@ const canHaveNetworks =
 /** What a side says, line by line, and a way to wait for it. */
 function listen(stream: NodeJS.ReadableStream): (wanted: (line: string) => boolean) => Promise<string> {
   const lines: string[] = []
-  const waiting = new Set<() => void>()
-  createInterface({ input: stream }).on('line', (line) => {
-    lines.push(line)
-    for (const look of waiting) look()
-  })
+  createInterface({ input: stream }).on('line', (line) => lines.push(line))
   return (wanted) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error(`waited in vain; heard:\n${lines.join('\n')}`)),
-        WAIT_MS,
-      )
-      const look = (): void => {
-        const found = lines.find(wanted)
-        if (found === undefined) return
-        clearTimeout(timer)
-        waiting.delete(look)
-        resolve(found)
-      }
-      waiting.add(look)
-      look()
-    })
+    until(
+      () => lines.find(wanted),
+      () => `${String(wanted)}; heard:\n${lines.join('\n')}`,
+    )
 }
 
 test(
@@ -137,7 +122,7 @@ test(
     const { status, stdout, stderr } = spawnSync(
       'unshare',
       ['-rn', 'sh', '-c', 'ip link set lo up; exec "$@"', 'sh', process.execPath, SIDE, 'refused'],
-      { encoding: 'utf8', timeout: WAIT_MS },
+      { encoding: 'utf8', timeout: 20_000 },
     )
     assert.match(stdout, /"warning":"advertising in the local network: .*EADDRINUSE/)
     assert.equal(status, 0, stderr)

@@ -1,16 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { DRIVERS } from '../src/agents/drivers.ts'
 import { COMMANDS, COMMON } from '../src/cli/program.ts'
 import { TOOL_CLASSES } from '../src/core/about.ts'
 import { ABILITIES } from '../src/core/capability.ts'
+import { ERRORS, type ErrorCode, type ErrorEntry } from '../src/core/error.ts'
 import type { Capabilities } from '../src/core/ports.ts'
 import { allowed, SETTINGS } from '../src/config/schema.ts'
 import { CODES } from '../src/dialects/clawde/errors.ts'
 import { METHODS as CLAWDE_METHODS } from '../src/dialects/clawde/methods.ts'
 import { PUSHES } from '../src/dialects/clawde/pushes.ts'
 import * as clawde from '../src/dialects/clawde/wire.ts'
+import type { Method, Repeat } from '../src/dialects/method.ts'
 import { ERROR_CODES } from '../src/dialects/native/errors.ts'
 import { METHODS } from '../src/dialects/native/methods.ts'
 import * as wire from '../src/dialects/native/wire.ts'
@@ -113,11 +115,24 @@ function resultText(schema: z.ZodType): string {
   return NAMED.get(schema) ?? typeText(jsonOf(schema, 'output'))
 }
 
+/** Who may call it, whether it may be repeated, what it may end with. */
+function terms({ scope, repeat, errors }: Pick<Method<never>, 'scope' | 'repeat' | 'errors'>): string {
+  const ends = errors.length === 0 ? '' : `; may end with ${errors.map((code) => `\`${code}\``).join(', ')}`
+  return `Scope \`${scope}\`; ${REPEATS[repeat]}${ends}.`
+}
+
+const REPEATS: Record<Repeat, string> = {
+  read: 'may be repeated',
+  idempotent: 'may be repeated',
+  keyed: 'may be repeated with the same `key` or `id`',
+  never: 'not to be repeated blindly',
+}
+
 function methodsText(): string {
   return METHODS.map((method) => {
     const stream = method.streaming ? ', then `events` notifications' : ''
     const result = `Answers \`${resultText(method.result)}\`${stream}`
-    return `### ${method.name}\n\n${method.summary}\n\n${paramsText(method.params)}\n\n${result}`
+    return `### ${method.name}\n\n${method.summary}\n\n${paramsText(method.params)}\n\n${result}\n\n${terms(method)}`
   }).join('\n\n')
 }
 
@@ -155,18 +170,26 @@ function shapesText(shapes: readonly z.ZodType[] = SHAPES): string {
 }
 
 function errorsText(): string {
-  const rows = Object.entries(ERROR_CODES).map(([name, code]) => `| \`${name}\` | ${code} |`)
-  return ['| `data.code` | Code |', '|---|---|', ...rows].join('\n')
+  const rows = Object.entries(ERROR_CODES).map(([name, code]) => {
+    const { meaning, remedy, data = '' }: ErrorEntry = ERRORS[name as ErrorCode]
+    return `| \`${name}\` | ${code} | ${meaning} | ${remedy} | ${data} |`
+  })
+  return [
+    '| `data.code` | Code | Meaning | What to do | More in `data` |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n')
 }
 
 function clawdeMethodsText(): string {
-  return CLAWDE_METHODS.map(({ name, also, summary, params, result, aliases = {} }) => {
+  return CLAWDE_METHODS.map((method) => {
+    const { name, also, summary, params, result, aliases = {} } = method
     const title = [name, ...(also ?? [])].join(', ')
     const others = Object.entries(aliases).map(
       ([param, names]) => `${names.map((one) => `\`${one}\``).join(', ')} for \`${param}\``,
     )
     const known = others.length === 0 ? '' : ` Also known: ${others.join('; ')}.`
-    return `### ${title}\n\n${summary}${known}\n\n${paramsText(params)}\n\nAnswers \`${resultText(result)}\``
+    return `### ${title}\n\n${summary}${known}\n\n${paramsText(params)}\n\nAnswers \`${resultText(result)}\`\n\n${terms(method)}`
   }).join('\n\n')
 }
 
@@ -230,8 +253,36 @@ const PARTS: Record<string, Record<string, () => string>> = {
   'docs/rules.md': { unasked: unaskedText },
 }
 
-/** Each document as it is and as it should be. */
-export function documents(): { path: string; current: string; wanted: string }[] {
+interface Document {
+  path: string
+  current: string
+  wanted: string
+}
+
+/** What the native client must know of methods without loading them. */
+function repeatsSource(): Document {
+  const path = join(import.meta.dirname, '../src/dialects/native/repeats.ts')
+  const names = (repeats: readonly Repeat[]): string =>
+    METHODS.filter(({ repeat }) => repeats.includes(repeat))
+      .map(({ name }) => `\n  '${name}',`)
+      .join('')
+  const wanted = `/* Made by \`npm run docs\` from the descriptors of the methods. */
+
+/** Calls that may be made again when their answer was lost. */
+export const REPEATABLE: ReadonlySet<string> = new Set([${names(['read', 'idempotent'])}\n])
+
+/** Calls that may be if they have a \`key\` or an \`id\` of the caller's own. */
+export const KEYED: ReadonlySet<string> = new Set([${names(['keyed'])}\n])
+`
+  return { path, current: existsSync(path) ? readFileSync(path, 'utf8') : '', wanted }
+}
+
+/** Everything that is generated, as it is and as it should be. */
+export function documents(): Document[] {
+  return [repeatsSource(), ...pages()]
+}
+
+function pages(): Document[] {
   return Object.entries(PARTS).map(([name, parts]) => {
     const path = join(import.meta.dirname, `../${name}`)
     const current = readFileSync(path, 'utf8')
