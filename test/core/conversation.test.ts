@@ -280,4 +280,27 @@ describe('with a real session', () => {
     }
     assert.ok(isAtRest(conversation))
   })
+
+  test('questions from outside are there between their two events, also when both came in one millisecond', async () => {
+    const still = await startEngine({ clock: { now: () => 1000 } })
+    try {
+      const { engine, cwd } = still
+      const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
+      const ask = () => engine.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
+      const [first, second] = [await ask(), await ask()]
+      for (const { id: approvalId } of [second, first]) {
+        await engine.decide({ approvalId, decision: { behavior: 'allow' }, by: 'me' })
+      }
+      const conversation = emptyConversation()
+      for (const { event } of engine.events({ sessionId, after: 0, limit: 100 })) {
+        assert.deepEqual(conversationBefore(engine, event), conversation)
+        step(conversation, event)
+        const { questions } = conversationAt(engine, sessionId, event)
+        assert.deepEqual([...questions.keys()].sort(), [...conversation.questions.keys()].sort())
+      }
+      assert.ok(isAtRest(conversation))
+    } finally {
+      await still.stop()
+    }
+  })
 })

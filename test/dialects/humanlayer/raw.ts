@@ -39,6 +39,9 @@ export interface Served {
   connect(): Promise<Raw>
 }
 
+/** Where there are subscribers, the fold that they have in common reads the log as they do. */
+export const SHARED = 1
+
 /** A real engine with the dialect on a socket of its own. */
 export async function serve(t: TestContext, parts: Partial<HumanLayerParts> = {}): Promise<Served> {
   const engine = await startEngine()
