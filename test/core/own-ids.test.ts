@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventBody } from '../../src/core/event.ts'
-import { createOwnIds } from '../../src/core/own-ids.ts'
+import { inOwnIds, ownIds } from '../../src/core/own-ids.ts'
 
 const piece = (messageId: string): EventBody => ({
   type: 'message.delta',
@@ -74,8 +74,8 @@ function idOf(body: EventBody): string | null {
 
 /** The ids that facts get, numbered from 1. */
 function named(bodies: EventBody[], past: EventBody[] = []): (string | null)[] {
-  const ids = createOwnIds(past)
-  return bodies.map((body, at) => idOf(ids.name(body, past.length + at + 1)))
+  const ids = ownIds(past)
+  return bodies.map((body, at) => idOf(inOwnIds(ids, body, past.length + at + 1)))
 }
 
 test('a message keeps its id from its first piece to its end, and the next one of that name has another', () => {
@@ -106,9 +106,9 @@ test('a call that a turn left without a result is not the call of that name in t
 })
 
 test('what a sub-agent says is told with the id of its call', () => {
-  const ids = createOwnIds()
-  ids.name(call('task'), 1)
-  const said = ids.name(message('m', 'task'), 2)
+  const ids = ownIds()
+  inOwnIds(ids, call('task'), 1)
+  const said = inOwnIds(ids, message('m', 'task'), 2)
   assert.equal(said.type === 'message.completed' && said.parent, 'task-1')
 })
 
@@ -122,8 +122,8 @@ test('what the log has of the running turn is known after a restart', () => {
   const all = [piece('m'), question('c'), call('c'), piece('m'), message('m'), result('c'), call('c')]
   const whole = named(all)
   for (let cut = 0; cut <= all.length; cut++) {
-    const ids = createOwnIds()
-    const past = all.slice(0, cut).map((body, at) => ids.name(body, at + 1))
+    const ids = ownIds()
+    const past = all.slice(0, cut).map((body, at) => inOwnIds(ids, body, at + 1))
     assert.deepEqual(named(all.slice(cut), past), whole.slice(cut), `cut at ${cut}`)
   }
 })

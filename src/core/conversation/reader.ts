@@ -1,5 +1,5 @@
 import type { Engine } from '../api.ts'
-import type { EventType } from '../event.ts'
+import type { Event, EventType } from '../event.ts'
 import type { ApprovalRow, Moment } from '../ports.ts'
 import type { Turn } from '../turn.ts'
 import { emptyConversation, step, type Conversation } from './conversation.ts'
@@ -79,4 +79,10 @@ function readOn(
     if (page.length < PAGE) return
     after = page.at(-1)!.seq
   }
+}
+
+/** What was under way when this event came. */
+export function conversationBefore(log: ConversationLog, { sessionId, seq }: Event): Conversation {
+  const [last] = log.events({ sessionId, before: seq, limit: 1 })
+  return last ? conversationAt(log, sessionId, last.event) : emptyConversation()
 }

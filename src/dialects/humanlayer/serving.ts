@@ -1,6 +1,6 @@
 import type { LineConnection, LineHandler } from '../../transports/connection.ts'
 import { serveConnection } from './connection.ts'
-import type { HumanLayerParts } from './index.ts'
+import type { HumanLayerParts } from './open.ts'
 import { createGate } from './lane.ts'
 import { METHODS } from './methods.ts'
 import { createDispatch } from './rpc.ts'

@@ -13,7 +13,6 @@ export const sample = z.object({
   warm: z.number(),
   cold: z.number(),
 })
-export type Sample = z.output<typeof sample>
 
 export const resources = sample.extend({
   sessions: z
@@ -29,7 +28,6 @@ export const resources = sample.extend({
     )
     .describe('those that are not cold'),
 })
-export type Resources = z.output<typeof resources>
 
 export const limits = z.object({
   plan: z.string().exactOptional().describe('where the agent says which'),
@@ -65,4 +63,3 @@ export const mergeOutcome = z.object({
     .describe('what blocks: no branch, uncommitted changes in the way, or a merge or rebase under way'),
   files: z.array(z.string()).readonly().exactOptional().describe('those in conflict, or in the way'),
 })
-export type MergeOutcome = z.output<typeof mergeOutcome>

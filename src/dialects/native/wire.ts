@@ -90,6 +90,7 @@ export const configureParams = z.strictObject({
   rules: someRules.exactOptional().describe('what is given replaces what was'),
   sessionId,
   mode: mode.exactOptional(),
+  plan: z.boolean().exactOptional().describe('in place of a mode: into plan mode, or back out of it'),
   model: model.nullable().exactOptional(),
   effort: wantedEffort.exactOptional(),
   title: title.nullable().exactOptional(),
@@ -204,6 +205,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'agent.started': true,
   'agent.exited': true,
   'daemon.renamed': true,
+  'directory.changed': true,
   'project.created': true,
   'project.updated': true,
   'project.deleted': true,
@@ -260,7 +262,6 @@ export const agentReport = z.object({
     )
     .describe('what it does without a question, by class of tools: no rule can keep it from that'),
 })
-export type AgentReport = z.output<typeof agentReport>
 
 export const agentModel = z.object({
   id: z.string().describe('as `model` of a session'),
@@ -283,4 +284,3 @@ export const examination = z.object({
   status: z.enum(['ok', 'warn', 'error']).describe('the worst of all'),
   checks: z.array(check),
 })
-export type Examination = z.output<typeof examination>

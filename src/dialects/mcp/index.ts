@@ -1,0 +1,10 @@
+import type { Dialect } from '../dialect.ts'
+
+const settings = {}
+
+/** Two tools that end in front of a human, at the front door: docs/mcp.md. */
+export const mcp: Dialect<'mcp', typeof settings> = {
+  name: 'mcp',
+  settings,
+  open: async (context) => (await import('./open.ts')).open(context),
+}

@@ -1,0 +1,225 @@
+import type { Unasked } from '../core/about.ts'
+import type { WorktreeMaker } from '../core/own-worktree.ts'
+import type { Capabilities, SpareCounts } from '../core/ports.ts'
+
+/*
+ * What dialects use beside the engine, as they see it: the process around it, and git. The daemon hands it in.
+ */
+
+/** The process around the engine. */
+export interface Daemon {
+  readonly version: string
+  readonly startedAt: number
+  /** The same at every start on this machine and data directory. */
+  id(): Promise<string>
+  /** Where it listens now. */
+  listeners(): Listener[]
+  /** Agent processes now. */
+  agents(): AgentsSummary
+  /** The agents of this machine; looked for again each time. */
+  reports(): Promise<AgentReport[]>
+  /** One of them; null: there is no agent of this name. */
+  detect(name: string): Promise<Pick<AgentReport, 'installed' | 'version' | 'problem'> | null>
+  /** What the relay must know about an agent before it asks it. */
+  abilities(name: string): AgentAbilities
+  /** Agent processes that wait for a session. */
+  readonly spares: Spares
+  /** Looks at itself and all around it. */
+  examine(): Promise<Examination>
+  readonly resources: Resources
+  /** All counters, in Prometheus' text format. */
+  metrics(): string
+  readonly updates: Updates
+  /** Begins to stop, after answers that are due have gone out. */
+  stop(options: { agents: 'end' | 'keep'; now: boolean }): void
+}
+
+export interface Listener {
+  /** Of the dialect that it serves. */
+  name: string
+  /** A URL, or the path of a socket. */
+  address: string
+}
+
+export interface AgentsSummary {
+  running: number
+  idle: number
+  maxWarm: number
+}
+
+/** An agent of this machine. */
+export interface ProviderReport {
+  name: string
+  title: string
+  installed: boolean
+  path: string | null
+  version: string | null
+  problem: string | null
+  /** Null: it cannot be told. */
+  signedIn: boolean | null
+}
+
+export interface AgentReport extends ProviderReport {
+  /** How a human signs in; null when that is done. */
+  signIn: string | null
+  capabilities: Capabilities
+  unasked: Unasked
+}
+
+/** Whether an agent calls tools of its caller's, can be without its own, and can be told how long to think. */
+export interface AgentAbilities {
+  takesTools: boolean
+  canBeBare: boolean
+  takesEffort: boolean
+}
+
+/** What waiting processes have been started with. */
+export interface SpareKind {
+  cwd: string
+  ownTools: boolean
+  /** False: nobody can be asked anything. */
+  questions: false
+  /** What they have been told already. */
+  told?: { systemPrompt: string; model: string | null }
+}
+
+/** Processes that wait for sessions, as the host keeps them. */
+export interface Spares {
+  keep(agent: string, kind: SpareKind, size: number, refillMs?: number): void
+  count(agent: string, kind: SpareKind): SpareCounts
+}
+
+export interface Examination {
+  /** The worst of all. */
+  status: 'ok' | 'warn' | 'error'
+  checks: Finding[]
+}
+
+/** A finding of the doctor's. */
+export interface Finding {
+  group: 'machine' | 'home' | 'configuration' | 'daemon' | 'agents'
+  name: string
+  status: 'ok' | 'warn' | 'error' | 'skipped'
+  message: string
+  fix: string | null
+}
+
+export interface RepoStatus {
+  readonly root: string
+  readonly branch: string
+  readonly detached: boolean
+  readonly ahead: number
+  readonly behind: number
+  readonly remotes: readonly string[]
+  readonly files: readonly {
+    readonly path: string
+    readonly oldPath: string | null
+    readonly status: string
+    /** git's two letters, index and working tree, `.` for unchanged, `??` for untracked. */
+    readonly code: string
+  }[]
+  readonly truncated: boolean
+  readonly isClean: boolean
+  readonly hasConflicts: boolean
+}
+
+export interface DiffText {
+  readonly text: string
+  readonly truncated: boolean
+}
+
+export interface FileDiff {
+  readonly path: string
+  readonly oldPath: string | null
+  readonly isBinary: boolean
+  readonly hunks: readonly object[]
+}
+
+export interface WorktreeInfo {
+  readonly path: string
+  readonly branch: string | null
+  readonly base: string | null
+}
+
+/** A worktree of a session's own. */
+export interface WorktreeEntry extends WorktreeInfo {
+  readonly id: string
+}
+
+export interface MergeOutcome {
+  /** `conflict`, `blocked`: nothing was touched. */
+  readonly outcome: 'merged' | 'nothing' | 'conflict' | 'blocked'
+  readonly commit?: string
+  readonly how?: 'fast-forward' | 'merge' | 'squash'
+  readonly why?: 'detached' | 'uncommitted' | 'unfinished'
+  readonly files?: readonly string[]
+}
+
+/** Git repositories; every path may be below the checkout that is meant. Throws `repo_not_found`. */
+export interface Workspace extends WorktreeMaker {
+  /** And watch it from now on. */
+  open(path: string): Promise<RepoStatus>
+  /** Whether it was open. */
+  close(path: string): Promise<boolean>
+  watched(): readonly { readonly root: string; readonly status: RepoStatus }[]
+  status(path: string): Promise<RepoStatus>
+  diff(path: string, request: { staged?: boolean; file?: string }): Promise<DiffText>
+  files(
+    path: string,
+  ): Promise<{ readonly root: string; readonly files: readonly string[]; readonly truncated: boolean }>
+  readFile(
+    path: string,
+    file: string,
+  ): Promise<{ readonly root: string; readonly content: string; readonly sizeBytes: number }>
+  structured(diff: string): readonly FileDiff[]
+  /** Checkouts that sessions have for themselves. */
+  ownWorktree(id: string): Promise<WorktreeEntry | null>
+  ownWorktrees(): Promise<WorktreeEntry[]>
+  addWorktree(path: string, id: string, carry: boolean): Promise<WorktreeInfo>
+  worktree(path: string, id: string): Promise<WorktreeInfo | null>
+  worktreeDiff(path: string, id: string): Promise<DiffText>
+  mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
+  /** Calls back when the status of an open repository is another one. */
+  onChanged(tell: (status: RepoStatus) => void): void
+}
+
+/** What was used at one moment. */
+export interface Sample {
+  readonly at: number
+  readonly totalBytes: number
+  readonly usedBytes: number
+  readonly daemonBytes: number
+  readonly agentsBytes: number
+  readonly active: number
+  readonly warm: number
+  readonly cold: number
+}
+
+export interface SessionResources {
+  sessionId: string
+  agent: string
+  tier: 'active' | 'warm' | 'cold'
+  pid: number | null
+  bytes: number
+  activeAt: number
+}
+
+export interface Resources {
+  /** With the sessions that are not cold. */
+  now(): Promise<Sample & { sessions: SessionResources[] }>
+  /** The newest first. */
+  history(limit: number): Sample[]
+}
+
+export type UpdateCheck =
+  | { readonly state: 'unconfigured' | 'failed'; readonly current: string; readonly message: string }
+  | { readonly state: 'current'; readonly current: string; readonly latest: string }
+  | { readonly state: 'available'; readonly current: string; readonly latest: string; readonly notes: string }
+
+export interface Updates {
+  check(): Promise<UpdateCheck>
+  /** Fetches and verifies the newest package. */
+  stage(): Promise<{ readonly version: string; readonly path: string; readonly command: string }>
+  /** The version that was fetched and waits to be installed. */
+  readonly pending: string | null
+}
