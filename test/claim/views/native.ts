@@ -90,9 +90,12 @@ export function toldByScreen(text: string): Told[] {
   let last = ''
   let calls = 0
   let isQuestion = false
+  let isAnswer = false
   for (const line of text.split('\n')) {
     const isBelow = line.startsWith('  ')
     if (line === '' || line.startsWith('thought ')) continue
+    const wasAnswer = isAnswer
+    isAnswer = false
     if (line.startsWith('? ')) isQuestion = true
     else if (/^ {2}(allowed \(|denied \(|answered \(|withdrawn: )/.test(line)) {
       const behavior = { al: 'allow', de: 'deny', an: 'respond', wi: 'cancelled' } as const
@@ -105,9 +108,13 @@ export function toldByScreen(text: string): Told[] {
       teller.add({ what: 'end', outcome: outcome[line.slice(0, 4) as keyof typeof outcome] })
     } else if (isBelow && !isQuestion && last !== '') teller.call(last, { state: 'done' })
     else if (!isBelow && !line.startsWith('-- ')) {
-      const before = isAnswer ? (teller.told.pop() as Told & { what: 'answer' }) : null
       const aborted = line.endsWith(' (cut off)')
-      teller.add({ what: 'answer', text: aborted ? line.slice(0, -' (cut off)'.length) : line, aborted })
+      const text = aborted ? line.slice(0, -' (cut off)'.length) : line
+      const above = wasAnswer ? teller.told.pop() : null
+      const whole = above?.what === 'answer' ? `${above.text}\n${text}` : text
+      teller.add({ what: 'answer', text: whole, aborted })
+      isAnswer = true
+      continue
     }
   }
   return teller.told
