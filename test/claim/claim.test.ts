@@ -22,7 +22,7 @@ for (let from = 0; from < COUNT; from += TOGETHER) {
     assert.fail(
       [
         `${first.view}, ${first.when}, tells another session than the log; seed ${first.plan.seed}`,
-        `(and ${others.length} more: ${others.map(({ view, plan, when }) => `${view} ${when} ${plan.seed}`).join('; ')})`,
+        `and so do: ${others.map(({ view, plan, when }) => `${view} ${when} (seed ${plan.seed})`).join(', ')}`,
         `the smallest plan that fails: ${JSON.stringify(smallest)}`,
         'the log tells:',
         ...first.expected,

@@ -1,11 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Change } from '../../src/core/conversation/item.ts'
+import type { Event } from '../../src/core/event.ts'
+import type { TurnView } from '../../src/dialects/native/wire.ts'
 import { randomly } from '../support/random.ts'
 import { planOf, smaller, type Plan } from './plan.ts'
 import { play, type Played } from './play.ts'
-import { through, toldBy } from './told.ts'
+import { through, toldBy, type Silence } from './told.ts'
 import type { View } from './view.ts'
+import { acpViews } from './views/acp.ts'
+import { clawdeViews } from './views/clawde.ts'
+import { codecastViews } from './views/codecast.ts'
+import { humanlayerViews } from './views/humanlayer.ts'
+import { loafViews } from './views/loaf.ts'
 import { nativeViews } from './views/native.ts'
 import { forget, openWorld, type World } from './world.ts'
-import type { Event } from '../../src/core/event.ts'
+
+/** Only views whose names begin like this. */
+const ONLY = process.env['VIEW']
+const LIVE_MS = 5000
 
 /** One view that tells something else than the log. */
 export interface Disagreement {
@@ -17,8 +30,20 @@ export interface Disagreement {
 }
 
 async function openViews(world: World): Promise<{ views: View[]; watch(sessionId: string): Promise<void> }> {
-  void world
-  return { views: nativeViews, watch: async () => {} }
+  const loaf = loafViews(world)
+  const acp = acpViews(world)
+  const views = [
+    ...nativeViews,
+    ...(await clawdeViews(world)),
+    ...(await humanlayerViews(world)),
+    ...codecastViews,
+    ...loaf.views,
+    ...acp.views,
+  ]
+  return {
+    views: views.filter(({ name }) => ONLY === undefined || name.startsWith(ONLY)),
+    watch: async (sessionId) => void (await Promise.all([loaf.watch(sessionId), acp.watch(sessionId)])),
+  }
 }
 
 export const MOMENTS = ['at the end', 'after a restart', 'after retention'] as const
@@ -72,19 +97,38 @@ async function compared(
 ): Promise<Disagreement[]> {
   const random = randomly(played.plan.seed)
   const { turns } = await world.native.call('turn.list', { sessionId, limit: 100 })
-  const truth = toldBy(await eventsOf(world, sessionId), turns)
+  const events = await eventsOf(world, sessionId)
   const found: Disagreement[] = []
-  for (const { name, silence, read } of views) {
-    const told = await read({ world, played, sessionId, random })
-    if (told === null) continue
-    const difference = differenceOf(through(silence, truth), through(silence, told))
-    if (difference) found.push({ plan: played.plan, view: name, when, ...difference })
+  for (const view of views) {
+    const { name, silence, live } = view
+    const expected = through(silence, toldBy(events, turns, toldTo(silence, turns)))
+    const read = async (): Promise<string[] | null> => {
+      const told = await view.read({ world, played, sessionId, random })
+      return told && through(silence, told)
+    }
+    const told = live ? await settled(read, expected) : await read()
+    if (told === null || isDeepStrictEqual(told, expected)) continue
+    found.push({ plan: played.plan, view: name, when, expected, told })
   }
   return found
 }
 
-function differenceOf(expected: string[], told: string[]): Pick<Disagreement, 'expected' | 'told'> | null {
-  return JSON.stringify(expected) === JSON.stringify(told) ? null : { expected, told }
+/** Of a view that knows only turns of its own: what it tells. */
+function toldTo({ ours }: Silence, turns: readonly TurnView[]) {
+  const own = new Set(turns.filter(({ origin }) => origin === 'codecast').map(({ id }) => id))
+  return (change: Change, event: Event): boolean => {
+    if (!ours) return true
+    return own.has(event.turnId ?? '') && (change.type !== 'said' || change.message.steer)
+  }
+}
+
+/** What is told live comes when it comes; what has not come by then does not. */
+async function settled(read: () => Promise<string[] | null>, expected: string[]): Promise<string[] | null> {
+  for (let left = LIVE_MS / 50; ; left--) {
+    const told = await read()
+    if (told === null || left <= 0 || isDeepStrictEqual(told, expected)) return told
+    await sleep(50)
+  }
 }
 
 async function eventsOf({ native }: World, sessionId: string): Promise<Event[]> {

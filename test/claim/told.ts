@@ -45,13 +45,19 @@ export function createTeller(): Teller {
 }
 
 /** The fold over the log: what all must agree with. `turns`: whose messages retention may have removed from the log. */
-export function toldBy(events: Iterable<Event>, turns: readonly TurnView[] = []): Told[] {
+export function toldBy(
+  events: Iterable<Event>,
+  turns: readonly TurnView[] = [],
+  isTold: (change: Change, event: Event) => boolean = () => true,
+): Told[] {
   const teller = createTeller()
   const conversation = emptyConversation()
   for (const { id, input: content, key, origin, queuedAt: sentAt } of turns) {
     conversation.waiting.set(id, { id, content, key, origin, steer: false, sentAt })
   }
-  for (const event of events) for (const change of step(conversation, event)) tell(teller, change)
+  for (const event of events) {
+    for (const change of step(conversation, event)) if (isTold(change, event)) tell(teller, change)
+  }
   return teller.told
 }
 
@@ -85,6 +91,10 @@ export interface Silence {
   never?: readonly Told['what'][]
   /** Nor calls of these tools. */
   tools?: readonly string[]
+  /** Answers that follow each other are one. */
+  joined?: true
+  /** It tells turns that were begun through it, and not what they began with. */
+  ours?: true
   /** It does not tell an answer that was cut off from one that is whole. */
   aborted?: true
   /** States that it has one word for: by the word that stands for them. */
@@ -97,9 +107,9 @@ export interface Silence {
 
 /** As a view with these limits would tell it. */
 export function through(silence: Silence, told: readonly Told[]): string[] {
-  const { never = [], tools = [], aborted, states = {}, outcomes = {}, behaviors = {} } = silence
-  return told.flatMap((one) => {
-    if (never.includes(one.what)) return []
+  const { never = [], tools = [], aborted, joined, states = {}, outcomes = {}, behaviors = {} } = silence
+  const shown = told.filter((one) => !never.includes(one.what))
+  return (joined ? withJoined(shown) : shown).flatMap((one) => {
     switch (one.what) {
       case 'user':
         return [`user: ${one.text}`]
@@ -114,4 +124,15 @@ export function through(silence: Silence, told: readonly Told[]): string[] {
         return [`end: ${outcomes[one.outcome] ?? one.outcome}`]
     }
   })
+}
+
+function withJoined(told: readonly Told[]): Told[] {
+  const joined: Told[] = []
+  for (const one of told) {
+    const before = joined.at(-1)
+    if (one.what === 'answer' && before?.what === 'answer') {
+      joined[joined.length - 1] = { ...one, text: before.text + one.text }
+    } else joined.push(one)
+  }
+  return joined
 }
