@@ -116,7 +116,8 @@ export function through(silence: Silence, told: readonly Told[]): string[] {
       case 'answer':
         return [`answer: ${one.text}${one.aborted && !aborted ? ' (cut off)' : ''}`]
       case 'call':
-        if (tools.includes(one.tool)) return []
+        // Retention has removed its beginning: a result without a call is told by some and not by others.
+        if (one.tool === '' || tools.includes(one.tool)) return []
         return [`call: ${one.tool} ${states[one.state] ?? one.state}`]
       case 'decision':
         return [`decision: ${behaviors[one.behavior] ?? one.behavior}`]

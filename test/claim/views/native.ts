@@ -146,7 +146,7 @@ export const nativeViews: View[] = [
   {
     // The tool call of a question is not shown, its result is.
     name: 'corral history',
-    silence: { tools: ['Ask', ''], states: { refused: 'done', failed: 'done' } },
+    silence: { tools: ['Ask'], states: { refused: 'done', failed: 'done' } },
     read: async (about) => toldByScreen(renderItems(await historyOf(about), (_, text) => text)),
   },
 ]
