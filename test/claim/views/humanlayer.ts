@@ -3,7 +3,7 @@ import { createTeller, type Teller, type Told } from '../told.ts'
 import type { About, View } from '../view.ts'
 import type { World } from '../world.ts'
 
-const BEHAVIORS = { approved: 'allow', denied: 'deny', resolved: 'respond', cancelled: 'cancelled' } as const
+const BEHAVIORS = { approved: 'allow', denied: 'deny', responded: 'respond', cancelled: 'cancelled' } as const
 
 /** Entries are the same in a conversation and in what subscribers are told. */
 function entry(teller: Teller, it: Json): void {
