@@ -66,8 +66,7 @@ export async function claim(
     if (last === 'after a restart') return found
     const moment = played[Math.floor(played.length / 2)]!.lastActAt
     await world.crash(() => forget(world.daemon, moment))
-    const left = replays.filter(({ forgets }) => !forgets)
-    found.push(...(await readAll(world, left, played, 'after retention')))
+    found.push(...(await readAll(world, replays, played, 'after retention')))
     return found
   } finally {
     await world.close()
@@ -100,11 +99,15 @@ async function compared(
   const events = await eventsOf(world, sessionId)
   const found: Disagreement[] = []
   for (const view of views) {
-    const { name, silence, live } = view
-    const expected = through(silence, toldBy(events, turns, toldTo(silence, turns)))
+    const { name, silence, live, forgets } = view
+    const expected = through(silence, toldBy(events, forgets ? [] : turns, toldTo(silence, turns)))
     const read = async (): Promise<string[] | null> => {
-      const told = await view.read({ world, played, sessionId, random })
-      return told && through(silence, told)
+      try {
+        const told = await view.read({ world, played, sessionId, random })
+        return told && through(silence, told)
+      } catch (error) {
+        return [`error: ${String(error)}`]
+      }
     }
     const told = live ? await settled(read, expected) : await read()
     if (told === null || isDeepStrictEqual(told, expected)) continue

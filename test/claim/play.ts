@@ -38,7 +38,7 @@ export async function play(
   const player = createPlayer(world, sessionId)
   for (const [at, act] of plan.acts.entries()) {
     played.lastActAt = Date.now()
-    await playAct(world, player, played, act, `act ${at}`)
+    await playAct(world, player, played, act, `${plan.seed}, act ${at}`)
   }
   await Promise.all(played.streamed.map(({ reading }) => reading))
   return played

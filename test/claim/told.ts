@@ -125,7 +125,8 @@ export function through(silence: Silence, told: readonly Told[]): string[] {
   return (joined ? withJoined(shown) : shown).flatMap((one) => {
     switch (one.what) {
       case 'user':
-        return [`user: ${one.text}`]
+        // Retention has removed what was said.
+        return one.text === '' ? [] : [`user: ${one.text}`]
       case 'answer':
         return [`answer: ${one.text}${one.aborted && !aborted ? ' (cut off)' : ''}`]
       case 'call':

@@ -17,7 +17,7 @@ export interface View {
   silence: Silence
   /** It was watched as it happened, and is not to be read again when retention has removed a part. */
   live?: true
-  /** When retention has cut a turn in two, it knows less than others. */
+  /** It knows the log only: where retention has removed a message and not its turn, others know it from the turn. */
   forgets?: true
   read(about: About): Promise<Told[] | null>
 }

@@ -81,11 +81,11 @@ function readOn(
   }
 }
 
-/** What was under way when this event came. */
+/** What was under way when this event came. Where it is the first that retention has left, the turns tell what waited. */
 export function conversationBefore(
   log: ConversationLog,
   { sessionId, seq }: Pick<Event, 'sessionId' | 'seq'>,
 ): Conversation {
   const [last] = log.events({ sessionId, before: seq, limit: 1 })
-  return last ? conversationAt(log, sessionId, last.event) : emptyConversation()
+  return conversationAt(log, sessionId, last?.event ?? { seq: seq - 1, at: 0 })
 }

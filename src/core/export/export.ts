@@ -1,5 +1,5 @@
-import { emptyConversation, step } from '../conversation/conversation.ts'
-import { conversationAt } from '../conversation/reader.ts'
+import { step } from '../conversation/conversation.ts'
+import { conversationAt, conversationBefore } from '../conversation/reader.ts'
 import { CorralError } from '../error.ts'
 import type { LoggedEvent } from '../event.ts'
 import type { Log, Moment } from '../ports.ts'
@@ -65,8 +65,11 @@ function jsonLines(events: LoggedEvent[], begun: boolean): string {
 }
 
 function markdown(log: Source, sessionId: string, place: Place | null, events: LoggedEvent[]): string {
-  const conversation =
-    place && events.length > 0 ? conversationAt(log, sessionId, place) : emptyConversation()
+  const [first] = events
+  if (!first) return ''
+  const conversation = place
+    ? conversationAt(log, sessionId, place)
+    : conversationBefore(log, { sessionId, seq: first.seq })
   const texts = events.flatMap(({ event }) => [
     ...step(conversation, event).map((change) => changeText(change, event, (turnId) => log.turn(turnId))),
     remarkText(event),

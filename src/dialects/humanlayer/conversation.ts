@@ -1,5 +1,5 @@
 import type { Decision } from '../../core/approval.ts'
-import { emptyConversation, step } from '../../core/conversation/conversation.ts'
+import { step, type Conversation } from '../../core/conversation/conversation.ts'
 import type { Call, Change } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
@@ -40,9 +40,8 @@ export interface ConversationView {
   rows(): ConversationEvent[]
 }
 
-/** The conversation of one session, from its beginning. */
-export function createConversationView(session: Session): ConversationView {
-  const conversation = emptyConversation()
+/** The conversation of one session, as far as the log has it. `conversation`: what was under way before the first event. */
+export function createConversationView(session: Session, conversation: Conversation): ConversationView {
   const rows: Row[] = []
   /** How it stands with each call, also with one that there is only a question about so far. */
   const calls = new Map<string, Progress>()

@@ -96,6 +96,7 @@ export function acpViews(world: World): { views: View[]; watch(sessionId: string
       {
         name: 'ACP load',
         silence,
+        forgets: true,
         async read({ sessionId }) {
           later.forget(sessionId)
           await later.load(sessionId)

@@ -78,7 +78,12 @@ export function loafViews(world: World): { views: View[]; watch(sessionId: strin
           return toldBy(live.events().filter(({ payload }) => payload.session_id === sessionId))
         },
       },
-      { name: 'loaf replay', silence, read: async (about) => toldBy(await replayed(later, about)) },
+      {
+        name: 'loaf replay',
+        silence,
+        forgets: true,
+        read: async (about) => toldBy(await replayed(later, about)),
+      },
     ],
   }
 }

@@ -132,7 +132,6 @@ export const nativeViews: View[] = [
   },
   { name: 'native history', silence: REFUSED, read: async (about) => toldByItems(await historyOf(about)) },
   {
-    // It is the log as it is; whose messages retention has removed, others know from their turns.
     name: 'export as JSON',
     silence: {},
     forgets: true,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { emptyConversation } from '../../../src/core/conversation/conversation.ts'
 import type { Approval } from '../../../src/core/approval.ts'
 import type { Event, EventBody } from '../../../src/core/event.ts'
 import {
@@ -11,7 +12,8 @@ import { type Json, rigFor } from './support.ts'
 
 /** The conversation that these events tell, of a session with these settings. */
 function told(bodies: EventBody[], verbose = false): ConversationEvent[] {
-  const view = createConversationView(aSession({ nativeId: 'n1', settings: verbose ? { verbose } : {} }))
+  const session = aSession({ nativeId: 'n1', settings: verbose ? { verbose } : {} })
+  const view = createConversationView(session, emptyConversation())
   bodies.forEach((body, index) => {
     view.add({ turnId: 't1', ...body, seq: 10 + index, at: 0, sessionId: 's1' } as Event)
   })

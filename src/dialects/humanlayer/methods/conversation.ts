@@ -1,6 +1,7 @@
 import type { Engine } from '../../../core/api.ts'
+import { conversationBefore } from '../../../core/conversation/reader.ts'
 import type { Session } from '../../../core/session.ts'
-import { type ConversationEvent, createConversationView } from '../conversation.ts'
+import { type ConversationEvent, type ConversationView, createConversationView } from '../conversation.ts'
 import { ENTRY_TYPES } from '../entries.ts'
 import { WHOLE_TYPES } from '../following.ts'
 import { findSession } from '../ids.ts'
@@ -75,9 +76,12 @@ function named(engine: Engine, sessionId: string): Session {
 }
 
 async function block(engine: Engine, session: Session, until = Number.POSITIVE_INFINITY) {
-  const view = createConversationView(session)
+  let view: ConversationView | null = null
   for await (const page of eventsOf(engine, session.id, ENTRY_TYPES)) {
-    for (const event of page) if (event.at <= until) view.add(event)
+    for (const event of page) {
+      view ??= createConversationView(session, conversationBefore(engine, event))
+      if (event.at <= until) view.add(event)
+    }
   }
-  return view.rows()
+  return view?.rows() ?? []
 }
