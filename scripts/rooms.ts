@@ -17,7 +17,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   workspace: ['core'],
   transports: [],
   access: ['core', 'transports'],
-  dialects: ['core', 'transports', 'access'],
+  relay: ['core', 'transports', 'access'],
+  dialects: ['core', 'transports', 'access', 'relay'],
   config: [],
   system: ['core'],
   signin: ['core'],
@@ -38,6 +39,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   'main.ts': ['cli'],
 }
+
+/** The dialects that have no listener of their own: the relay's serves both. */
+const SERVED_BY_RELAY = ['anthropic', 'openai']
 
 const problems: string[] = []
 
@@ -71,11 +75,14 @@ if (problems.length > 0) {
   process.exit(1)
 }
 
-/** Dialects do not know each other; agents only share what lies beside their folders, and `drivers.ts` lists them. */
+/** Dialects do not know each other, nor do agents: they share what lies beside their folders. `drivers.ts` lists the agents. */
 function isForeignFolder(file: string, target: string): boolean {
   const [, room, folder] = file.split('/')
   const [, , other] = target.split('/')
-  if (room === 'dialects') return folder !== other
+  if (room === 'dialects') {
+    const isServed = folder === 'relay' && SERVED_BY_RELAY.includes(other!)
+    return folder !== other && !other!.endsWith('.ts') && !isServed
+  }
   if (room === 'agents')
     return (
       other !== folder &&

@@ -1,6 +1,6 @@
 import type { AgentModel } from '../../core/event.ts'
-import { findModel, modelsOf, type ModelEntry } from './models.ts'
-import type { RelaySettings } from './settings-schema.ts'
+import { findModel, modelsOf, type ModelEntry } from '../../relay/models.ts'
+import type { RelaySettings } from '../../relay/settings/schema.ts'
 
 /** What the machine has of an agent. */
 export interface AgentReport {

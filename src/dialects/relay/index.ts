@@ -5,9 +5,9 @@ import type { Engine } from '../../core/api.ts'
 import { createHttpApp, type HttpListener, sendError } from '../../transports/http.ts'
 import type { AgentReport } from './about.ts'
 import { routePath } from './paths.ts'
-import type { Spares } from './pool.ts'
+import type { Spares } from '../../relay/pool.ts'
 import type { Relay } from './relay.ts'
-import type { Place } from './sessions/launch.ts'
+import type { Place } from '../../relay/sessions/launch.ts'
 
 export interface RelayOptions {
   engine: Engine

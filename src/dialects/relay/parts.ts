@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { About } from './about.ts'
-import type { Calls } from './calls.ts'
-import type { RelayEvents } from './events.ts'
-import type { LicensePolicy } from './license.ts'
-import type { Pool } from './pool.ts'
-import type { Cascade } from './providers/cascade.ts'
-import type { SessionRoutes } from './sessions/routes.ts'
-import type { SettingsStore } from './settings.ts'
-import type { Shape } from './shapes.ts'
+import type { Calls } from '../../relay/records/calls.ts'
+import type { RelayEvents } from '../../relay/records/events.ts'
+import type { LicensePolicy } from '../../relay/license/license.ts'
+import type { Pool } from '../../relay/pool.ts'
+import type { Cascade } from '../../relay/providers/cascade.ts'
+import type { NamedSessions } from '../../relay/sessions/named.ts'
+import type { SettingsStore } from '../../relay/settings/settings.ts'
+import type { Shape } from '../../relay/shape.ts'
 import type { Feed } from './sse-feed.ts'
 
 /** All that the routes need. */
@@ -21,8 +21,9 @@ export interface RelayParts {
   calls: Calls
   activity: Feed
   events: RelayEvents
+  eventStream: Feed
   pool: Pool
-  sessions: SessionRoutes
+  sessions: NamedSessions
   serve(
     request: { req: IncomingMessage; res: ServerResponse },
     shape: Shape,

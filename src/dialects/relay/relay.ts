@@ -2,26 +2,26 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HttpApp, HttpAppOptions } from '../../transports/http.ts'
 import { createAbout } from './about.ts'
-import { createActivity } from './activity.ts'
-import { openCalls } from './calls.ts'
-import { createRelayEvents } from './events.ts'
-import { type FailureKind, invalid, RelayFailure } from './failure.ts'
-import { licenseBySettings, noLicense } from './license.ts'
-import { remoteLicense } from './license-remote.ts'
+import { activityFeed, eventFeed } from './feeds.ts'
+import { openCalls } from '../../relay/records/calls.ts'
+import { createRelayEvents } from '../../relay/records/events.ts'
+import { type FailureKind, invalid, RelayFailure } from '../../relay/failure.ts'
+import { licenseBySettings, noLicense } from '../../relay/license/license.ts'
+import { remoteLicense } from '../../relay/license/remote.ts'
 import type { RelayOptions } from './index.ts'
 import { pathIn } from './paths.ts'
-import { createPool } from './pool.ts'
-import { createAgentProvider } from './providers/agent.ts'
-import { createCascade } from './providers/cascade.ts'
-import { createUpstreams } from './providers/upstreams.ts'
+import { createPool } from '../../relay/pool.ts'
+import { createAgentProvider } from '../../relay/providers/agent.ts'
+import { createCascade } from '../../relay/providers/cascade.ts'
+import { createUpstreams } from '../../relay/providers/upstreams.ts'
 import { addRoutes } from './routes.ts'
 import { createServe, sendFailure } from './serve.ts'
-import type { Place } from './sessions/launch.ts'
-import { createMemory } from './sessions/memory.ts'
-import { createSessionRoutes } from './sessions/routes.ts'
-import { createTalks } from './sessions/talks.ts'
-import { openSettings } from './settings.ts'
-import { openUsageCount } from './usage-count.ts'
+import type { Place } from '../../relay/sessions/launch.ts'
+import { createMemory } from '../../relay/sessions/memory.ts'
+import { createNamedSessions } from '../../relay/sessions/named.ts'
+import { createTalks } from '../../relay/sessions/talks.ts'
+import { openSettings } from '../../relay/settings/settings.ts'
+import { openUsageCount } from '../../relay/license/usage-count.ts'
 
 /** What listens for the relay's clients, once it is there. */
 export interface Relay {
@@ -51,7 +51,8 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
     const able = options.abilities(agent)
     return { agent, cwd: workingDir ?? ownPlace, ownTools: builtinToolsEnabled, ...able, mode }
   }
-  const events = createRelayEvents({ now, keepAliveMs: PING_MS })
+  const events = createRelayEvents({ now })
+  const eventStream = eventFeed(events.ring, { keepAliveMs: PING_MS })
   const calls = await openCalls({
     path: file('recent-calls.jsonl'),
     now,
@@ -59,7 +60,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
     secrets: settings.secrets,
     onProblem,
   })
-  const activity = createActivity(calls.ring)
+  const activity = activityFeed(calls.ring)
   const license = licenseBySettings(() => settings.current().licenseUrl !== null, {
     off: noLicense({ hasKey: () => settings.current().licenseKey !== null, now }),
     remote: remoteLicense({
@@ -102,7 +103,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
     startedAt: options.startedAt,
     now,
   })
-  const sessions = createSessionRoutes({ talks, memory, pool, events, now })
+  const sessions = createNamedSessions({ talks, memory, pool, events, now })
   const agent = createAgentProvider({
     engine,
     talks,
@@ -126,6 +127,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
     calls,
     activity,
     events,
+    eventStream,
     pool,
     sessions,
     bodyLimit: options.bodyLimit,
@@ -175,7 +177,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
     stop() {
       clearInterval(tending)
       activity.close()
-      events.close()
+      eventStream.close()
       license.close()
       upstreams.close()
     },

@@ -7,16 +7,15 @@ import {
   type HttpApp,
   type HttpRequest,
 } from '../../transports/http.ts'
-import { readForCounting } from './anthropic/request.ts'
+import { readForCounting } from '../anthropic/request.ts'
 import { debugBundle } from './bundle.ts'
-import { recentCall } from './calls.ts'
-import { failureOf } from './errors.ts'
-import { invalid, RelayFailure } from './failure.ts'
-import { modelList, modelView } from './models.ts'
+import { failureOf, invalid, RelayFailure } from '../../relay/failure.ts'
 import type { RelayParts } from './parts.ts'
 import { checkedId, sendFailure, sendJson } from './serve.ts'
-import { ANTHROPIC, OPENAI } from './shapes.ts'
-import { inputTokens } from './tokens.ts'
+import { ANTHROPIC } from '../anthropic/shape.ts'
+import { OPENAI } from '../openai/shape.ts'
+import { modelList, modelView, recentCall } from './views.ts'
+import { inputTokens } from '../../relay/tokens.ts'
 
 /** Returns what is answered, with its status where that is not 200. */
 type Handler = (request: HttpRequest, body: unknown) => Answer | Promise<Answer>
@@ -98,9 +97,21 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
     const warm = { ok: idle >= count || !wait, idle, spawning, latency_ms: parts.now() - startedAt }
     return [wait ? 200 : 202, warm]
   })
-  route('POST', '/v1/sessions/:id/clear-prompt', ({ params }) => sessions.clearPrompt(idOf(params)))
-  route('POST', '/v1/sessions/:id/reset', ({ params }) => sessions.reset(idOf(params)))
-  route('POST', '/v1/conversations/:id/clear', ({ params }) => sessions.reset(idOf(params)))
+  route('POST', '/v1/sessions/:id/clear-prompt', ({ params }) => {
+    const id = idOf(params)
+    // There is no half-written prompt here that could be cleared: a call has all of it.
+    const cleared = { prompt: true, staged: 0, attachments: 0 }
+    const note = sessions.has(id) ? {} : { note: 'no active session for this id' }
+    return { ok: true, session_id: id, cleared, ...note }
+  })
+  const reset: Handler = async ({ params }) => {
+    const id = idOf(params)
+    const startedAt = parts.now()
+    await sessions.reset(id)
+    return { ok: true, session_id: id, latency_ms: parts.now() - startedAt }
+  }
+  route('POST', '/v1/sessions/:id/reset', reset)
+  route('POST', '/v1/conversations/:id/clear', reset)
   route('DELETE', '/v1/sessions/:id', ({ params }) => {
     const id = idOf(params)
     const ok = sessions.forget(id)
@@ -119,7 +130,8 @@ export function addRoutes(app: HttpApp, parts: RelayParts): void {
   })
   app.route('GET', '/v1/activity/stream', ({ req, res }) => activity.open(res, lastEventId(req)))
   app.route('GET', '/v1/events', ({ req, res, query }) => {
-    if (req.headers.accept?.includes('text/event-stream')) return events.stream(res, lastEventId(req))
+    if (req.headers.accept?.includes('text/event-stream'))
+      return parts.eventStream.open(res, lastEventId(req))
     return answerEvents(req, res, query)
   })
   route('POST', '/v1/events/clear', () => {

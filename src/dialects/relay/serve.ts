@@ -1,22 +1,29 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createSseWriter } from '../../transports/sse.ts'
-import { type ContentPiece, type End, type Heading, merged, type Outcome, transcriptOf } from './answer.ts'
-import type { Ask, Block } from './ask.ts'
-import type { CallRecord, Calls } from './calls.ts'
-import { clientKind, failureAnswer, failureOf } from './errors.ts'
-import type { RelayEvents } from './events.ts'
-import { RelayFailure } from './failure.ts'
-import { jsonAnswer } from './json-answer.ts'
-import type { LicensePolicy } from './license.ts'
-import { limited } from './limit.ts'
+import {
+  type ContentPiece,
+  type End,
+  type Heading,
+  merged,
+  type Outcome,
+  transcriptOf,
+} from '../../relay/answer.ts'
+import type { Ask, Block } from '../../relay/ask.ts'
+import type { CallRecord, Calls } from '../../relay/records/calls.ts'
+import { clientKind, failureAnswer } from './errors.ts'
+import type { RelayEvents } from '../../relay/records/events.ts'
+import { failureOf, RelayFailure } from '../../relay/failure.ts'
+import { jsonAnswer } from '../../relay/json/answer.ts'
+import type { LicensePolicy } from '../../relay/license/license.ts'
+import { limited } from '../../relay/limit.ts'
 import { pathIn, routePath } from './paths.ts'
-import { costOf, withOwnPrices } from './prices.ts'
-import type { Answered, Cascade } from './providers/cascade.ts'
-import type { Memory, Recalled } from './sessions/memory.ts'
-import type { RelaySettings } from './settings-schema.ts'
-import type { Shape } from './shapes.ts'
-import { inputTokens } from './tokens.ts'
+import { costOf, withOwnPrices } from '../../relay/prices.ts'
+import type { Answered, Cascade } from '../../relay/providers/cascade.ts'
+import type { Memory, Recalled } from '../../relay/sessions/memory.ts'
+import type { RelaySettings } from '../../relay/settings/schema.ts'
+import type { Shape } from '../../relay/shape.ts'
+import { inputTokens } from '../../relay/tokens.ts'
 
 interface ServeDeps {
   cascade: Cascade

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readAnthropic } from '../../../src/dialects/relay/anthropic/request.ts'
+import { readAnthropic } from '../../../src/dialects/anthropic/request.ts'
 import { base64, nested, PNG, refuses } from './refusing.ts'
 
 const user = { role: 'user', content: 'Hi' }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
-import { systemOf } from '../../../src/dialects/relay/structured.ts'
-import { readAnthropic, readForCounting } from '../../../src/dialects/relay/anthropic/request.ts'
+import { systemOf } from '../../../src/relay/json/structured.ts'
+import { readAnthropic, readForCounting } from '../../../src/dialects/anthropic/request.ts'
 import { base64, PNG, refuses } from './refusing.ts'
 
 const user = { role: 'user', content: 'Hi' }

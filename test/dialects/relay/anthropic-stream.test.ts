@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APIError } from '@anthropic-ai/sdk'
-import { messageOf } from '../../../src/dialects/relay/anthropic/message.ts'
-import { anthropicStream } from '../../../src/dialects/relay/anthropic/stream.ts'
-import { type ContentPiece, type End, slicesOf } from '../../../src/dialects/relay/answer.ts'
-import { RelayFailure } from '../../../src/dialects/relay/failure.ts'
+import { messageOf } from '../../../src/dialects/anthropic/message.ts'
+import { anthropicStream } from '../../../src/dialects/anthropic/stream.ts'
+import { type ContentPiece, type End, slicesOf } from '../../../src/relay/answer.ts'
+import { RelayFailure } from '../../../src/relay/failure.ts'
 import { clientsOf, heading, json, served, streaming } from './sdk.ts'
 
 const input = { city: 'Zürich 👩‍👩‍👧', days: [1, 2, 3], note: '𝄞'.repeat(100), deep: { a: { b: null } } }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ContentPiece, End } from '../../../src/dialects/relay/answer.ts'
-import type { Piece, TokenUsage } from '../../../src/dialects/relay/ask.ts'
-import { RelayFailure } from '../../../src/dialects/relay/failure.ts'
-import { limited, type LimitOptions } from '../../../src/dialects/relay/limit.ts'
+import type { ContentPiece, End } from '../../../src/relay/answer.ts'
+import type { Piece, TokenUsage } from '../../../src/relay/ask.ts'
+import { RelayFailure } from '../../../src/relay/failure.ts'
+import { limited, type LimitOptions } from '../../../src/relay/limit.ts'
 import { randomly } from '../../support/random.ts'
 
 const prompt = {

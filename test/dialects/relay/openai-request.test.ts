@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type OpenAI from 'openai'
-import { systemOf } from '../../../src/dialects/relay/structured.ts'
-import { readOpenAi, wantsUsage } from '../../../src/dialects/relay/openai/request.ts'
+import { systemOf } from '../../../src/relay/json/structured.ts'
+import { readOpenAi, wantsUsage } from '../../../src/dialects/openai/request.ts'
 import { base64, nested, PNG, refuses } from './refusing.ts'
 
 const least = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APIError } from 'openai'
-import type { ContentPiece, End } from '../../../src/dialects/relay/answer.ts'
-import type { StopReason } from '../../../src/dialects/relay/ask.ts'
-import { RelayFailure } from '../../../src/dialects/relay/failure.ts'
-import { completionOf } from '../../../src/dialects/relay/openai/completion.ts'
-import { openAiStream } from '../../../src/dialects/relay/openai/stream.ts'
+import type { ContentPiece, End } from '../../../src/relay/answer.ts'
+import type { StopReason } from '../../../src/relay/ask.ts'
+import { RelayFailure } from '../../../src/relay/failure.ts'
+import { completionOf } from '../../../src/dialects/openai/completion.ts'
+import { openAiStream } from '../../../src/dialects/openai/stream.ts'
 import { clientsOf, heading as answer, json, served, streaming } from './sdk.ts'
 
 const heading = { ...answer, model: 'gpt-4o "content":""' }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { Ask, Piece } from '../../../src/dialects/relay/ask.ts'
-import { anthropicUpstream } from '../../../src/dialects/relay/providers/anthropic.ts'
-import { openaiUpstream } from '../../../src/dialects/relay/providers/openai.ts'
+import type { Ask, Piece } from '../../../src/relay/ask.ts'
+import { anthropicUpstream } from '../../../src/relay/providers/anthropic.ts'
+import { openaiUpstream } from '../../../src/relay/providers/openai.ts'
 import { startScriptedModel } from '../../support/model/server.ts'
 import { aCall, all, anAsk } from './servers.ts'
 

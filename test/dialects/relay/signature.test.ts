@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ContentPiece, type End, merged } from '../../../src/dialects/relay/answer.ts'
-import { messageOf } from '../../../src/dialects/relay/anthropic/message.ts'
-import { anthropicStream } from '../../../src/dialects/relay/anthropic/stream.ts'
-import type { Piece } from '../../../src/dialects/relay/ask.ts'
-import { limited } from '../../../src/dialects/relay/limit.ts'
+import { type ContentPiece, type End, merged } from '../../../src/relay/answer.ts'
+import { messageOf } from '../../../src/dialects/anthropic/message.ts'
+import { anthropicStream } from '../../../src/dialects/anthropic/stream.ts'
+import type { Piece } from '../../../src/relay/ask.ts'
+import { limited } from '../../../src/relay/limit.ts'
 
 const PIECES: ContentPiece[] = [
   { type: 'thinking', text: 'one ' },

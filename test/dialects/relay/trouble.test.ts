@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { demoDriver } from '../../../src/agents/demo/driver.ts'
-import type { Ask, Block, Message, Piece } from '../../../src/dialects/relay/ask.ts'
-import type { RelayFailure } from '../../../src/dialects/relay/failure.ts'
-import { createAgentProvider } from '../../../src/dialects/relay/providers/agent.ts'
-import { type Cascade, createCascade } from '../../../src/dialects/relay/providers/cascade.ts'
-import type { Provider } from '../../../src/dialects/relay/providers/provider.ts'
-import type { Place } from '../../../src/dialects/relay/sessions/launch.ts'
-import { createSessionRoutes } from '../../../src/dialects/relay/sessions/routes.ts'
-import { createTalks, type Talks } from '../../../src/dialects/relay/sessions/talks.ts'
-import type { Memory } from '../../../src/dialects/relay/sessions/memory.ts'
+import type { Ask, Block, Message, Piece } from '../../../src/relay/ask.ts'
+import type { RelayFailure } from '../../../src/relay/failure.ts'
+import { createAgentProvider } from '../../../src/relay/providers/agent.ts'
+import { type Cascade, createCascade } from '../../../src/relay/providers/cascade.ts'
+import type { Provider } from '../../../src/relay/providers/provider.ts'
+import type { Place } from '../../../src/relay/sessions/launch.ts'
+import { createNamedSessions } from '../../../src/relay/sessions/named.ts'
+import { createTalks, type Talks } from '../../../src/relay/sessions/talks.ts'
+import type { Memory } from '../../../src/relay/sessions/memory.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
 import { until } from '../../support/wait.ts'
 import { memoryFor, remembered } from './remembering.ts'
@@ -214,22 +214,22 @@ describe('a sticky session', () => {
   })
 
   test('does not expire while it is called', async () => {
-    const routes = createSessionRoutes({
+    const sessions = createNamedSessions({
       talks,
       memory,
-      pool: { ready: () => Promise.resolve() } as never,
+      pool: { ready: () => Promise.resolve() },
       events: { add: () => {} },
       now: () => Date.now() + clock,
     })
     const call = hear([user('[[drip 30 100]]')], {}, 'long')
     await until(() => talks.sticky('long') !== null)
     clock = 60_000
-    routes.expire({ idleMs: 1000, heldMs: 1000 })
+    sessions.expire({ idleMs: 1000, heldMs: 1000 })
     assert.equal((await call).by, 'demo')
-    routes.expire({ idleMs: 1000, heldMs: 1000 })
+    sessions.expire({ idleMs: 1000, heldMs: 1000 })
     assert.ok(talks.sticky('long'), 'its time counts from the end of the call')
     clock = 120_000
-    routes.expire({ idleMs: 1000, heldMs: 1000 })
+    sessions.expire({ idleMs: 1000, heldMs: 1000 })
     assert.equal(talks.sticky('long'), null)
   })
 })
