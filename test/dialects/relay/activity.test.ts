@@ -9,7 +9,7 @@ import { createSseReader, type SseEvent } from '../../../src/relay/providers/sse
 import { createRing, type Ring } from '../../../src/relay/records/ring.ts'
 import type { FeedOptions } from '../../../src/dialects/relay/sse-feed.ts'
 import { until } from '../../support/wait.ts'
-import { serve } from './servers.ts'
+import { serve } from '../../relay/servers.ts'
 
 function record(seq: number, patch: Partial<CallRecord> = {}): CallRecord {
   return {

@@ -6,7 +6,7 @@ import { openCalls } from '../../../src/relay/records/calls.ts'
 import { noLicense } from '../../../src/relay/license/license.ts'
 import { redacted, scrub, scrubAll } from '../../../src/relay/redact.ts'
 import { openSettings } from '../../../src/relay/settings/settings.ts'
-import { scratch } from './servers.ts'
+import { scratch } from '../../relay/servers.ts'
 
 const BULLETS = '•'.repeat(8)
 

@@ -6,7 +6,7 @@ import type { StopReason } from '../../../src/relay/ask.ts'
 import { RelayFailure } from '../../../src/relay/failure.ts'
 import { completionOf } from '../../../src/dialects/openai/completion.ts'
 import { openAiStream } from '../../../src/dialects/openai/stream.ts'
-import { clientsOf, heading as answer, json, served, streaming } from './sdk.ts'
+import { clientsOf, heading as answer, json, served, streaming } from '../../relay/sdk.ts'
 
 const heading = { ...answer, model: 'gpt-4o "content":""' }
 const input = { city: 'Zürich 👩‍👩‍👧', note: '𝄞'.repeat(100), days: [1, 2, 3] }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import type { Heading, Served } from '../../../src/relay/answer.ts'
+import type { Heading, Served } from '../../src/relay/answer.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ContentPiece, End } from '../../../src/relay/answer.ts'
-import type { Piece, TokenUsage } from '../../../src/relay/ask.ts'
-import { RelayFailure } from '../../../src/relay/failure.ts'
-import { limited, type LimitOptions } from '../../../src/relay/limit.ts'
-import { randomly } from '../../support/random.ts'
+import type { ContentPiece, End } from '../../src/relay/answer.ts'
+import type { Piece, TokenUsage } from '../../src/relay/ask.ts'
+import { RelayFailure } from '../../src/relay/failure.ts'
+import { limited, type LimitOptions } from '../../src/relay/limit.ts'
+import { randomly } from '../support/random.ts'
 
 const prompt = {
   system: null,

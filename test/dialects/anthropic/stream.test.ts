@@ -5,7 +5,7 @@ import { messageOf } from '../../../src/dialects/anthropic/message.ts'
 import { anthropicStream } from '../../../src/dialects/anthropic/stream.ts'
 import { type ContentPiece, type End, slicesOf } from '../../../src/relay/answer.ts'
 import { RelayFailure } from '../../../src/relay/failure.ts'
-import { clientsOf, heading, json, served, streaming } from './sdk.ts'
+import { clientsOf, heading, json, served, streaming } from '../../relay/sdk.ts'
 
 const input = { city: 'Zürich 👩‍👩‍👧', days: [1, 2, 3], note: '𝄞'.repeat(100), deep: { a: { b: null } } }
 const pieces: ContentPiece[] = [

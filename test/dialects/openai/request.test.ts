@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type OpenAI from 'openai'
 import { systemOf } from '../../../src/relay/json/structured.ts'
 import { readOpenAi, wantsUsage } from '../../../src/dialects/openai/request.ts'
-import { base64, nested, PNG, refuses } from './refusing.ts'
+import { base64, nested, PNG, refuses } from '../../relay/refusing.ts'
 
 const least = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
 const weather = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import type { Ask, Block, Message } from '../../../src/relay/ask.ts'
-import { createMemory, type Memory } from '../../../src/relay/sessions/memory.ts'
+import type { Ask, Block, Message } from '../../src/relay/ask.ts'
+import { createMemory, type Memory } from '../../src/relay/sessions/memory.ts'
 import { anAsk, scratch } from './servers.ts'
 
 const text = (said: string): Block[] => [{ type: 'text', text: said }]
@@ -201,7 +201,7 @@ describe('what a named session remembers', () => {
     const path = join(directory, readdirSync(directory)[0]!)
     const before = readFileSync(path, 'utf8')
     // A process whose files may have no more than a few kilobytes, as on a disk that is almost full.
-    const file = new URL('../../../src/relay/sessions/conversation-file.ts', import.meta.url)
+    const file = new URL('../../src/relay/sessions/conversation-file.ts', import.meta.url)
     const script = `import { append } from '${file.href}'
       const answer = [{ type: 'text', text: 'x'.repeat(1_000_000) }]
       await append('${path}', [{ messages: [], answer }]).then(

@@ -10,8 +10,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { recentCall } from '../../../src/dialects/relay/views.ts'
-import { type CallRecord, type CallsOptions, openCalls } from '../../../src/relay/records/calls.ts'
+import { recentCall } from '../../src/dialects/relay/views.ts'
+import { type CallRecord, type CallsOptions, openCalls } from '../../src/relay/records/calls.ts'
 import { scratch } from './servers.ts'
 
 const SECRET = 'planted-upstream-key-42'

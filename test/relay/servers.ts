@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import type { Ask, JsonObject, Piece } from '../../../src/relay/ask.ts'
-import type { Call } from '../../../src/relay/providers/provider.ts'
+import type { Ask, JsonObject, Piece } from '../../src/relay/ask.ts'
+import type { Call } from '../../src/relay/providers/provider.ts'
 
 export interface LocalServer {
   url: string

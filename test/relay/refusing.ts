@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { RelayFailure } from '../../../src/relay/failure.ts'
+import { RelayFailure } from '../../src/relay/failure.ts'
 
 /** Checks that a body is refused with a 400 that names the field, in a text that does so too. */
 export function refuses(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { createCascade } from '../../../src/relay/providers/cascade.ts'
-import { createUpstreams } from '../../../src/relay/providers/upstreams.ts'
-import { openSettings } from '../../../src/relay/settings/settings.ts'
+import { createCascade } from '../../src/relay/providers/cascade.ts'
+import { createUpstreams } from '../../src/relay/providers/upstreams.ts'
+import { openSettings } from '../../src/relay/settings/settings.ts'
 import { aCall, all, chunks, named, scratch, sendEvents, sendJson, serve } from './servers.ts'
 
 test('what the settings name is asked, from the next call on', async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { Ask, Piece } from '../../../src/relay/ask.ts'
-import { anthropicUpstream } from '../../../src/relay/providers/anthropic.ts'
-import { openaiUpstream } from '../../../src/relay/providers/openai.ts'
-import { startScriptedModel } from '../../support/model/server.ts'
+import type { Ask, Piece } from '../../src/relay/ask.ts'
+import { anthropicUpstream } from '../../src/relay/providers/anthropic.ts'
+import { openaiUpstream } from '../../src/relay/providers/openai.ts'
+import { startScriptedModel } from '../support/model/server.ts'
 import { aCall, all, anAsk } from './servers.ts'
 
 const model = await startScriptedModel()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { problemsIn } from '../../../src/relay/json/schema.ts'
-import { askedAgain, jsonIn } from '../../../src/relay/json/structured.ts'
+import { problemsIn } from '../../src/relay/json/schema.ts'
+import { askedAgain, jsonIn } from '../../src/relay/json/structured.ts'
 import { anAsk } from './servers.ts'
 
 const schema = {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type Anthropic from '@anthropic-ai/sdk'
 import { systemOf } from '../../../src/relay/json/structured.ts'
 import { readAnthropic, readForCounting } from '../../../src/dialects/anthropic/request.ts'
-import { base64, PNG, refuses } from './refusing.ts'
+import { base64, PNG, refuses } from '../../relay/refusing.ts'
 
 const user = { role: 'user', content: 'Hi' }
 const least = { model: 'claude-sonnet-4-6', max_tokens: 100, messages: [user] }

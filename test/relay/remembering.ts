@@ -1,7 +1,7 @@
-import type { Block, Piece } from '../../../src/relay/ask.ts'
-import type { Call } from '../../../src/relay/providers/provider.ts'
-import { createMemory, type Memory } from '../../../src/relay/sessions/memory.ts'
-import type { Talks } from '../../../src/relay/sessions/talks.ts'
+import type { Block, Piece } from '../../src/relay/ask.ts'
+import type { Call } from '../../src/relay/providers/provider.ts'
+import { createMemory, type Memory } from '../../src/relay/sessions/memory.ts'
+import type { Talks } from '../../src/relay/sessions/talks.ts'
 
 /** What named sessions remember, in a directory that is there already. */
 export function memoryFor(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readAnthropic } from '../../../src/dialects/anthropic/request.ts'
-import { readOpenAi } from '../../../src/dialects/openai/request.ts'
-import { effortFor, type Place } from '../../../src/relay/sessions/launch.ts'
+import { readAnthropic } from '../../src/dialects/anthropic/request.ts'
+import { readOpenAi } from '../../src/dialects/openai/request.ts'
+import { effortFor, type Place } from '../../src/relay/sessions/launch.ts'
 import { anAsk } from './servers.ts'
 
 const body = (more: object): object => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { after, test } from 'node:test'
-import type { Ask, JsonObject, Piece } from '../../../src/relay/ask.ts'
-import { openaiUpstream } from '../../../src/relay/providers/openai.ts'
-import type { UpstreamConfig } from '../../../src/relay/providers/upstream.ts'
+import type { Ask, JsonObject, Piece } from '../../src/relay/ask.ts'
+import { openaiUpstream } from '../../src/relay/providers/openai.ts'
+import type { UpstreamConfig } from '../../src/relay/providers/upstream.ts'
 import { aCall, all, anAsk, chunks, jsonOf, sendEvents, serve } from './servers.ts'
 
 const KEY = 'sk-proj-very-secret-0123456789'

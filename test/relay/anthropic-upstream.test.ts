@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { after, test } from 'node:test'
-import type { Ask, JsonObject, Piece } from '../../../src/relay/ask.ts'
-import { anthropicUpstream } from '../../../src/relay/providers/anthropic.ts'
-import type { UpstreamConfig } from '../../../src/relay/providers/upstream.ts'
+import type { Ask, JsonObject, Piece } from '../../src/relay/ask.ts'
+import { anthropicUpstream } from '../../src/relay/providers/anthropic.ts'
+import type { UpstreamConfig } from '../../src/relay/providers/upstream.ts'
 import { aCall, all, anAsk, jsonOf, named, sendEvents, serve } from './servers.ts'
 
 const KEY = 'sk-ant-very-secret-0123456789'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Block, Message } from '../../../src/relay/ask.ts'
-import { promptOf } from '../../../src/relay/sessions/prompt.ts'
+import type { Block, Message } from '../../src/relay/ask.ts'
+import { promptOf } from '../../src/relay/sessions/prompt.ts'
 
 const text = (said: string): Block => ({ type: 'text', text: said })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readAnthropic } from '../../../src/dialects/anthropic/request.ts'
-import { base64, nested, PNG, refuses } from './refusing.ts'
+import { base64, nested, PNG, refuses } from '../../relay/refusing.ts'
 
 const user = { role: 'user', content: 'Hi' }
 const least = { model: 'claude-sonnet-4-6', max_tokens: 100, messages: [user] }

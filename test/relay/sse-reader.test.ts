@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSseReader, type SseEvent } from '../../../src/relay/providers/sse-reader.ts'
+import { createSseReader, type SseEvent } from '../../src/relay/providers/sse-reader.ts'
 
 const STREAM = Buffer.from(
   [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { after, test } from 'node:test'
-import { type Cascade, createCascade } from '../../../src/relay/providers/cascade.ts'
-import { openaiUpstream } from '../../../src/relay/providers/openai.ts'
-import type { Provider } from '../../../src/relay/providers/provider.ts'
+import { type Cascade, createCascade } from '../../src/relay/providers/cascade.ts'
+import { openaiUpstream } from '../../src/relay/providers/openai.ts'
+import type { Provider } from '../../src/relay/providers/provider.ts'
 import { aCall, all, anAsk, chunks, sendEvents, sendJson, serve } from './servers.ts'
 
 const GOOD = chunks(
