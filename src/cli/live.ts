@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { emptyConversation, step, type Conversation } from '../core/conversation/conversation.ts'
+import type { Change } from '../core/conversation/item.ts'
 import type { Event } from '../core/event.ts'
 import { uuid } from '../core/ids.ts'
 import type { EventStream, NativeClient } from '../dialects/native/client.ts'
@@ -6,7 +8,6 @@ import type { TurnView } from '../dialects/native/wire.ts'
 import { answering, type Answering } from './answer.ts'
 import type { Cli } from './cli.ts'
 import { clean, shortId } from './format.ts'
-import { isAutomatic } from './render.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { createStreamer } from './streamer.ts'
 
@@ -40,8 +41,8 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   const stream = client.events({ after, log, sessionId, onLink })
   const keys = new Set<string>()
   const isOwn = (key: string): boolean => cli.interactive && keys.has(key)
-  const { waiting = [], paused = false } = options
-  const streamer = createStreamer(cli.paint, { waiting, paused, isOwn })
+  const streamer = createStreamer(cli.paint, { paused: options.paused ?? false, isOwn })
+  const conversation = conversationWith(options.waiting ?? [])
   const open = new Map<string, Answering>()
   const session = { client, sessionId, open, keys, writes: options.writes }
   const { promise: leaving, resolve: leaves } = Promise.withResolvers<void>()
@@ -68,59 +69,37 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   }
 
   function show(event: Event): void {
-    screen.write(streamer.step(event))
-    track(event, open)
+    const changes = step(conversation, event)
+    screen.write(streamer.tell(event, changes))
+    for (const change of changes) track(change, conversation, open)
     const [first] = open.values()
     screen.setPrompt(first ? first.prompt() : '> ')
-    if (event.type === 'approval.requested' && !cli.interactive) {
-      screen.write(`  answer with: corral approve ${shortId(event.approval.id)}, or corral deny …\n`)
+    for (const change of cli.interactive ? [] : changes) {
+      if (change.type !== 'asked' || !change.question.asked) continue
+      const id = shortId(change.question.approval.id)
+      screen.write(`  answer with: corral approve ${id}, or corral deny …\n`)
     }
   }
 
-  const shown = withoutAutomatic(show)
   try {
-    return await follow(stream, options, cli.json ? cli.printJson : shown.step)
+    return await follow(stream, options, cli.json ? cli.printJson : show)
   } catch (error) {
     if (left) return 'left'
     throw error
   } finally {
-    shown.flush()
     stream.close()
     await Promise.race([busy, leaving.then(() => delay(LEAVE_MS, undefined, { ref: false }))])
     screen.close()
   }
 }
 
-/** A question that the mode itself answers, in the same breath, is not shown at all. */
-function withoutAutomatic(show: (event: Event) => void): { step(event: Event): void; flush(): void } {
-  let held: (Event & { type: 'approval.requested' }) | null = null
-  let timer: NodeJS.Immediate | null = null
-
-  function flush(): void {
-    if (timer) clearImmediate(timer)
-    timer = null
-    const event = held
-    held = null
-    if (event) show(event)
+/** The conversation as it is where a turn begins, or where none runs. */
+function conversationWith(waiting: readonly TurnView[]): Conversation {
+  const conversation = emptyConversation()
+  for (const { id, input: content, key, origin, queuedAt: sentAt } of waiting) {
+    conversation.waiting.set(id, { id, content, key, origin, steer: false, sentAt })
   }
-
-  return {
-    flush,
-    step(event) {
-      if (
-        event.type === 'approval.resolved' &&
-        event.approvalId === held?.approval.id &&
-        isAutomatic(event.by)
-      ) {
-        held = null
-        return
-      }
-      flush()
-      if (event.type !== 'approval.requested') return show(event)
-      held = event
-      timer = setImmediate(flush)
-    },
-  }
+  return conversation
 }
 
 async function follow(
@@ -140,10 +119,14 @@ async function follow(
   return 'left'
 }
 
-function track(event: Event, open: Map<string, Answering>): void {
-  if (event.type === 'approval.requested') open.set(event.approval.id, answering(event.approval))
-  else if (event.type === 'approval.resolved') open.delete(event.approvalId)
-  else if (/^turn\.(completed|failed|interrupted)$/.test(event.type)) open.clear()
+function track(change: Change, { questions }: Conversation, open: Map<string, Answering>): void {
+  if (change.type === 'asked' && change.question.asked) {
+    const { approval } = change.question
+    open.set(approval.id, answering(approval))
+  } else if (change.type === 'decided') open.delete(change.verdict.approvalId)
+  else if (change.type === 'ended') {
+    for (const id of open.keys()) if (!questions.has(id)) open.delete(id)
+  }
 }
 
 interface Talk {

@@ -1,4 +1,5 @@
 import { type Content, textOf } from '../core/content.ts'
+import type { Change } from '../core/conversation/item.ts'
 import type { Event } from '../core/event.ts'
 import type { Usage } from '../core/usage.ts'
 import type { HistoryItem } from '../dialects/native/wire.ts'
@@ -9,18 +10,10 @@ const RESULT_LINES = 6
 
 type Paint = Cli['paint']
 
-export function isAutomatic(by: string): boolean {
-  return by.startsWith('mode:') || by === 'rule'
-}
-
-/** A conversation as text; questions that the mode or a rule answered are left out. */
+/** A conversation as text. */
 export function renderItems(items: readonly HistoryItem[], paint: Paint): string {
-  const automatic = new Set(
-    items.flatMap((item) => (item.kind === 'decision' && isAutomatic(item.by) ? [item.approvalId] : [])),
-  )
   let last: HistoryItem | null = null
-  const shown = items.filter((item) => !('approvalId' in item && automatic.has(item.approvalId)))
-  return shown
+  return items
     .map((item) => {
       const before = last
       if (item.kind === 'user' && item.mode !== undefined) last = item
@@ -43,7 +36,7 @@ function counted(content: readonly Content[], type: 'image' | 'document'): strin
   return count > 0 ? `(${count} ${type}${count > 1 ? 's' : ''})` : ''
 }
 
-/** One item of a conversation as text, with its line ends. */
+/** One item of a conversation as text, with its line ends; what a mode or a rule has answered by itself is left out. */
 export function renderItem(item: HistoryItem, paint: Paint): string {
   switch (item.kind) {
     case 'user': {
@@ -64,9 +57,17 @@ export function renderItem(item: HistoryItem, paint: Paint): string {
     case 'result':
       return `${paint(item.isError ? 'red' : 'dim', indented(resultText(item.output), item.parent))}\n`
     case 'approval':
+      if (!item.asked) return ''
       return approvalText({ ...item, id: item.approvalId, kind: item.ask }, paint)
     case 'decision':
+      if (!item.asked) return ''
       return `${paint('dim', decisionText(item.decision, item.by))}\n`
+    case 'plan':
+      return planText(item.entries, paint)
+    case 'notice':
+      return `${paint(item.level === 'warning' ? 'yellow' : 'dim', `-- ${clean(item.message)}`)}\n`
+    case 'compacted':
+      return `${paint('dim', `-- ${compactedText(item)}`)}\n`
     case 'end':
       return `${endText(item, paint)}\n`
   }
@@ -151,6 +152,19 @@ function decisionText(decision: Extract<HistoryItem, { kind: 'decision' }>['deci
   return `  ${decision.behavior === 'allow' ? 'allowed' : 'denied'} (${clean(by)})${comment}`
 }
 
+function planText(entries: Extract<HistoryItem, { kind: 'plan' }>['entries'], paint: Paint): string {
+  const sign = { done: 'x', active: '>', pending: ' ' }
+  const lines = entries.map(({ text, state }) => `  [${sign[state]}] ${clean(text)}`)
+  return `${paint('dim', ['-- plan', ...lines].join('\n'))}\n`
+}
+
+function compactedText(item: Extract<HistoryItem, { kind: 'compacted' }>): string {
+  const { tokensBefore, tokensAfter, error } = item
+  if (error !== null) return `could not sum up the conversation: ${clean(error)}`
+  const tokens = tokensBefore !== null && tokensAfter !== null
+  return `summed up${tokens ? `: ${tokensBefore} tokens are ${tokensAfter} now` : ''}`
+}
+
 function endText(item: Extract<HistoryItem, { kind: 'end' }>, paint: Paint): string {
   if (item.outcome === 'failed') {
     return paint(
@@ -171,25 +185,31 @@ export function queuedText(position: number, paused: boolean): string {
   return paused ? 'queued; the session is paused' : `queued, ${position} before it`
 }
 
-/** What of an event is worth a line of its own, beyond the conversation's items. */
-export function renderRemark(event: Event, paint: Paint, paused = false): string {
+/** What becomes of a message that is not in the conversation yet, and of a turn that is to stop. */
+export function renderWait(change: Change, paint: Paint, paused: boolean): string {
+  switch (change.type) {
+    case 'waits':
+      return change.position > 0 ? `${paint('dim', `-- ${queuedText(change.position, paused)}`)}\n` : ''
+    case 'withdrawn':
+      return `${paint('dim', `-- taken out of the queue: ${clean(change.reason)}`)}\n`
+    case 'interrupting':
+      return `${paint('dim', '-- stopping')}\n`
+    default:
+      return ''
+  }
+}
+
+/** What of an event is worth a line of its own beside the conversation. */
+export function renderRemark(event: Event, paint: Paint): string {
   switch (event.type) {
-    case 'turn.queued':
-      return event.position > 0 ? `${paint('dim', `-- ${queuedText(event.position, paused)}`)}\n` : ''
     case 'turn.steered':
       return `${paint('dim', `-- to the running turn: ${oneLine(textOf(event.input), 80)}`)}\n`
     case 'turn.retried':
       return `${paint('dim', `-- trying again: ${clean(event.reason)}`)}\n`
-    case 'turn.interrupting':
-      return `${paint('dim', '-- stopping')}\n`
-    case 'turn.cancelled':
-      return `${paint('dim', `-- taken out of the queue: ${clean(event.reason)}`)}\n`
     case 'session.changed':
       return changed(paint, event)
     case 'session.status':
       return event.status === 'paused' ? `${paint('dim', '-- paused')}\n` : ''
-    case 'agent.notice':
-      return `${paint(event.level === 'warning' ? 'yellow' : 'dim', `-- ${clean(event.message)}`)}\n`
     case 'session.destroyed':
       return `${paint('dim', '-- the session was removed')}\n`
     default:

@@ -1,35 +1,30 @@
-import type { Content } from '../core/content.ts'
+import type { Change, Message } from '../core/conversation/item.ts'
 import type { Event } from '../core/event.ts'
 import { historyItem } from '../dialects/native/history.ts'
-import type { TurnView } from '../dialects/native/wire.ts'
 import type { Cli } from './cli.ts'
 import { clean } from './format.ts'
-import { renderItem, renderRemark } from './render.ts'
+import { renderItem, renderRemark, renderWait } from './render.ts'
 
 export interface Streamer {
-  /** The text that this event adds to the screen. */
-  step(event: Event): string
+  /** The text that an event and what it changes in the conversation add to the screen. */
+  tell(event: Event, changes: readonly Change[]): string
   /** A line that is no event's, on a line of its own. */
   remark(text: string): string
 }
 
 export interface StreamerOptions {
-  /** Turns that were queued before the first event. */
-  waiting?: readonly TurnView[]
   /** The session was paused before the first event. */
   paused?: boolean
   /** The message of this key stands on the screen already. */
   isOwn?(key: string): boolean
 }
 
-/** Turns events into running text: pieces as they come, and of a completed message only what has not been shown. */
+/** A conversation as running text: pieces as they come, and of a completed message only what has not been shown. */
 export function createStreamer(paint: Cli['paint'], options: StreamerOptions = {}): Streamer {
-  const inputs = new Map<string, { input: Content[]; origin: string | null }>(
-    options.waiting?.map((turn) => [turn.id, turn]),
-  )
+  /** Messages that stand on the screen before their turns begin. */
   const own = new Set<string>()
-  const shown = new Map<string, string>()
   let paused = options.paused ?? false
+  /** The message that the last line is in the middle of. */
   let open: string | null = null
 
   function leaveOpen(): string {
@@ -38,52 +33,49 @@ export function createStreamer(paint: Cli['paint'], options: StreamerOptions = {
     return '\n'
   }
 
-  function delta(event: Event & { type: 'message.delta' }): string {
-    if (event.parent !== null) return ''
-    const before = open === event.messageId ? '' : leaveOpen()
-    open = event.messageId
-    shown.set(event.messageId, (shown.get(event.messageId) ?? '') + event.text)
-    return before + piece(event.kind, event.text)
+  function onLineOfItsOwn(text: string): string {
+    return text === '' ? '' : leaveOpen() + text
   }
 
-  function piece(kind: 'text' | 'thinking', text: string): string {
+  function grew({ id, kind, parent }: Message, text: string): string {
+    if (parent !== null) return ''
+    const before = open === id ? '' : leaveOpen()
+    open = id
+    return before + piece(kind, text)
+  }
+
+  function piece(kind: Message['kind'], text: string): string {
     return kind === 'thinking' ? paint('dim', clean(text)) : clean(text)
   }
 
-  function completed(event: Event & { type: 'message.completed' }): string {
-    const had = shown.get(event.messageId)
-    shown.delete(event.messageId)
-    if (had === undefined || !event.text.startsWith(had)) return leaveOpen() + item(event)
-    const rest = event.text.slice(had.length)
-    const goesOn = open === event.messageId
+  function closed({ message, rest }: Change & { type: 'closed' }, whole: string): string {
+    if (message.parent !== null || rest === message.text) return onLineOfItsOwn(whole)
+    const goesOn = open === message.id
     if (!goesOn && rest === '') return ''
     const before = goesOn ? '' : leaveOpen()
     open = null
-    const end = event.aborted ? paint('dim', ' (cut off)') : ''
-    return `${before}${rest === '' ? '' : piece(event.kind, rest)}${end}\n`
+    const end = message.aborted ? paint('dim', ' (cut off)') : ''
+    return `${before}${rest === '' ? '' : piece(message.kind, rest)}${end}\n`
   }
 
-  function queued(event: Event & { type: 'turn.queued' }): void {
-    inputs.set(event.turnId, { input: event.input, origin: event.origin })
-    // One that has to wait is shown when it starts: by then it is far up.
-    if (event.key !== null && event.position === 0 && options.isOwn?.(event.key)) own.add(event.turnId)
-  }
-
-  function item(event: Event): string {
-    if (event.type === 'turn.started' && own.delete(event.turnId)) return ''
-    const entry = historyItem(event, (turnId) => inputs.get(turnId) ?? { input: [], origin: null })
-    return entry ? renderItem(entry, paint) : renderRemark(event, paint, paused)
+  function told(change: Change, event: Event): string {
+    if (change.type === 'grew') return grew(change.message, change.piece)
+    if (change.type === 'said' && own.delete(change.message.id)) return ''
+    if (change.type === 'waits') {
+      const { message, position } = change
+      // One that has to wait is shown when it starts: by then it is far up.
+      if (message.key !== null && position === 0 && options.isOwn?.(message.key)) own.add(message.id)
+    }
+    const item = historyItem(change, event)
+    const text = item ? renderItem(item, paint) : renderWait(change, paint, paused)
+    return change.type === 'closed' ? closed(change, text) : onLineOfItsOwn(text)
   }
 
   return {
-    step(event) {
-      if (event.type === 'message.delta') return delta(event)
-      if (event.type === 'message.completed') return completed(event)
-      if (event.type === 'turn.queued') queued(event)
+    tell(event, changes) {
       if (event.type === 'session.status') paused = event.status === 'paused'
-      const text = item(event)
-      if (event.type === 'turn.started' || event.type === 'turn.cancelled') inputs.delete(event.turnId)
-      return text === '' ? '' : leaveOpen() + text
+      const texts = changes.map((change) => told(change, event))
+      return texts.join('') + onLineOfItsOwn(renderRemark(event, paint))
     },
     remark: (text) => `${leaveOpen()}${paint('dim', `-- ${text}`)}\n`,
   }

@@ -22,6 +22,7 @@ import type {
   Bookmark,
   EventQuery,
   Directory,
+  Moment,
   RecentPath,
   SessionQuery,
 } from './ports.ts'
@@ -109,7 +110,7 @@ export interface Engine {
   countSessions(): Record<'idle' | 'running' | 'waiting' | 'paused', number>
   turn(id: string): Turn
   /** The newest first. */
-  turns(sessionId: string, limit: number): Turn[]
+  turns(sessionId: string, limit: number, moment?: Moment): Turn[]
   approval(id: string): ApprovalRow
   approvals(query: ApprovalQuery): ApprovalRow[]
   /** How many wait for an answer. */

@@ -5,12 +5,13 @@ import * as approving from './approving.ts'
 import type { Surroundings } from './approving.ts'
 import { cannot, unsupported } from './capability.ts'
 import type { AskHuman, DecideApproval } from './command.ts'
+import type { Directories } from './directories.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, LoggedEvent } from './event.ts'
 import type { AgentCatalog, ApprovalRow, Capabilities, Clock, Directory, Log } from './ports.ts'
 import { existing } from './queries.ts'
-import { NO_RULES, type Rules } from './rule.ts'
+import type { Rules } from './rule.ts'
 import { dueAt, openApprovals, type Session } from './session.ts'
 
 /** What something outside may put before a human. */
@@ -25,8 +26,7 @@ interface ApprovalsDeps {
   drafts: Drafts
   clock: Clock
   newId: () => string
-  /** Without links; the path itself when there is no such place. */
-  realPath: (path: string) => string
+  directories: Directories
   /** How long approvals wait where nobody says; null: for ever. */
   approvalTimeoutMs: number | null
   /** Decides on the newest state and commits what comes of it. */
@@ -43,24 +43,18 @@ export interface Approvals extends Pick<
   around(session: Pick<Session, 'cwd'>): Surroundings
   /** Sees what has been committed: something may fall due because of it. */
   mind(events: LoggedEvent[]): void
-  start(): void
+  start(): Promise<void>
   stop(): void
 }
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
-  const { log, catalog, drafts, clock, change, warn } = deps
-  const directories = new Map<string, Rules>()
-  load()
+  const { log, catalog, drafts, clock, directories, change, warn } = deps
   const asking = new Map<string, Promise<ApprovalRow>>()
+  /** Until the newest rules of directories have answered what they can. */
+  let settling = Promise.resolve()
   const alarms = createAlarms(clock.now, (sessionId) => {
     expire(sessionId).catch((error) => warn(`what falls due in session ${sessionId}`, error))
   })
-
-  /** What is not committed has not happened. */
-  function load(): void {
-    directories.clear()
-    for (const { path, rules } of log.directories()) directories.set(path, rules)
-  }
 
   function around({ cwd }: Pick<Session, 'cwd'>): Surroundings {
     return {
@@ -68,17 +62,12 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       approvalTimeoutMs: deps.approvalTimeoutMs,
       // Looked for when somebody wants to know: most of what an agent says asks for nothing.
       get directoryRules() {
-        return directories.size === 0 ? [] : rulesAt(cwd)
+        return directories.rulesIn(cwd)
+      },
+      get directory() {
+        return directories.at(cwd)
       },
     }
-  }
-
-  /** By where the directory really is: a link to it is no way around its rules. */
-  function rulesAt(cwd: string): Rules[] {
-    const places = [cwd, deps.realPath(cwd)]
-    return [...directories].flatMap(([path, rules]) =>
-      places.some((place) => isWithin(place, path)) ? [rules] : [],
-    )
   }
 
   function watch(sessionId: string): void {
@@ -99,28 +88,24 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     }
   }
 
-  /** The rules of a directory as they are to be, from now on; then the answers that they give to what is open. */
-  async function setRules(directory: Directory): Promise<void> {
-    directories.set(directory.path, directory.rules)
-    try {
-      await log.append({ events: [], writes: [{ op: 'directory', directory }] })
-    } catch (error) {
-      load()
-      throw error
-    }
+  /** Rules of directories have changed, maybe just before the daemon went down: what they answer of what is open. */
+  async function settleAll(): Promise<void> {
     const open = new Set(log.approvals({ open: true, limit: 10_000 }).map(({ sessionId }) => sessionId))
     for (const sessionId of open) {
       const session = drafts.peek(sessionId)
       if (!session || session.destroyed) continue
       if (openApprovals(session).length === 0) continue
-      await change(sessionId, (state) => approving.settle(state, around(state)))
+      await change(sessionId, (state) => approving.settle(state, around(state))).catch((error) =>
+        warn(`what the rules answer in session ${sessionId}`, error),
+      )
     }
   }
 
   async function configureDirectory(path: string, rules: Partial<Rules>): Promise<Directory> {
-    const place = deps.realPath(normal(path))
-    const directory = { path: place, rules: { ...(directories.get(place) ?? NO_RULES), ...rules } }
-    await setRules(directory)
+    const now = directories.at(path)
+    const directory = { path: now.path, rules: { ...now.rules, ...rules } }
+    await drafts.apart({ type: 'directory.changed', ...directory })
+    await settling
     return directory
   }
 
@@ -188,11 +173,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         ...approving.decideApproval(state, approvalId, decision, by, around(state)),
         ...unheard(state, row, decision),
       ]).catch((error: unknown) => tooLate(approvalId, error))
-      if (decision.behavior === 'allow' && decision.forProject && row.kind === 'tool') {
-        const { cwd } = existing(drafts, row.sessionId)
-        const now = directories.get(deps.realPath(normal(cwd))) ?? NO_RULES
-        await configureDirectory(cwd, approving.withRule(now, row, cwd))
-      }
+      await settling
       return found(approvalId)
     },
     async withdraw(approvalId, by) {
@@ -208,17 +189,19 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       }
       return found(approvalId)
     },
-    directories: () => [...directories].map(([path, rules]) => ({ path, rules })),
+    directories: directories.list,
     configureDirectory,
     mind(events) {
       for (const { type, sessionId } of events) {
         if (type === 'approval.requested' || type === 'session.changed' || type === 'session.created') {
           watch(sessionId)
         }
+        if (type === 'directory.changed') settling = settleAll()
       }
     },
-    start() {
+    async start() {
       for (const { sessionId, at } of log.due()) alarms.set(sessionId, at)
+      await settleAll()
     },
     stop: alarms.stop,
   }
@@ -228,12 +211,4 @@ function approvalOf(id: string, command: Omit<AskHuman, 'sessionId'>): Approval 
   const { kind, tool, input, edits = false, fixed = false, callId = null, summary = null } = command
   const about = { kind, tool, input, edits, fixed, callId, summary }
   return { id, requestId: id, ...about, suggestions: null, parent: null }
-}
-
-function normal(path: string): string {
-  return path.replace(/\/+$/, '') || '/'
-}
-
-function isWithin(path: string, directory: string): boolean {
-  return directory === '/' || path === directory || path.startsWith(`${directory}/`)
 }

@@ -1,6 +1,7 @@
 import { modePolicy, type Approval, type Asking, type Decision, type Question } from './approval.ts'
 import { CorralError } from './error.ts'
 import type { EventBody } from './event.ts'
+import type { Directory } from './ports.ts'
 import { ruleDecision, rulesFor, type Rules } from './rule.ts'
 import { openApprovals, outlives, type Session } from './session.ts'
 
@@ -13,6 +14,8 @@ export interface Surroundings {
   now: number
   /** Of the directories that the session works in. */
   readonly directoryRules: readonly Rules[]
+  /** The one that it works in itself. */
+  readonly directory: Directory
   /** How long approvals wait where the session does not say; null: for ever. */
   approvalTimeoutMs: number | null
 }
@@ -106,10 +109,29 @@ export function decideApproval(
   if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
   mustSuit(approval, decision)
   const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by, asked: true }]
-  if (decision.behavior !== 'allow' || !decision.forSession || approval.kind !== 'tool') return events
-  const rules = withRule(state.rules, approval, state.cwd)
+  if (decision.behavior !== 'allow' || approval.kind !== 'tool') return events
   const approvals = state.approvals.filter((other) => other.id !== approvalId)
-  return [...events, { type: 'session.changed', rules }, ...settle({ ...state, rules, approvals }, around)]
+  return [...events, ...learned({ ...state, approvals }, approval, decision, around)]
+}
+
+/** What a yes for more than this once comes to: rules, and the answers that they give to what is open in the session. */
+function learned(
+  state: Session,
+  approval: Approval,
+  { forSession, forProject }: Decision & { behavior: 'allow' },
+  around: Surroundings,
+): EventBody[] {
+  if (!forSession && !forProject) return []
+  const wider = (rules: Rules): Rules => withRule(rules, approval, state.cwd)
+  const rules = forSession ? wider(state.rules) : state.rules
+  const { path } = around.directory
+  const ofDirectory = forProject ? [wider(around.directory.rules)] : []
+  const directoryRules = [...around.directoryRules, ...ofDirectory]
+  return [
+    ...(forSession ? [{ type: 'session.changed' as const, rules }] : []),
+    ...ofDirectory.map((all) => ({ type: 'directory.changed' as const, path, rules: all })),
+    ...settle({ ...state, rules }, { ...around, directoryRules }),
+  ]
 }
 
 /** Whether a human says no, and why. Their own words are an answer to a question, and a no to anything else. */
@@ -140,7 +162,7 @@ function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
 }
 
 /** The same rules, and the same thing passes the next time. */
-export function withRule(rules: Rules, approval: Approval, cwd: string): Rules {
+function withRule(rules: Rules, approval: Approval, cwd: string): Rules {
   return { ...rules, allow: [...new Set([...rules.allow, ...rulesFor(approval, cwd)])] }
 }
 

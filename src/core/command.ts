@@ -72,6 +72,8 @@ export interface CompactSession extends Pick<SendMessage, 'sessionId' | 'key' | 
 export interface ConfigureSession {
   sessionId: string
   mode?: Mode
+  /** In place of a mode: read only from now on, or as it was before it was last read only. */
+  plan?: boolean
   model?: string | null
   effort?: Effort | null
   title?: string | null

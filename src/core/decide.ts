@@ -42,9 +42,9 @@ function whyBusy({ paused, turn, queue }: Session): WhyBusy | null {
 }
 
 const BUSY_WORDS: Readonly<Record<WhyBusy, string>> = {
-  paused: 'The session is paused',
-  turn_running: 'A turn is running',
-  queue: 'Other messages wait',
+  paused: 'The session is paused: resume it first',
+  turn_running: 'The session is busy: a turn is running',
+  queue: 'The session is busy: other messages wait',
 }
 
 function tooBusy(reason: WhyBusy): CorralError {
@@ -169,8 +169,9 @@ export function setPaused(state: Session, paused: boolean): EventBody[] {
 
 export function configure(state: Session, command: ConfigureSession, around: Surroundings): EventBody[] {
   const patch: SessionPatch = {}
-  if (command.mode !== undefined && command.mode !== state.mode) {
-    patch.mode = command.mode
+  const mode = command.plan === undefined ? command.mode : planned(state, command.plan)
+  if (mode !== undefined && mode !== state.mode) {
+    patch.mode = mode
     patch.modeBeforePlan = null
   }
   if (command.model !== undefined && command.model !== state.model) patch.model = command.model
@@ -190,6 +191,11 @@ export function configure(state: Session, command: ConfigureSession, around: Sur
   if (command.rules !== undefined) patch.rules = { ...state.rules, ...command.rules }
   if (Object.keys(patch).length === 0) return []
   return [{ type: 'session.changed', ...patch }, ...settle({ ...state, ...patch }, around)]
+}
+
+function planned(state: Session, plan: boolean): Mode {
+  if (plan || state.mode !== 'plan') return plan ? 'plan' : state.mode
+  return state.modeBeforePlan ?? state.lastFreeMode ?? 'ask'
 }
 
 export function destroy(state: Session): EventBody[] {
@@ -272,8 +278,10 @@ export function modeAfter(state: Session, mode: Mode | null): Mode {
 
 function observeMode(state: Session, observed: Mode | null): EventBody[] {
   const mode = modeAfter(state, observed)
-  if (mode !== state.mode)
-    return [{ type: 'session.changed', mode, modeBeforePlan: mode === 'plan' ? state.mode : null }]
+  if (mode !== state.mode) {
+    const modeBeforePlan = mode === 'plan' ? state.mode : null
+    return [{ type: 'session.changed', reason: 'agent', mode, modeBeforePlan }]
+  }
   if (!isLooser(observed, mode)) return []
   const message = `The agent has left mode ${mode} by itself: nobody agreed to that`
   return [{ type: 'agent.notice', level: 'warning', code: 'mode_left', message, data: { mode: observed } }]
@@ -305,7 +313,7 @@ function endTurn(state: Session, end: Ended): EventBody[] {
         message: `${error.message}; a fresh one begins`,
         data: null,
       },
-      { type: 'session.changed', nativeId: null },
+      { type: 'session.changed', reason: 'agent', nativeId: null },
       { type: 'turn.retried', turnId, reason: error.code },
     ]
   }

@@ -1,3 +1,4 @@
+import type { Directories } from './directories.ts'
 import { CorralError } from './error.ts'
 import { LoggedEvent, NO_SESSION, type Event, type EventBody, type HouseEvent } from './event.ts'
 import { agentsIdOf, inOwnIds, NAMING_TYPES, ownIds, type OwnIds } from './own-ids.ts'
@@ -31,7 +32,7 @@ export interface Draft {
   write(...writes: Write[]): void
   /** Completes what was being streamed when it was cut off; `ofAgent`: what its sub-agents say goes on. */
   abortOpenMessages(ofAgent?: boolean): void
-  /** Commit, then publish; resolves with the committed events. */
+  /** Resolves with the committed events. */
   commit(key?: string): Promise<LoggedEvent[]>
 }
 
@@ -39,8 +40,8 @@ export interface Drafts {
   /** The newest state, committed or about to be. */
   peek(sessionId: string): Session | null
   of(sessionId: string): Draft
-  /** Commits and publishes something that belongs to no session; with what `effect` says it changes. */
-  apart<E extends HouseEvent>(body: E, effect: (body: E, at: number) => Write[]): Promise<void>
+  /** Commits something that belongs to no session; with what `effect` says it changes. */
+  apart<E extends HouseEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void>
   /** Forgets what is not committed. */
   rollback(): void
 }
@@ -48,14 +49,16 @@ export interface Drafts {
 interface DraftDeps {
   log: Log
   clock: Clock
-  publish: (events: LoggedEvent[]) => void
+  directories: Directories
+  /** What was committed is told, and what follows from it is done: here, and never by whoever wanted it. */
+  committed: (events: LoggedEvent[]) => void
 }
 
 /**
  * Gives out `seq` numbers and keeps the states of busy sessions; a session that rests is only in the log, so ten thousand
  * of them cost nothing.
  */
-export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
+export function createDrafts({ log, clock, directories, committed }: DraftDeps): Drafts {
   const entries = new Map<string, Entry>()
   let seq = log.head
 
@@ -72,12 +75,36 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
     if (entry.pending === 0 && resting && entries.get(sessionId) === entry) entries.delete(sessionId)
   }
 
+  /** The one way into the log. */
+  async function append(batch: Batch): Promise<void> {
+    for (const logged of batch.events) {
+      if (logged.event.type === 'directory.changed') directories.apply(logged.event)
+    }
+    await log.append(batch)
+    committed(batch.events)
+  }
+
+  /** Of what belongs to no session. */
+  function ofHouse(body: HouseEvent): LoggedEvent {
+    const nowhere = { seq: seq + 1, at: clock.now(), sessionId: NO_SESSION, turnId: null }
+    const logged = serialised({ ...nowhere, ...body } as Event)
+    seq++
+    return logged
+  }
+
   function draft(sessionId: string): Draft {
     const entry = entryOf(sessionId)
     const batch: Batch = { events: [], writes: [] }
     const before = entry.state
 
-    function record(given: EventBody): Event {
+    function record(given: EventBody): void {
+      // A decision may be for a whole directory: the two are committed together.
+      if (given.type === 'directory.changed') {
+        const logged = ofHouse(given)
+        batch.events.push(logged)
+        batch.writes.push(...readModels(logged.event))
+        return
+      }
       const body = inOwnIds(idsOf(entry, sessionId), given, seq + 1)
       const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
       const event = { seq: seq + 1, at: clock.now(), sessionId, turnId, ...body } as Event
@@ -89,7 +116,6 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
       if (event.type === 'message.delta') stream(event)
       else if (event.type === 'message.completed') complete(event.messageId)
       else batch.writes.push(...readModels(event))
-      return event
     }
 
     /** Nobody has seen any of it: the session is as it was. */
@@ -175,12 +201,11 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
         }
         entry.pending++
         try {
-          await log.append(batch)
+          await append(batch)
         } finally {
           entry.pending--
           release(sessionId, entry)
         }
-        publish(batch.events)
         return batch.events
       },
     }
@@ -217,16 +242,15 @@ export function createDrafts({ log, clock, publish }: DraftDeps): Drafts {
   return {
     peek: (sessionId) => entries.get(sessionId)?.state ?? log.session(sessionId),
     of: draft,
-    async apart(body, effect) {
-      const event = { seq: seq + 1, at: clock.now(), sessionId: NO_SESSION, turnId: null, ...body } as Event
-      const batch = { events: [serialised(event)], writes: effect(body, event.at) }
-      seq++
-      await log.append(batch)
-      publish(batch.events)
+    apart(body, effect) {
+      const logged = ofHouse(body)
+      const { event } = logged
+      return append({ events: [logged], writes: [...readModels(event), ...(effect?.(body, event.at) ?? [])] })
     },
     rollback() {
       entries.clear()
       seq = log.head
+      directories.rollback()
     },
   }
 }

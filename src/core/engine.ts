@@ -7,7 +7,8 @@ import { compactMessage } from './compaction.ts'
 import { createDevices } from './device-list.ts'
 import * as decide from './decide.ts'
 import type { Content } from './content.ts'
-import { createDrafts, type Draft } from './draft.ts'
+import { createDirectories } from './directories.ts'
+import { createDrafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventOf, EventType, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
@@ -54,21 +55,22 @@ export interface EngineParts {
 export function createEngine(deps: EngineDeps): EngineParts {
   const { log, catalog, clock, newId } = deps
   const feed = createFeed(log, deps.warn)
-  const drafts = createDrafts({ log, clock, publish: (events) => feed.publish(events) })
+  const directories = createDirectories(deps)
+  const drafts = createDrafts({ log, clock, directories, committed })
   const queries = createQueries(log, drafts)
   const reactor = createReactor({ drafts, log, warn: deps.warn })
   const models = createModels(deps)
-  const approvals = createApprovals({ ...deps, drafts, change })
+  const approvals = createApprovals({ ...deps, drafts, directories, change })
   const house = { ...createHouse({ ...deps, drafts }), ...createDevices({ ...deps, drafts }) }
   const inFlight = new Map<string, Promise<unknown>>()
   let closing = false
   log.onRollback = () => drafts.rollback()
 
-  async function commit(draft: Draft, key?: string): Promise<LoggedEvent[]> {
-    const events = await draft.commit(key)
+  /** All that follows from what has happened follows from the events alone: a command may be gone with its daemon. */
+  function committed(events: LoggedEvent[]): void {
+    feed.publish(events)
     reactor.react(events)
     approvals.mind(events)
-    return events
   }
 
   const existing = (sessionId: string): Session => existingIn(drafts, sessionId)
@@ -78,7 +80,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     const bodies = rule(existing(sessionId))
     const draft = drafts.of(sessionId)
     draft.add(...bodies)
-    return commit(draft)
+    return draft.commit()
   }
 
   /** The same key at the same time is the same call; later, `known` finds it in the log. */
@@ -113,7 +115,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     const draft = drafts.of(id)
     draft.add({ type: 'session.created', ...body })
     const { state } = draft
-    await commit(draft, key)
+    await draft.commit(key)
     return state
   }
 
@@ -155,7 +157,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       ? asSent({ steerId: turnId, turnId: steered.turnId, seq, repeated: false })
       : { turnId, position: placeOf(turnId, sessionId), seq, repeated: false }
     draft.write(...mark(sent))
-    await commit(draft)
+    await draft.commit()
     return sent
   }
 
@@ -188,7 +190,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     const draft = drafts.of(sessionId)
     const bodies = decide.steer(draft.state, steerId, command, deps.maxQueue)
     const seq = draft.add(...bodies)
-    await commit(draft)
+    await draft.commit()
     return { steerId, turnId: (bodies[0] as EventOf<'turn.steered'>).turnId, seq, repeated: false }
   }
 
@@ -277,21 +279,17 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const draft = drafts.of(sessionId)
       draft.add(...decide.setPaused(draft.state, false))
       draft.add(...decide.advance(draft.state))
-      await commit(draft)
+      await draft.commit()
       return existing(sessionId)
     },
     async configure(command) {
       const { agent } = existing(command.sessionId)
       if (command.model !== undefined) needs(catalog, agent, 'setModel')
       if (command.effort) needs(catalog, agent, 'effort')
-      if (command.mode !== undefined) needs(catalog, agent, 'setMode')
+      if (command.mode !== undefined || command.plan !== undefined) needs(catalog, agent, 'setMode')
       if (command.nativeId) needs(catalog, agent, 'resume')
-      const events = await change(command.sessionId, (state) =>
-        decide.configure(state, command, approvals.around(state)),
-      )
-      const session = existing(command.sessionId)
-      if (events.length > 0) reactor.configured(session, command)
-      return session
+      await change(command.sessionId, (state) => decide.configure(state, command, approvals.around(state)))
+      return existing(command.sessionId)
     },
     fork: (command) =>
       newOnce(command.key, async () => {
@@ -315,7 +313,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       const draft = drafts.of(sessionId)
       draft.abortOpenMessages()
       draft.add(...decide.destroy(draft.state))
-      await commit(draft)
+      await draft.commit()
       await reactor.ended(sessionId)
     },
     async answerCall({ sessionId, callId, result }) {
@@ -340,11 +338,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
   return {
     engine,
-    sink: createSink({ log, drafts, commit, catalog, around: approvals.around }),
+    sink: createSink({ log, drafts, catalog, around: approvals.around }),
     peek: drafts.peek,
     async start(host) {
       await reactor.start(host)
-      approvals.start()
+      await approvals.start()
       models.start(host)
     },
     stopping() {

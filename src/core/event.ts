@@ -139,7 +139,12 @@ export interface SessionPatch {
 }
 
 /** What belongs to no session. */
-export type HouseEvent = { type: 'daemon.renamed'; name: string } | ProjectEvent | DeviceEvent
+export type HouseEvent =
+  | { type: 'daemon.renamed'; name: string }
+  /** The rules that hold in this directory and below, from here on. */
+  | { type: 'directory.changed'; path: string; rules: Rules }
+  | ProjectEvent
+  | DeviceEvent
 
 export type EventBody =
   | AgentFact
@@ -160,8 +165,8 @@ export type EventBody =
       origin: string | null
       rules: Rules
     }
-  /** `reason`: it was not asked for; time has run out. */
-  | ({ type: 'session.changed'; reason?: 'expired' } & SessionPatch)
+  /** `reason`: it was not asked for; time has run out, or the agent has done it by itself and need not be told. */
+  | ({ type: 'session.changed'; reason?: 'expired' | 'agent' } & SessionPatch)
   /** Derived from the rest, published exactly once per change; with how the last turn that is over ended. */
   | { type: 'session.status'; status: SessionStatus; previous: SessionStatus; outcome: Outcome | null }
   | { type: 'session.destroyed' }

@@ -1,6 +1,6 @@
 import type { Engine } from './api.ts'
 import type { CreateSession } from './command.ts'
-import { CorralError } from './error.ts'
+import { asCorralError, CorralError } from './error.ts'
 import type { Session } from './session.ts'
 
 /** Checkouts of their own for sessions; a worktree has its session's id. `path` may be any place in the repository. */
@@ -32,6 +32,24 @@ export async function createInWorktree(
     return { session, worktree: await workspace.worktree(session.cwd, session.id).catch(() => null) }
   } catch (error) {
     await workspace.discardWorktree(cwd, id, true).catch(() => {})
+    throw error
+  }
+}
+
+/** While an agent works in it, it is nobody else's. Its session may have gone: what it has left rests. */
+export function mustRest(engine: Pick<Engine, 'session'>, sessionId: string): void {
+  if (!isRunning(engine, sessionId)) return
+  throw new CorralError('conversation_busy', 'A turn runs in this worktree: wait, or interrupt it', {
+    sessionId,
+    reason: 'turn_running',
+  })
+}
+
+function isRunning(engine: Pick<Engine, 'session'>, sessionId: string): boolean {
+  try {
+    return engine.session(sessionId).turn !== null
+  } catch (error) {
+    if (asCorralError(error).code === 'session_not_found') return false
     throw error
   }
 }

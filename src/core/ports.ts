@@ -105,7 +105,7 @@ export interface EventQuery {
   before?: number
   sessionId?: string
   turnId?: string
-  types?: EventType[]
+  types?: readonly EventType[]
   /** Leave deltas out. */
   whole?: boolean
   limit: number
@@ -135,9 +135,16 @@ export interface SessionQuery {
   leaves?: boolean
 }
 
+/** Just after an event: what was there by then, and was not over before the time of it. */
+export interface Moment {
+  seq: number
+  at: number
+}
+
 export interface ApprovalQuery {
   sessionId?: string
   open?: boolean
+  moment?: Moment
   limit: number
 }
 
@@ -187,7 +194,7 @@ export interface Log {
   countSessions(): Record<Exclude<SessionStatus, 'destroyed'>, number>
   turn(id: string): Turn | null
   turnByKey(sessionId: string, key: string): Turn | null
-  turns(sessionId: string, limit: number): Turn[]
+  turns(sessionId: string, limit: number, moment?: Moment): Turn[]
   approval(id: string): ApprovalRow | null
   approvals(query: ApprovalQuery): ApprovalRow[]
   countApprovals(): number

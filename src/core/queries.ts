@@ -90,9 +90,9 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
     recentPaths: (limit) => log.recentPaths(limit),
     countSessions: () => log.countSessions(),
     turn: (id) => found(log.turn(id), 'turn_not_found', 'message', id),
-    turns(sessionId, limit) {
+    turns(sessionId, limit, moment) {
       known(sessionId)
-      return log.turns(sessionId, limit)
+      return log.turns(sessionId, limit, moment)
     },
     approval: (id) => found(log.approval(id), 'approval_not_found', 'approval', id),
     approvals(query) {

@@ -1,6 +1,5 @@
 import type { PendingApproval } from './approval.ts'
 import type { HeldCall } from './call.ts'
-import type { ConfigureSession } from './command.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import type { Drafts } from './draft.ts'
@@ -17,7 +16,6 @@ interface ReactorDeps {
 export interface Reactor {
   /** Does what committed events call for: agents are told things here and nowhere else. */
   react(events: LoggedEvent[]): void
-  configured(session: Session, command: ConfigureSession): void
   /** Resolves when the session's process is gone. */
   ended(sessionId: string): Promise<void>
   start(host: AgentHost): Promise<void>
@@ -128,9 +126,7 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
       case 'call.answered':
         return bringResults(agents, drafts.peek(sessionId), event.callId)
       case 'session.changed':
-        if (event.paused !== undefined)
-          return event.paused ? agents.pause(sessionId) : agents.resume(sessionId)
-        return
+        return changed(agents, event)
       case 'session.destroyed':
         void end(agents, sessionId)
         return
@@ -138,29 +134,50 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
     }
   }
 
-  /** A session as an earlier daemon left it. */
+  function changed(agents: AgentHost, event: Event & { type: 'session.changed' }): void {
+    const { sessionId, paused, nativeId, mode, model, effort, reason } = event
+    if (paused !== undefined) (paused ? agents.pause : agents.resume)(sessionId)
+    if (reason === 'agent') return
+    if (nativeId !== undefined) return void end(agents, sessionId)
+    if (mode !== undefined) tell(agents, sessionId, { kind: 'mode', mode })
+    if (model !== undefined) tell(agents, sessionId, { kind: 'model', model })
+    if (effort !== undefined) tell(agents, sessionId, { kind: 'effort', effort })
+  }
+
+  /** A session as an earlier daemon left it. What that one was to tell its agent is told again: the same twice changes nothing. */
   function recover(agents: AgentHost, session: Session, alive: boolean): void {
     const { id, turn } = session
     if (session.destroyed) return void end(agents, id)
+    if (alive && session.run?.stale) return void end(agents, id).then(() => takeUp(agents, id, false))
     if (alive) retell(agents, session)
-    if (!turn) {
-      const draft = drafts.of(id)
-      draft.add(...decide.advance(draft.state))
-      draft.commit().then(react, (error) => warn(`taking up the queue of session ${id}`, error))
-      return
-    }
-    if (!turn.accepted) return prompt(agents, id, turn.id, alive)
-    if (turn.interrupting) agents.interrupt(id)
+    if (!turn) advance(id)
+    else if (!turn.accepted) prompt(agents, id, turn.id, alive)
+    else if (turn.interrupting) agents.interrupt(id)
     else steerAll(agents, session, Infinity, true)
-    handOver(agents, session)
-    bringResults(agents, session)
   }
 
-  /** Settings that were changed may not have reached the agent; the same ones again change nothing. */
-  function retell(agents: AgentHost, { id, mode, model, effort }: Session): void {
+  function takeUp(agents: AgentHost, sessionId: string, alive: boolean): void {
+    const session = drafts.peek(sessionId)
+    if (session) recover(agents, session, alive)
+  }
+
+  function advance(sessionId: string): void {
+    const draft = drafts.of(sessionId)
+    draft.add(...decide.advance(draft.state))
+    draft.commit().catch((error) => warn(`taking up the queue of session ${sessionId}`, error))
+  }
+
+  function retell(agents: AgentHost, session: Session): void {
+    const { id, mode, model, effort, turn, paused } = session
     tell(agents, id, { kind: 'mode', mode })
     if (model !== null) tell(agents, id, { kind: 'model', model })
     if (effort) tell(agents, id, { kind: 'effort', effort })
+    if (!paused) agents.resume(id)
+    // A process that has not got the message yet has to be awake for it.
+    else if (turn?.accepted) agents.pause(id)
+    if (turn) for (const steerId of cancelledSteers(log, session)) agents.retract(id, steerId)
+    handOver(agents, session)
+    bringResults(agents, session)
   }
 
   function react(events: LoggedEvent[]): void {
@@ -169,13 +186,6 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
 
   return {
     react,
-    configured({ id }, command) {
-      if (!host) return
-      if (command.nativeId !== undefined) return void end(host, id)
-      if (command.mode !== undefined) tell(host, id, { kind: 'mode', mode: command.mode })
-      if (command.model !== undefined) tell(host, id, { kind: 'model', model: command.model })
-      if (command.effort !== undefined) tell(host, id, { kind: 'effort', effort: command.effort })
-    },
     hold() {
       held = true
     },
@@ -187,12 +197,24 @@ export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
         new Map(unfinished.map((session) => [session.id, session])),
       )
       host = agents
-      for (const { id } of unfinished) {
-        const session = drafts.peek(id)
-        if (session) recover(agents, session, alive.has(id))
-      }
+      for (const { id } of unfinished) takeUp(agents, id, alive.has(id))
     },
   }
+}
+
+/** Messages to the running turn that were taken back since: the agent may have read them. */
+function cancelledSteers(log: Log, { id: sessionId, turn }: Session): string[] {
+  const since = { sessionId, after: turn!.startedSeq, limit: 10_000 }
+  const steers = new Set(
+    log
+      .events({ ...since, types: ['turn.steered'] })
+      .map(({ event }) => event.type === 'turn.steered' && event.steerId),
+  )
+  return log
+    .events({ ...since, types: ['turn.cancelled'] })
+    .flatMap(({ event }) =>
+      event.type === 'turn.cancelled' && steers.has(event.turnId) ? [event.turnId] : [],
+    )
 }
 
 /** A message that starts at once is still at hand; others are read from the log. */

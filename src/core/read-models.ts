@@ -82,6 +82,8 @@ export function readModels(event: Event): Write[] {
       const { agent, plan, windows, at } = event
       return [{ op: 'limits', agent, limits: { ...(plan !== undefined && { plan }), windows, at } }]
     }
+    case 'directory.changed':
+      return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
     case 'agent.exited':
       return [{ op: 'run.delete', id: event.runId }]
     default:

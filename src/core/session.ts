@@ -47,6 +47,8 @@ export interface Session {
   mode: Mode
   /** The mode to go back to when the agent leaves a plan mode that it entered by itself. */
   modeBeforePlan: Mode | null
+  /** The mode that it had before it was last in plan mode, whoever put it there. Not there in sessions of older logs. */
+  lastFreeMode?: Mode
   /** The model that was chosen; null: the agent's own choice. What is shown to people is `modelInUse`. */
   model: string | null
   /** The model that the agent has named since that was chosen. Not there in sessions of older logs. */
@@ -79,7 +81,8 @@ export interface Session {
   granted: string[]
   /** The turn in which a plan was agreed to: in that one the agent may leave plan mode. */
   planAgreedIn: string | null
-  run: RunInfo | null
+  /** Its process; stale: it holds another conversation than the one that goes on, and is to end. */
+  run: (RunInfo & { stale?: boolean }) | null
   paused: boolean
   destroyed: boolean
   /** Out of sight, not gone. */
@@ -139,7 +142,9 @@ export function apply(state: Session | null, event: Event): Session {
         ...next,
         ...patch,
         ...(patch.mode !== undefined && { planAgreedIn: null }),
+        ...(patch.mode === 'plan' && state.mode !== 'plan' && { lastFreeMode: state.mode }),
         ...(patch.model !== undefined && { usedModel: null }),
+        ...(patch.nativeId !== undefined && state.run && { run: { ...state.run, stale: true } }),
       }
     }
     case 'session.destroyed':

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { cancelApprovals, refused, type Surroundings } from './approving.ts'
 import * as decide from './decide.ts'
 import type { Draft, Drafts } from './draft.ts'
-import type { AgentModel, AgentOutput, EventBody, LoggedEvent } from './event.ts'
+import type { AgentModel, AgentOutput, EventBody } from './event.ts'
 import type { AgentCatalog, AgentSink, Log } from './ports.ts'
 import type { Session } from './session.ts'
 import { NO_USAGE } from './usage.ts'
@@ -12,11 +12,10 @@ interface SinkDeps {
   drafts: Drafts
   catalog: AgentCatalog
   around: (session: Session) => Surroundings
-  commit: (draft: Draft) => Promise<LoggedEvent[]>
 }
 
 /** Where agents' words become events: committed together with how far their journal has been read. */
-export function createSink({ log, drafts, commit, catalog, around }: SinkDeps): AgentSink {
+export function createSink({ log, drafts, catalog, around }: SinkDeps): AgentSink {
   /** The end of a turn, whatever it was; then the next one starts. */
   function close(draft: Draft, end: () => EventBody[]): void {
     if (draft.state.turn) draft.abortOpenMessages()
@@ -43,7 +42,7 @@ export function createSink({ log, drafts, commit, catalog, around }: SinkDeps): 
     if (draft.state.turn?.id === turnId) {
       close(draft, () => [...cancelApprovals(draft.state, 'the turn is over', turnId), end])
     }
-    await commit(draft)
+    await draft.commit()
   }
 
   return {
@@ -52,7 +51,7 @@ export function createSink({ log, drafts, commit, catalog, around }: SinkDeps): 
       const { id, pid, startTime, bootId } = run
       draft.add({ type: 'agent.started', run: { id, pid, startTime, bootId }, resumed })
       draft.write({ op: 'run', run })
-      await commit(draft)
+      await draft.commit()
     },
     async output(sessionId, position, outputs) {
       const draft = drafts.of(sessionId)
@@ -67,12 +66,12 @@ export function createSink({ log, drafts, commit, catalog, around }: SinkDeps): 
         else if (!draft.tryAdd(...absorbed())) draft.add(...unspeakable(draft.state, output))
       }
       draft.write({ op: 'run.position', position })
-      await commit(draft)
+      await draft.commit()
     },
     async exited(sessionId, runId, exit) {
       const draft = drafts.of(sessionId)
       close(draft, () => decide.exited(draft.state, runId, exit, catalog.title(draft.state.agent)))
-      await commit(draft)
+      await draft.commit()
     },
     failedToStart: (sessionId, turnId, error) =>
       closeTurn(sessionId, turnId, { type: 'turn.failed', turnId, usage: NO_USAGE, error }),

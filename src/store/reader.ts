@@ -85,10 +85,11 @@ export function createReader(db: DatabaseSync): Reader {
     },
     turn: (id) => turnOf(one('SELECT * FROM turns WHERE id = ?', id)),
     turnByKey: (id, key) => turnOf(one('SELECT * FROM turns WHERE session = ? AND key = ?', id, key)),
-    turns: (id, limit) =>
-      all('SELECT * FROM turns WHERE session = ? ORDER BY seq DESC LIMIT ?', id, limit).map((row) =>
-        turnOf(row)!,
-      ),
+    turns: (id, limit, moment) => {
+      const under = moment ? 'AND seq <= ? AND (ended_at IS NULL OR ended_at >= ?)' : ''
+      const text = `SELECT * FROM turns WHERE session = ? ${under} ORDER BY seq DESC LIMIT ?`
+      return all(text, id, ...(moment ? [moment.seq, moment.at] : []), limit).map((row) => turnOf(row)!)
+    },
     approval: (id) => approvalOf(one('SELECT * FROM approvals WHERE id = ?', id)),
     approvals: (query) => readApprovals(all, query).map((row) => approvalOf(row)!),
     countApprovals: () => one('SELECT count(*) AS n FROM approvals WHERE decision IS NULL')!['n'] as number,
@@ -136,6 +137,10 @@ function readApprovals(all: Query, query: ApprovalQuery): Row[] {
     values.push(query.sessionId)
   }
   if (query.open) where.push('decision IS NULL')
+  if (query.moment) {
+    where.push('requested_at <= ? AND (decided_at IS NULL OR decided_at >= ?)')
+    values.push(query.moment.at, query.moment.at)
+  }
   const text = `SELECT * FROM approvals WHERE ${where.join(' AND ')} ORDER BY requested_at DESC LIMIT ?`
   return all(text, ...values, query.limit)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { emptyConversation, step } from '../../src/core/conversation/conversation.ts'
 import type { Event } from '../../src/core/event.ts'
 import { answering } from '../../src/cli/answer.ts'
 import { limitsText } from '../../src/cli/limits.ts'
@@ -71,7 +72,9 @@ function event(body: Record<string, unknown>): Event {
 
 function shown(events: Record<string, unknown>[], options: StreamerOptions = {}): string {
   const streamer = createStreamer(plain, options)
-  return events.map((body) => streamer.step(event(body))).join('')
+  const conversation = emptyConversation()
+  const tell = (told: Event): string => streamer.tell(told, step(conversation, told))
+  return events.map((body) => tell(event(body))).join('')
 }
 
 const delta = (messageId: string, text: string, parent: string | null = null) => ({
@@ -119,7 +122,8 @@ test('of a message that something else has cut in two only the rest is added', (
 
 test('a remark in the middle of a message begins a new line', () => {
   const streamer = createStreamer(plain)
-  const pieces = [streamer.step(event(delta('m', 'hel'))), streamer.remark('away')]
+  const piece = event(delta('m', 'hel'))
+  const pieces = [streamer.tell(piece, step(emptyConversation(), piece)), streamer.remark('away')]
   assert.equal(pieces.join(''), 'hel\n-- away\n')
 })
 

@@ -6,8 +6,9 @@ import { demoDriver } from '../../src/agents/demo/driver.ts'
 import type { WhenBusy } from '../../src/core/command.ts'
 import { CorralError } from '../../src/core/error.ts'
 import type { Event, EventBody } from '../../src/core/event.ts'
+import type { Session } from '../../src/core/session.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
-import { after, aSession, running } from '../support/session.ts'
+import { after, AROUND, aSession, running } from '../support/session.ts'
 
 /*
  * What becomes of a message to a session that is busy.
@@ -126,4 +127,19 @@ test('an interrupt of one message takes it out of the queue, stops it, or does n
   await t.event('turn.interrupted', { sessionId: id })
   assert.deepEqual(await stop(first.turnId), { interrupted: false, cancelled: [] })
   assert.equal((await t.event('turn.completed', { sessionId: id })).turnId, third.turnId)
+})
+
+test('out of a plan a session goes back to the mode that it had before, whoever put it there', () => {
+  const plan = (state: Session, wanted: boolean): Session =>
+    after(state, decide.configure(state, { sessionId: 's1', plan: wanted }, AROUND))
+  const code = aSession({ mode: 'code' })
+  assert.equal(plan(code, true).mode, 'plan')
+  assert.equal(plan(plan(code, true), false).mode, 'code')
+  assert.equal(plan(plan(plan(code, true), true), false).mode, 'code', 'twice is once')
+  assert.equal(plan(code, false), code, 'nothing changes outside of a plan')
+  const byHand = after(code, decide.configure(code, { sessionId: 's1', mode: 'plan' }, AROUND))
+  assert.equal(plan(byHand, false).mode, 'code')
+  const byItself = after(code, decide.absorb(code, { type: 'mode.observed', mode: 'plan' }, AROUND))
+  assert.equal(plan(byItself, false).mode, 'code')
+  assert.equal(plan(aSession({ mode: 'plan' }), false).mode, 'ask', 'it never had another')
 })

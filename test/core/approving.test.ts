@@ -226,13 +226,16 @@ test('allowing for the session makes a rule, which answers what else is open and
   assert.deepEqual(openIds(state), [])
 })
 
-test('allowing for the project changes nothing in the session, and no rule is made twice', () => {
-  const state = withQuestions(running(), ['a', 'b'])
-  const events = approving.decideApproval(state, 'a', { ...ALLOW, forProject: true }, 'me', AROUND)
-  assert.deepEqual(types(events), ['approval.resolved'])
-  const one = approving.withRule(NO_RULES, git, '/')
-  assert.deepEqual(one.allow, ['Bash(git status)'])
-  assert.deepEqual(approving.withRule(one, git, '/'), one)
+test('allowing for the project makes its rule along with the decision, answers what else is open, and makes no rule twice', () => {
+  const state = withQuestions(running(), ['a', 'b'], { input: { command: 'ls' } })
+  const allow = (around: Surroundings) =>
+    approving.decideApproval(state, 'a', { ...ALLOW, forProject: true }, 'me', around)
+  const events = allow(AROUND)
+  assert.deepEqual(types(events), ['approval.resolved', 'directory.changed', 'approval.resolved'])
+  const rules = { ...NO_RULES, allow: ['Bash(ls)'] }
+  const rule = { type: 'directory.changed', path: '/project', rules }
+  assert.deepEqual(events[1], rule)
+  assert.deepEqual(allow({ ...AROUND, directory: { path: '/project', rules } })[1], rule)
   assert.deepEqual(NO_RULES.allow, [], 'the rules that were given stay as they were')
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, test } from 'node:test'
 import { NO_RULES } from '../../src/core/rule.ts'
-import { answerTo, ask, newSession, statusesOf } from '../support/asking.ts'
+import { answerTo, ask, code, newSession, statusesOf } from '../support/asking.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
 
 let t: TestEngine
@@ -104,6 +104,71 @@ test('allowed for the project: the same thing passes in every session there, als
   t = await startEngine({ home: t.home })
   assert.equal(await answerIn(cwd), 'allow by rule')
   assert.equal(await answerIn(directory('q')), 'open')
+})
+
+test('rules of a directory are events: everybody hears of them, in the order of the log', async () => {
+  const heard: unknown[] = []
+  const all = t.engine.subscribe({ after: t.engine.head, types: ['directory.changed'] }, (events) => {
+    for (const { event } of events) heard.push([event.sessionId, 'path' in event && event.path])
+  })
+  const path = directory('p')
+  await t.engine.configureDirectory(path, { allow: ['Bash(ls)'] })
+  all.close()
+  assert.deepEqual(heard, [['', path]])
+  const id = await newSession(t, { cwd: path })
+  assert.deepEqual(
+    t.engine.events({ sessionId: id, after: 0, types: ['directory.changed'], limit: 9 }),
+    [],
+    'it belongs to no session',
+  )
+})
+
+test('a decision for the project and its rule are one commit', async () => {
+  const id = await newSession(t)
+  const { id: approvalId } = await ask(t, id)
+  const decide = () =>
+    t.engine.decide({ approvalId, decision: { behavior: 'allow', forProject: true }, by: 'me' })
+  // The log takes the decision, or it does not: there is no second batch that could be lost.
+  const append = t.log.append.bind(t.log)
+  const batches: string[][] = []
+  t.log.append = (batch) => {
+    batches.push(batch.events.map(({ type }) => type))
+    return append(batch)
+  }
+  await decide()
+  assert.deepEqual(batches[0], ['approval.resolved', 'directory.changed', 'session.status'])
+})
+
+test('a decision for the project that the log cannot take leaves no rule', async () => {
+  const id = await newSession(t)
+  const { id: approvalId } = await ask(t, id)
+  const decision = { behavior: 'allow', forProject: true } as const
+  const db = new DatabaseSync(join(t.home, 'corral.db'))
+  db.exec("CREATE TRIGGER full BEFORE INSERT ON directories BEGIN SELECT raise(ABORT, 'disk full'); END")
+  await assert.rejects(t.engine.decide({ approvalId, decision, by: 'me' }), code('storage'))
+  assert.equal(answerTo(t, approvalId), 'open')
+  assert.deepEqual(t.engine.directories(), [])
+  db.exec('DROP TRIGGER full')
+  db.close()
+  await t.engine.decide({ approvalId, decision, by: 'me' })
+  assert.deepEqual(
+    t.engine.directories().map(({ rules }) => rules.allow),
+    [['Bash(ls)']],
+  )
+})
+
+test('what a rule answers is answered by the next engine, if the one that made it has gone down', async () => {
+  const id = await newSession(t)
+  const open = await ask(t, id)
+  const { home, cwd } = t
+  await t.abandon()
+  // The rule is in the log, and nothing that follows from it.
+  const db = new DatabaseSync(join(home, 'corral.db'))
+  const rules = JSON.stringify({ ...NO_RULES, allow: ['Bash(ls)'] })
+  db.prepare('INSERT INTO directories(path, rules) VALUES (?, ?)').run(cwd, rules)
+  db.close()
+  t = await startEngine({ home })
+  assert.equal(answerTo(t, open.id), 'allow by rule')
 })
 
 test('what is denied or a question makes no rule for the project', async () => {

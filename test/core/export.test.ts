@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { emptyConversation, step } from '../../src/core/conversation/conversation.ts'
 import { CorralError } from '../../src/core/error.ts'
 import { LoggedEvent, type Event, type EventBody } from '../../src/core/event.ts'
 import type { ExportFormat } from '../../src/core/export/export.ts'
-import { markdownOf, NO_MEMORY } from '../../src/core/export/markdown.ts'
+import { changeText } from '../../src/core/export/markdown.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
 import { aQuestion } from '../support/session.ts'
 
@@ -159,27 +160,43 @@ test('Markdown is what was said, thought and done, asked and decided, and what i
   )
 })
 
+/** What the last of these events adds. */
+function told(...bodies: EventBody[]): string {
+  const conversation = emptyConversation()
+  const texts = bodies.map((body) => {
+    const event = { seq: 1, at: 0, sessionId: 's', ...body } as Event
+    return step(conversation, event)
+      .map((change) => changeText(change, event, () => null))
+      .join('')
+  })
+  return texts.at(-1)!
+}
+
 test('nothing that was said breaks out of where it stands', () => {
-  const told = (body: EventBody, memory = NO_MEMORY): string =>
-    markdownOf({ seq: 1, at: 0, sessionId: 's', ...body } as Event, memory, () => null).text
   const output = 'a\n```\nb\n`````\nc'
-  const result = told({ type: 'tool.completed', callId: 'c', output, isError: true, parent: null, cut: 7 })
+  const done = { type: 'tool.completed', callId: 'c', isError: false, parent: null, cut: 0 } as const
+  const result = told({ ...done, output, isError: true, cut: 7 })
   assert.match(result, /<summary>Error<\/summary>\n\n``````\na\n```\nb\n`````\nc\n``````\n\n\*\(7 more bytes/)
-  const memory = { tools: { c: '<b>&' }, asked: {} }
-  const done = {
-    type: 'tool.completed',
-    callId: 'c',
-    output: '',
-    isError: false,
-    parent: null,
-    cut: 0,
-  } as const
-  assert.match(told(done, memory), /<summary>Result of &#60;b&#62;&#38;<\/summary>\n\n\*\(nothing\)\*/)
+  const started = { type: 'tool.started', callId: 'c', tool: '<b>&', input: {}, parent: null } as const
+  assert.match(
+    told(started, { ...done, output: '' }),
+    /<summary>Result of &#60;b&#62;&#38;<\/summary>\n\n\*\(nothing\)\*/,
+  )
   assert.equal(told({ type: 'turn.started', turnId: 'gone' }).includes('*(not kept any more)*'), true)
   const settled = { external: false, timeoutAt: null, turnId: null, approval: aQuestion('a'), open: false }
   assert.equal(told({ type: 'approval.requested', ...settled }), '', 'nobody was asked')
   const allow = { behavior: 'allow' } as const
   assert.equal(told({ type: 'approval.resolved', approvalId: 'a', decision: allow, by: 'rule' }), '')
+})
+
+test('a plan is a list, with what is done and what is under way', () => {
+  const entries = [
+    { text: 'look\nclosely', state: 'done' as const },
+    { text: 'work', state: 'active' as const },
+    { text: 'rest', state: 'pending' as const },
+  ]
+  const list = '**Plan:**\n\n- [x] look closely\n- [ ] work *(now)*\n- [ ] rest'
+  assert.equal(told({ type: 'agent.plan', entries }), list)
 })
 
 test('a cursor of somebody else is refused', async () => {
@@ -195,6 +212,5 @@ test('a cursor of somebody else is refused', async () => {
 test('a text with very many backticks can be exported', () => {
   const input = { content: '` '.repeat(500_000), path: '/x' }
   const started: EventBody = { type: 'tool.started', callId: 'c', tool: 'Write', input, parent: null }
-  const event = { seq: 1, at: 1, sessionId: 's', turnId: null, ...started } as Event
-  assert.ok(markdownOf(event, NO_MEMORY, () => null).text.endsWith('\n```'))
+  assert.ok(told(started).endsWith('\n```'))
 })

@@ -6,7 +6,12 @@ import { NO_RULES } from '../../src/core/rule.ts'
 import { apply, type Session } from '../../src/core/session.ts'
 
 /** Nothing around the session has anything to say. */
-export const AROUND: Surroundings = { now: 0, directoryRules: [], approvalTimeoutMs: null }
+export const AROUND: Surroundings = {
+  now: 0,
+  directoryRules: [],
+  directory: { path: '/project', rules: NO_RULES },
+  approvalTimeoutMs: null,
+}
 
 /** A session as it is right after it was made, but for what the test needs otherwise. */
 export function aSession(patch: Partial<Session> = {}): Session {

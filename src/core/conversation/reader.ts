@@ -1,5 +1,6 @@
 import type { Engine } from '../api.ts'
-import type { EventType } from '../event.ts'
+import type { Event, EventType } from '../event.ts'
+import type { ApprovalRow, Moment } from '../ports.ts'
 import type { Turn } from '../turn.ts'
 import { emptyConversation, step, type Conversation } from './conversation.ts'
 import type { UserMessage } from './item.ts'
@@ -16,18 +17,13 @@ const ENDS: EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 
  * What was under way in a session after this event: where a fold goes on that does not begin with the session. Only the turn that
  * ran then is read. `at` is the time of the event.
  */
-export function conversationAt(
-  log: ConversationLog,
-  sessionId: string,
-  { seq, at }: { seq: number; at: number },
-): Conversation {
+export function conversationAt(log: ConversationLog, sessionId: string, { seq, at }: Moment): Conversation {
   const conversation = emptyConversation()
   const isOver = ({ id, endedAt }: Turn): boolean =>
-    endedAt !== null &&
-    (endedAt < at || !log.events({ sessionId, turnId: id, types: ENDS, after: seq, limit: 1 })[0])
-  const turns = log.turns(sessionId, MAX_WAITING).filter((turn) => turn.seq <= seq && !isOver(turn))
+    endedAt !== null && !log.events({ sessionId, turnId: id, types: ENDS, after: seq, limit: 1 })[0]
+  const turns = log.turns(sessionId, MAX_WAITING, { seq, at }).filter((turn) => !isOver(turn))
   for (const turn of turns.toReversed()) conversation.waiting.set(turn.id, messageOf(turn))
-  ask(log, conversation, sessionId, at)
+  ask(log, conversation, sessionId, { seq, at })
   const started = turns.map(({ id }) => startOf(log, sessionId, id, seq)).filter((start) => start !== null)
   if (started.length > 0) readOn(log, conversation, sessionId, Math.min(...started) - 1, seq)
   return conversation
@@ -38,14 +34,31 @@ function messageOf({ id, input, key, origin, queuedAt }: Turn): UserMessage {
 }
 
 /** Questions from outside that belong to no turn. */
-function ask(log: ConversationLog, conversation: Conversation, sessionId: string, at: number): void {
-  for (const row of log.approvals({ sessionId, limit: PAGE })) {
-    const { sessionId: _, turnId, requestedAt, decision: __, decidedBy: ___, decidedAt, ...rest } = row
-    if (!rest.external || requestedAt > at || (decidedAt !== null && decidedAt <= at)) continue
+function ask(log: ConversationLog, conversation: Conversation, sessionId: string, moment: Moment): void {
+  const rows = log.approvals({ sessionId, moment, limit: PAGE }).filter(({ external }) => external)
+  for (const row of rows.toReversed()) {
+    const { sessionId: _, turnId, requestedAt, decision, decidedBy: __, decidedAt: ___, ...rest } = row
+    const isLater = comesLater(log, row, moment, 'approval.requested')
+    if (isLater || (decision && !comesLater(log, row, moment, 'approval.resolved'))) continue
     const { external, timeoutAt, ...approval } = rest
     const event = { seq: 0, at: requestedAt, sessionId, turnId, approval, external, timeoutAt, open: true }
     step(conversation, { type: 'approval.requested', ...event })
   }
+}
+
+/** A row has the time and not the number of its events: two may have the same time. */
+function comesLater(
+  log: ConversationLog,
+  { id, sessionId }: ApprovalRow,
+  { seq: after }: Moment,
+  type: 'approval.requested' | 'approval.resolved',
+): boolean {
+  const later = log.events({ sessionId, types: [type], after, limit: PAGE })
+  return later.some(({ event }) =>
+    event.type === 'approval.requested'
+      ? event.approval.id === id
+      : event.type === 'approval.resolved' && event.approvalId === id,
+  )
 }
 
 function startOf(log: ConversationLog, sessionId: string, turnId: string, seq: number): number | null {
@@ -66,4 +79,10 @@ function readOn(
     if (page.length < PAGE) return
     after = page.at(-1)!.seq
   }
+}
+
+/** What was under way when this event came. */
+export function conversationBefore(log: ConversationLog, { sessionId, seq }: Event): Conversation {
+  const [last] = log.events({ sessionId, before: seq, limit: 1 })
+  return last ? conversationAt(log, sessionId, last.event) : emptyConversation()
 }

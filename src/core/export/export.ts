@@ -1,8 +1,10 @@
+import { emptyConversation, step } from '../conversation/conversation.ts'
+import { conversationAt } from '../conversation/reader.ts'
 import { CorralError } from '../error.ts'
 import type { LoggedEvent } from '../event.ts'
-import type { Log } from '../ports.ts'
+import type { Log, Moment } from '../ports.ts'
 import type { Session } from '../session.ts'
-import { markdownHead, markdownOf, NO_MEMORY, type TurnOf, type Memory } from './markdown.ts'
+import { changeText, markdownHead, remarkText } from './markdown.ts'
 
 /** JSON has all there is, for programs; Markdown is for people. */
 export const EXPORT_FORMATS = ['json', 'markdown'] as const
@@ -21,48 +23,33 @@ export interface ExportPage {
   next: string | null
 }
 
-/** The log as it was when the first page was read. */
-interface Place {
-  after: number
+/** Where the next page begins, in the log as it was when the first page was read. */
+interface Place extends Moment {
   until: number
-  begun: boolean
-  memory: Memory
 }
+
+type Source = Pick<Log, 'events' | 'turns' | 'turn' | 'approvals' | 'head' | 'id'>
 
 const PAGE_EVENTS = 500
 const PAGE_BYTES = 1024 ** 2
 
-export function exportPage(
-  log: Pick<Log, 'events' | 'turn' | 'head' | 'id'>,
-  session: Session,
-  { format, cursor }: ExportRequest,
-): ExportPage {
+export function exportPage(log: Source, session: Session, { format, cursor }: ExportRequest): ExportPage {
   const place = cursor === undefined ? null : decode(cursor)
-  const { after, until, begun, memory } = place ?? {
-    after: 0,
-    until: log.head,
-    begun: false,
-    memory: NO_MEMORY,
-  }
+  const until = place?.until ?? log.head
   const events = log.events({
     sessionId: session.id,
-    after,
+    after: place?.seq ?? 0,
     before: until + 1,
     whole: true,
     limit: PAGE_EVENTS,
     maxBytes: PAGE_BYTES,
   })
-  const made =
-    format === 'json'
-      ? { text: jsonLines(events, begun), memory }
-      : markdown(events, memory, (turnId) => log.turn(turnId))
-  const head = place ? '' : format === 'json' ? jsonHead(session, log.id, until) : markdownHead(session)
+  const isJson = format === 'json'
+  const head = place ? '' : isJson ? jsonHead(session, log.id, until) : markdownHead(session)
+  const body = isJson ? jsonLines(events, place !== null) : markdown(log, session.id, place, events)
   const last = events.at(-1)
-  if (!last) return { text: `${head}${made.text}${format === 'json' ? '\n]}\n' : ''}`, next: null }
-  return {
-    text: head + made.text,
-    next: encode({ after: last.seq, until, begun: true, memory: made.memory }),
-  }
+  if (!last) return { text: `${head}${body}${isJson ? '\n]}\n' : ''}`, next: null }
+  return { text: head + body, next: encode({ seq: last.seq, at: last.event.at, until }) }
 }
 
 /** The frame, and then every event of the log as it is, one a line. How to reach MCP servers may hold keys: that stays here. */
@@ -77,15 +64,14 @@ function jsonLines(events: LoggedEvent[], begun: boolean): string {
   return events.map(({ json }, at) => `${begun || at > 0 ? ',' : ''}\n${json}`).join('')
 }
 
-function markdown(events: LoggedEvent[], before: Memory, turnOf: TurnOf): { text: string; memory: Memory } {
-  let memory = before
-  let text = ''
-  for (const { event } of events) {
-    const told = markdownOf(event, memory, turnOf)
-    memory = told.memory
-    if (told.text !== '') text += `\n${told.text}\n`
-  }
-  return { text, memory }
+function markdown(log: Source, sessionId: string, place: Place | null, events: LoggedEvent[]): string {
+  const conversation =
+    place && events.length > 0 ? conversationAt(log, sessionId, place) : emptyConversation()
+  const texts = events.flatMap(({ event }) => [
+    ...step(conversation, event).map((change) => changeText(change, event, (turnId) => log.turn(turnId))),
+    remarkText(event),
+  ])
+  return texts.map((text) => (text === '' ? '' : `\n${text}\n`)).join('')
 }
 
 function encode(place: Place): string {
@@ -94,18 +80,10 @@ function encode(place: Place): string {
 
 function decode(cursor: string): Place {
   try {
-    const { after, until, begun, memory } = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place
-    const { tools, asked } = memory
-    if (Number.isSafeInteger(after) && Number.isSafeInteger(until) && isWords(tools) && isWords(asked)) {
-      return { after, until, begun, memory: { tools, asked } }
-    }
+    const { seq, at, until } = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place
+    if ([seq, at, until].every(Number.isSafeInteger)) return { seq, at, until }
   } catch {
     // Not one of ours, whatever it is.
   }
   throw new CorralError('invalid', 'cursor is not one that an export gave out', { field: 'cursor' })
-}
-
-function isWords(value: unknown): value is Record<string, string> {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).every((word) => typeof word === 'string')
 }

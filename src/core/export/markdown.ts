@@ -1,20 +1,11 @@
 import type { Decision } from '../approval.ts'
 import { type Content } from '../content.ts'
-import type { Event, EventOf } from '../event.ts'
+import type { Call, Change, Message, Question, TurnEnd } from '../conversation/item.ts'
+import type { Event, EventOf, PlanEntry } from '../event.ts'
 import { modelInUse } from '../model.ts'
 import type { Session } from '../session.ts'
 import type { Failure, Turn } from '../turn.ts'
 import type { Usage } from '../usage.ts'
-
-/** What later events are read together with. Small: it goes from page to page. */
-export interface Memory {
-  /** Tools that run, by the ids of their calls. */
-  tools: Record<string, string>
-  /** What a human was asked, by the ids of the approvals; what mode or rules have answered is not told. */
-  asked: Record<string, string>
-}
-
-export const NO_MEMORY: Memory = { tools: {}, asked: {} }
 
 /** A turn, if it is kept any more. */
 export type TurnOf = (turnId: string) => Turn | null
@@ -33,56 +24,46 @@ export function markdownHead(session: Session): string {
   return `# ${flat(title ?? 'Session')}\n\n${facts.map(([name, fact]) => `- ${name}: ${fact}\n`).join('')}`
 }
 
-/** A conversation for people, event by event. */
-export function markdownOf(event: Event, memory: Memory, turnOf: TurnOf): { text: string; memory: Memory } {
-  switch (event.type) {
-    case 'turn.started':
-      return { text: began(event, turnOf(event.turnId)), memory }
-    case 'turn.steer_accepted':
-      return { text: user('You, meanwhile', [event.at], event.input), memory }
-    case 'session.changed':
-      return { text: changed(event), memory }
-    case 'message.completed':
-      return { text: message(event), memory }
-    case 'tool.started': {
-      const { tool, input, parent, callId } = event
-      const text = `**Tool:** ${code(tool)}${ofSubAgent(parent)}\n\n${inputBlock(input)}`
-      return { text, memory: { ...memory, tools: { ...memory.tools, [callId]: tool } } }
+/** A change of the conversation, for people; nothing where they need not hear of it. */
+export function changeText(change: Change, event: Event, turnOf: TurnOf): string {
+  switch (change.type) {
+    case 'said':
+      return said(change, event.at, turnOf)
+    case 'closed':
+      return message(change.message)
+    case 'call':
+      if (event.type === 'tool.started') return call(change.call)
+      return event.type === 'tool.completed' ? result(change.call, event.isError) : ''
+    case 'asked':
+      return change.question.asked ? asked(change.question, change.call) : ''
+    case 'decided': {
+      const { asked: wasAsked, decision, by } = change.verdict
+      return wasAsked ? `**${decided(decision)}** (${flat(by)})` : ''
     }
-    case 'tool.completed': {
-      const { [event.callId]: tool, ...tools } = memory.tools
-      return { text: result(event, tool), memory: { ...memory, tools } }
-    }
-    case 'approval.requested': {
-      if (!event.open) return { text: '', memory }
-      const { id, tool, kind, input, summary, callId } = event.approval
-      const what = kind === 'tool' ? `May ${code(tool)} run?` : kind === 'plan' ? 'A plan:' : 'A question:'
-      const shown = callId !== null && Object.hasOwn(memory.tools, callId)
-      const text = `**${what}**${summary ? ` ${flat(summary)}` : ''}${shown ? '' : `\n\n${inputBlock(input)}`}`
-      return { text, memory: { ...memory, asked: { ...memory.asked, [id]: tool } } }
-    }
-    case 'approval.resolved': {
-      const { [event.approvalId]: tool, ...asked } = memory.asked
-      const text = tool === undefined ? '' : `**${decided(event.decision)}** (${flat(event.by)})`
-      return { text, memory: { ...memory, asked } }
-    }
-    case 'turn.completed':
-      return { text: `*Completed: ${used(event.usage)}*`, memory: NO_MEMORY }
-    case 'turn.interrupted':
-      return { text: `*Interrupted: ${used(event.usage)}*`, memory: NO_MEMORY }
-    case 'turn.failed':
-      return { text: `*Failed: ${failed(event.error)}; ${used(event.usage)}*`, memory: NO_MEMORY }
-    case 'agent.notice':
-      return { text: event.level === 'warning' ? `*Note: ${flat(event.message)}*` : '', memory }
+    case 'plan':
+      return plan(change.entries)
+    case 'compacted':
+      return change.error === null ? '*The agent has summed up the conversation*' : ''
+    case 'notice':
+      return change.level === 'warning' ? `*Note: ${flat(change.message)}*` : ''
+    case 'ended':
+      return ended(change.end)
     default:
-      return { text: '', memory }
+      return ''
   }
 }
 
-/** With the mode that it began in, since a change of it is told in its place, and the model that it ran with. */
-function began({ at, mode, model }: Event & { type: 'turn.started' }, turn: Turn | null): string {
-  const known = [mode ?? turn?.mode, turn?.model ?? model]
-  return user('You', [at, ...known.filter((it) => it !== undefined && it !== null)], turn?.input ?? [])
+/** What happened beside the conversation. */
+export function remarkText(event: Event): string {
+  return event.type === 'session.changed' ? changed(event) : ''
+}
+
+/** With the mode that its turn began in, since a change of it is told in its place, and the model that it ran with. */
+function said({ message, turn }: Change & { type: 'said' }, at: number, turnOf: TurnOf): string {
+  if (message.steer) return user('You, meanwhile', [at], message.content)
+  const row = turnOf(turn.id)
+  const known = [turn.mode ?? row?.mode, row?.model ?? turn.model]
+  return user('You', [at, ...known.filter((it) => it !== undefined && it !== null)], message.content)
 }
 
 function changed({ mode, model }: EventOf<'session.changed'>): string {
@@ -90,24 +71,47 @@ function changed({ mode, model }: EventOf<'session.changed'>): string {
   return now.length === 0 ? '' : `*From now on: ${now.map(flat).join(', ')}*`
 }
 
-function user(who: string, [at, ...about]: [number, ...string[]], input: Content[]): string {
+function user(who: string, [at, ...about]: [number, ...string[]], input: readonly Content[]): string {
   const parts = input.map((part) => (part.type === 'text' ? part.text : `*(an image, ${part.mediaType})*`))
   const said = parts.length > 0 ? parts.join('\n\n') : '*(not kept any more)*'
   const facts = [new Date(at).toISOString(), ...about.map(escaped)].join(' · ')
   return `## ${who}\n\n<sub>${facts}</sub>\n\n${said}`
 }
 
-function message({ kind, text, aborted, parent }: EventOf<'message.completed'>): string {
+function message({ kind, text, aborted, parent }: Message): string {
   const whole = aborted ? `${text}\n\n*(cut off)*` : text
   if (kind === 'thinking') return folded(`Thinking${ofSubAgent(parent)}`, whole)
   return `## Agent${ofSubAgent(parent)}\n\n${whole}`
 }
 
-function result(event: EventOf<'tool.completed'>, tool: string | undefined): string {
-  const what = event.isError ? 'Error' : 'Result'
-  const cut = event.cut > 0 ? `\n\n*(${event.cut} more bytes were not kept)*` : ''
-  const body = event.output === '' ? '*(nothing)*' : fenced(event.output, '')
-  return folded(`${what}${tool === undefined ? '' : ` of ${tool}`}`, `${body}${cut}`)
+function call({ tool, input, parent }: Call): string {
+  return `**Tool:** ${code(tool)}${ofSubAgent(parent)}\n\n${inputBlock(input)}`
+}
+
+function result({ tool, output, cut }: Call, isError: boolean): string {
+  const what = isError ? 'Error' : 'Result'
+  const missing = cut > 0 ? `\n\n*(${cut} more bytes were not kept)*` : ''
+  const body = output ? fenced(output, '') : '*(nothing)*'
+  return folded(`${what}${tool === '' ? '' : ` of ${tool}`}`, `${body}${missing}`)
+}
+
+/** What it is about stands above already where the agent has begun the call. */
+function asked({ approval }: Question, about: Call | null): string {
+  const { tool, kind, input, summary } = approval
+  const what = kind === 'tool' ? `May ${code(tool)} run?` : kind === 'plan' ? 'A plan:' : 'A question:'
+  return `**${what}**${summary ? ` ${flat(summary)}` : ''}${about?.begun ? '' : `\n\n${inputBlock(input)}`}`
+}
+
+function plan(entries: readonly PlanEntry[]): string {
+  const lines = entries.map(({ text, state }) => {
+    return `- [${state === 'done' ? 'x' : ' '}] ${flat(text)}${state === 'active' ? ' *(now)*' : ''}`
+  })
+  return ['**Plan:**', '', ...lines].join('\n')
+}
+
+function ended({ outcome, usage, error }: TurnEnd): string {
+  if (outcome === 'failed') return `*Failed: ${failed(error!)}; ${used(usage)}*`
+  return `*${outcome === 'completed' ? 'Completed' : 'Interrupted'}: ${used(usage)}*`
 }
 
 function decided(decision: Decision): string {

@@ -25,7 +25,7 @@ export interface NewSession {
 
 export type Asked = Pick<Approval, 'id' | 'kind' | 'tool' | 'input' | 'callId' | 'summary'>
 export type Answer = Exclude<Decision, { behavior: 'cancelled' }>
-export type TurnView = Pick<Turn, 'state' | 'input' | 'usage' | 'error'>
+export type TurnView = Pick<Turn, 'state' | 'usage' | 'error'>
 
 export interface EventsOptions {
   sessionId: string

@@ -1,12 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RequestPermissionOutcome, SessionUpdate } from '@agentclientprotocol/sdk/unstable'
+import { emptyConversation, step } from '../../core/conversation/conversation.ts'
+import type { Change } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
-import { createAsking } from './asking.ts'
-import { configOptions, type Chosen } from './options.ts'
+import { createAsking, type Asking } from './asking.ts'
+import { createChoice } from './choice.ts'
+import type { Chosen } from './options.ts'
 import type { Request } from './permission.ts'
 import type { Corral, NamedModel, SessionView } from './port.ts'
 import type { Prompts } from './prompts.ts'
-import { createTeller, endingOf, remark, TYPES, userMessage } from './updates.ts'
+import { endingOf, openCalls, remark, TYPES, updatesOf } from './updates.ts'
 
 /** What can be said to the editor about one session. */
 export interface Editor {
@@ -44,11 +47,9 @@ export interface Room {
 }
 
 export function openRoom(parts: RoomParts): Room {
-  const { corral, editor, session, until, prompts } = parts
+  const { corral, editor, session, prompts } = parts
   const sessionId = session.id
-  const { mode, model, modelInUse } = session
-  const chosen: Chosen = { mode, model, modelInUse }
-  const teller = createTeller(session.cwd)
+  const choice = createChoice(parts)
   const asking = createAsking({
     cwd: session.cwd,
     ask: editor.ask,
@@ -58,97 +59,13 @@ export function openRoom(parts: RoomParts): Room {
   const events = corral.events({ sessionId, types: TYPES, onReset: prompts.recheck })
   const { promise: ready, resolve: isReady, reject: isBroken } = Promise.withResolvers<void>()
   ready.catch(() => {})
-  let live = false
-
-  /** Lets the answer to the editor's request go first: it cannot place anything about the session before. */
-  async function goLive(): Promise<void> {
-    live = true
-    isReady()
-    await setImmediate()
-    if (!parts.tellPast) for (const update of teller.open()) await editor.update(update)
-    asking.release()
-  }
-
-  async function follow(): Promise<void> {
-    if (until === 0) await goLive()
-    for await (const event of events) {
-      if (!live && event.seq > until) await goLive()
-      await take(event)
-      if (!live && event.seq === until) await goLive()
-    }
-  }
-
-  async function take(event: Event): Promise<void> {
-    if (event.type === 'turn.queued') prompts.queued(event.key, event.turnId)
-    const updates = [...(await said(event)), ...teller.step(event), ...beside(event), ...(await used(event))]
-    if (live || parts.tellPast) for (const update of updates) await editor.update(update)
-    if (event.type === 'approval.requested' && event.open) asking.requested(event.approval)
-    if (event.type === 'approval.resolved') asking.resolved(event.approvalId)
-    const ending = endingOf(event)
-    if (ending) prompts.ended(event.turnId ?? '', ending)
-    if (event.type === 'session.destroyed') throw new Error('The session was removed')
-  }
-
-  /** What somebody said: of its own messages the editor knows, but for those that it has asked for again. */
-  async function said(event: Event): Promise<SessionUpdate[]> {
-    if (event.type === 'turn.steer_accepted') return userMessage(event.steerId, event.input)
-    if (event.type !== 'turn.started') return []
-    if (live ? prompts.has(event.turnId) : !parts.tellPast) return []
-    const input = await corral.turn(event.turnId).then(
-      (turn) => turn.input,
-      () => [],
-    )
-    return userMessage(event.turnId, input)
-  }
-
-  /** What is no part of the conversation itself. */
-  function beside(event: Event): SessionUpdate[] {
-    switch (event.type) {
-      case 'session.changed':
-        return changed(event)
-      case 'turn.failed':
-        return prompts.has(event.turnId) ? [] : [remark(`The turn failed: ${event.error.message}`)]
-      case 'agent.notice':
-        if (!live || !editor.notices) return []
-        return [{ sessionUpdate: 'notice', severity: event.level, title: event.message }]
-      default:
-        return []
-    }
-  }
-
-  function changed({ mode, model, title }: Extract<Event, { type: 'session.changed' }>): SessionUpdate[] {
-    if (mode !== undefined) chosen.mode = mode
-    if (model !== undefined) chosen.model = model
-    if (model !== undefined && live) chosen.modelInUse = model
-    // Of the past only the end counts, and that is in the answer to the request.
-    if (!live) return []
-    const updates: SessionUpdate[] = []
-    if (mode !== undefined) updates.push({ sessionUpdate: 'current_mode_update', currentModeId: mode })
-    if (mode !== undefined || model !== undefined) {
-      updates.push({
-        sessionUpdate: 'config_option_update',
-        configOptions: configOptions(chosen, parts.models),
-      })
-    }
-    if (title !== undefined) updates.push({ sessionUpdate: 'session_info_update', title })
-    return updates
-  }
-
-  /** The agent has said which model it uses; of the past that is known already. */
-  async function used(event: Event): Promise<SessionUpdate[]> {
-    if (!live || (event.type !== 'agent.init' && event.type !== 'agent.model')) return []
-    const now = await corral.session(sessionId).catch(() => null)
-    if (!now || now.modelInUse === chosen.modelInUse) return []
-    chosen.modelInUse = now.modelInUse
-    return [{ sessionUpdate: 'config_option_update', configOptions: configOptions(chosen, parts.models) }]
-  }
 
   function close(): void {
     events.close()
     asking.close()
   }
 
-  const over = follow().then(
+  const over = follow(parts, { events, asking, choice, isReady }).then(
     () => isBroken(new Error('The session was closed')),
     (error: unknown) => {
       isBroken(error)
@@ -161,10 +78,78 @@ export function openRoom(parts: RoomParts): Room {
     ready,
     over,
     prompts,
-    chosen,
+    chosen: choice.chosen,
     async cancel() {
       if (!(await prompts.cancelAll())) await corral.interrupt(sessionId)
     },
     close,
   }
+}
+
+interface Following {
+  events: AsyncIterable<Event>
+  asking: Asking
+  choice: ReturnType<typeof createChoice>
+  isReady(): void
+}
+
+/** Shows the editor what was, if it wants to hear it, and then what happens. */
+async function follow(parts: RoomParts, { events, asking, choice, isReady }: Following): Promise<void> {
+  const { editor, session, until, tellPast, prompts } = parts
+  const { cwd } = session
+  const conversation = emptyConversation()
+  let live = false
+
+  async function tell(updates: readonly SessionUpdate[]): Promise<void> {
+    if (live || tellPast) for (const update of updates) await editor.update(update)
+  }
+
+  /** Lets the answer to the editor's request go first: it cannot place anything about the session before. */
+  async function goLive(): Promise<void> {
+    live = true
+    isReady()
+    await setImmediate()
+    if (!tellPast) await tell(openCalls(conversation, cwd))
+    for (const { asked, approval } of conversation.questions.values()) if (asked) asking.ask(approval)
+  }
+
+  async function take(event: Event): Promise<void> {
+    for (const change of step(conversation, event)) {
+      if (!isKnown(change, prompts, live)) await tell(updatesOf(change, event, cwd))
+      await tell(remarksOn(change, parts, live))
+      mind(change, prompts, live ? asking : null)
+    }
+    await tell(await choice.step(event, live))
+    if (event.type === 'session.destroyed') throw new Error('The session was removed')
+  }
+
+  if (until === 0) await goLive()
+  for await (const event of events) {
+    if (!live && event.seq > until) await goLive()
+    await take(event)
+    if (!live && event.seq === until) await goLive()
+  }
+}
+
+/** Of its own messages the editor knows, but for those that it has asked for again. */
+function isKnown(change: Change, prompts: Prompts, live: boolean): boolean {
+  return change.type === 'said' && live && prompts.has(change.message.id)
+}
+
+/** What is no part of the conversation itself. */
+function remarksOn(change: Change, { editor, prompts }: RoomParts, live: boolean): SessionUpdate[] {
+  if (change.type === 'notice' && live && editor.notices) {
+    return [{ sessionUpdate: 'notice', severity: change.level, title: change.message }]
+  }
+  if (change.type !== 'ended' || !change.end.error || prompts.has(change.end.turnId)) return []
+  return [remark(`The turn failed: ${change.end.error.message}`)]
+}
+
+/** What follows from a change, beside what is shown of it. Questions of the past are asked when it has been told. */
+function mind(change: Change, prompts: Prompts, asking: Asking | null): void {
+  if (change.type === 'waits') prompts.queued(change.message.key, change.message.id)
+  else if (change.type === 'asked' && change.question.asked) asking?.ask(change.question.approval)
+  else if (change.type === 'decided') asking?.takeBack(change.verdict.approvalId)
+  const ended = endingOf(change)
+  if (ended) prompts.ended(ended.turnId, ended.ending)
 }

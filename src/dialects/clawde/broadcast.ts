@@ -6,14 +6,6 @@ import type { Push } from './pushes.ts'
 import { bothWays, unixTimes } from './spelling.ts'
 import { createTeller, type Later, type Teller } from './teller.ts'
 
-/** What makes the pushes of one client differ from those of another. */
-export interface Taste {
-  /** Moments as numbers. */
-  readonly unix: boolean
-  /** The pushes of ClawDE's command line and of its editor plugin, too. */
-  readonly aliases: boolean
-}
-
 /** Null: all of them. */
 export interface Wanted {
   readonly sessions: ReadonlySet<string> | null
@@ -22,57 +14,21 @@ export interface Wanted {
 
 export const EVERYTHING: Wanted = { sessions: null, types: null }
 
-/** Pushes that many clients get, put into frames once for each taste. */
+/** Pushes that many clients get, put into frames once for all who want moments as numbers, and once for the others. */
 export interface Bundle {
-  frames(taste: Taste, wanted: Wanted): readonly Buffer[]
+  readonly pushes: readonly Push[]
+  /** One for each push. */
+  frames(unix: boolean): readonly Buffer[]
 }
 
 export function bundleOf(pushes: readonly Push[]): Bundle {
-  const made: { framed: Framed[]; all: Buffer[] }[] = []
-  return {
-    frames(taste, { sessions, types }) {
-      if (pushes.length === 0) return NOTHING
-      const index = (taste.unix ? 2 : 0) + (taste.aliases ? 1 : 0)
-      const { framed, all } = (made[index] ??= putIntoFrames(pushes, taste))
-      if (sessions === null && types === null) return all
-      const fits = ({ sessionId, method }: Framed): boolean =>
-        (sessions === null || sessionId === null || sessions.has(sessionId)) &&
-        (types === null || types.has(method))
-      return framed.filter(fits).map(({ frame }) => frame)
-    },
-  }
+  const made: Buffer[][] = []
+  return { pushes, frames: (unix) => (made[Number(unix)] ??= pushes.map((push) => frameOf(push, unix))) }
 }
 
-const NOTHING: readonly Buffer[] = []
-
-function putIntoFrames(pushes: readonly Push[], taste: Taste): { framed: Framed[]; all: Buffer[] } {
-  const framed = pushes.flatMap((push) => framesOf(push, taste))
-  return { framed, all: framed.map(({ frame }) => frame) }
-}
-
-interface Framed {
-  method: string
-  sessionId: string | null
-  frame: Buffer
-}
-
-function framesOf(push: Push, { unix, aliases }: Taste): Framed[] {
-  const { sessionId, seq } = push
-  const framed = (method: string, params: Record<string, unknown>): Framed => {
-    const spelled = bothWays({ ...params, seq })
-    const json = JSON.stringify(unix ? unixTimes(spelled) : spelled)
-    return { method, sessionId, frame: textFrame(notification(method, json)) }
-  }
-  const own = framed(push.method, push.params)
-  if (!aliases || !push.grown) return [own]
-  const { messageId, delta, content, done } = push.grown
-  const piece = { sessionId, messageId, delta }
-  const whole = { sessionId, messageId, content }
-  return [
-    own,
-    ...(delta === '' ? [] : [framed('session.message.delta', piece), framed('session.messageDelta', piece)]),
-    ...(done ? [framed('session.message.complete', whole), framed('session.messageComplete', whole)] : []),
-  ]
+export function frameOf({ method, params, seq }: Push, unix: boolean): Buffer {
+  const spelled = bothWays({ ...params, seq })
+  return textFrame(notification(method, JSON.stringify(unix ? unixTimes(spelled) : spelled)))
 }
 
 /** What happens now, for all clients together. */

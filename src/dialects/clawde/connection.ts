@@ -58,7 +58,7 @@ function callable(method: ClawdeMethod, name: string): Method<Call> {
       }
       const work = (): unknown => handler(params, call)
       const value = heavy ? call.heavy(work) : work()
-      if (!call.stream.taste.unix) return value
+      if (!call.stream.unix) return value
       return value instanceof Promise ? value.then(unixTimes) : unixTimes(value)
     },
   }
@@ -100,7 +100,7 @@ export function serveConnection(
     heldLimit: SEND_LIMIT,
     failed: () => connection.close(1011, 'the log could not be read'),
   })
-  stream.taste = { ...stream.taste, unix }
+  stream.unix = unix
 
   function done(call: Call, json: string | null): void {
     if (json !== null) send(json)

@@ -84,7 +84,11 @@ export function rpcError(thrown: unknown, home: string): RpcError {
   }
   const { code, data, message } = asCorralError(thrown)
   const text = thrown instanceof CorralError ? discreet(message, home) : 'internal error'
-  return { code: CODES[OF_CORE[code]], message: text, data: { ...data, reason: code } }
+  if (code === 'conversation_busy' && data['reason'] === 'paused') {
+    return { code: CODES.sessionPaused, message: text, data: { ...data, reason: 'sessionPaused' } }
+  }
+  const reason = code === 'conversation_busy' ? 'busy' : code
+  return { code: CODES[OF_CORE[code]], message: text, data: { ...data, reason } }
 }
 
 function discreet(message: string, home: string): string {

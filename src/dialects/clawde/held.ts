@@ -1,15 +1,13 @@
-import type { Engine } from '../../core/api.ts'
+import type { Call, Change } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
 import { kindOfTool } from '../../core/known-tools.ts'
-import { openApprovals } from '../../core/session.ts'
-import { callIdOf, type Change, type ToolCall } from './conversation.ts'
-import { sessionOrNull } from './pushes.ts'
+import type { Mode } from '../../core/mode.ts'
 
 interface HeldCall {
-  readonly call: ToolCall
+  readonly sessionId: string
+  readonly call: Call
+  /** The event that it began with. */
   readonly seq: number
-  /** When its session was last heard of. */
-  heard: number
 }
 
 /**
@@ -18,76 +16,73 @@ interface HeldCall {
  */
 export interface HeldCalls {
   readonly size: number
-  /** What there is to tell of an event's changes now. */
-  sift(event: Event, changes: Change[], now: number): Change[]
-  /** Calls of sessions that have been silent since then: nobody seems to be asked about them. */
-  silentSince(moment: number): Change[]
+  /** What there is to tell of an event's changes now. `mode`: of the session then; null: not known. */
+  sift(event: Event, changes: Change[], mode: Mode | null): Change[]
+  /** Gives up the calls of the sessions that fit: nobody seems to be asked about them. */
+  release(fits: (sessionId: string) => boolean): HeldCall[]
   /** Who has all that was told has missed nothing up to here. */
   limit(seq: number): number
   copy(): HeldCalls
 }
 
-export function createHeldCalls(engine: Engine, held: Map<string, HeldCall> = new Map()): HeldCalls {
-  function release(sessionId: string, callId: string | null): Change[] {
-    const key = `${sessionId} ${callId}`
+export function createHeldCalls(held: Map<string, HeldCall> = new Map()): HeldCalls {
+  function told(key: string): Change[] {
     const one = held.get(key)
     held.delete(key)
-    return one ? [{ kind: 'call', call: one.call }] : []
+    return one ? [{ type: 'call', call: one.call, was: null }] : []
   }
 
-  /** What the event itself says about a call: mode or rules have answered for it, or it has calls of its own. */
-  function known(event: Event): Change[] {
-    if (event.type === 'approval.requested' && !event.open) {
-      return release(event.sessionId, callIdOf(event.approval))
+  function sifted({ sessionId, seq }: Event, change: Change, mode: Mode | null): Change[] {
+    // A mode or a rule answers.
+    if (change.type === 'asked' && !change.question.asked) {
+      return told(keyOf(sessionId, change.question.callId))
     }
-    return 'parent' in event && event.parent !== null ? release(event.sessionId, event.parent) : []
-  }
-
-  function sifted(change: Change, seq: number, heard: number): Change[] {
-    if ('message' in change) return [change]
-    const { call } = change
-    if (change.kind === 'call') {
-      if (call.status !== 'running' || !mayBeAskedAbout(engine, call)) return [change]
-      held.set(`${call.sessionId} ${call.id}`, { call, seq, heard })
-      return []
+    if (change.type !== 'call') return [change]
+    const { call, was } = change
+    const key = keyOf(sessionId, call.id)
+    const first = told(key)
+    if (was === null && call.state === 'running' && mayBeAskedAbout(call, mode)) {
+      held.set(key, { sessionId, call, seq })
+      return first
     }
-    const first = release(call.sessionId, call.id)
     // It waits: that is how it begins.
-    return first.length > 0 && call.status === 'pending' ? [{ kind: 'call', call }] : [...first, change]
+    return first.length > 0 && call.state === 'asked' ? [{ ...change, was: null }] : [...first, change]
   }
 
   return {
     get size() {
       return held.size
     },
-    sift(event, changes, now) {
-      if (held.size === 0 && !changes.some(({ kind }) => kind === 'call')) return changes
-      for (const [key, one] of held) {
-        if (one.call.sessionId !== event.sessionId) continue
-        one.heard = now
-        if (event.type === 'session.destroyed') held.delete(key)
+    sift(event, changes, mode) {
+      if (held.size === 0 && !changes.some(({ type }) => type === 'call')) return changes
+      const { sessionId, type } = event
+      if (type === 'session.destroyed') {
+        for (const [key, one] of held) if (one.sessionId === sessionId) held.delete(key)
       }
-      return [...known(event), ...changes.flatMap((change) => sifted(change, event.seq, now))]
+      // What has calls of its own is at work.
+      const parent = 'parent' in event ? event.parent : null
+      const first = parent === null ? [] : told(keyOf(sessionId, parent))
+      return [...first, ...changes.flatMap((change) => sifted(event, change, mode))]
     },
-    silentSince(moment) {
-      const silent = [...held.values()].filter(({ heard }) => heard <= moment)
-      return silent.flatMap(({ call: { sessionId, id } }) => {
-        const session = sessionOrNull(engine, sessionId)
-        // Agents ask about one call after the other: while a question is open the next one waits.
-        return session && openApprovals(session).length > 0 ? [] : release(sessionId, id)
-      })
+    release(fits) {
+      const chosen = [...held].filter(([, { sessionId }]) => fits(sessionId))
+      for (const [key] of chosen) held.delete(key)
+      return chosen.map(([, one]) => one)
     },
     limit(seq) {
       let limit = seq
       for (const one of held.values()) limit = Math.min(limit, one.seq - 1)
       return limit
     },
-    copy: () => createHeldCalls(engine, new Map([...held].map(([key, one]) => [key, { ...one }]))),
+    copy: () => createHeldCalls(new Map(held)),
   }
 }
 
+function keyOf(sessionId: string, callId: string): string {
+  return `${sessionId} ${callId}`
+}
+
 /** In `auto` nobody is asked, but for what is a question by its nature. */
-function mayBeAskedAbout(engine: Engine, { sessionId, name }: ToolCall): boolean {
-  const mode = sessionOrNull(engine, sessionId)?.mode ?? 'auto'
-  return mode !== 'auto' || kindOfTool(name) === 'question'
+function mayBeAskedAbout({ tool }: Call, mode: Mode | null): boolean {
+  return mode !== 'auto' || kindOfTool(tool) === 'question'
 }

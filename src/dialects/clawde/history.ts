@@ -1,100 +1,84 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Engine } from '../../core/api.ts'
-import type { Event } from '../../core/event.ts'
-import {
-  add,
-  CONVERSATION_TYPES,
-  emptyConversation,
-  isShown,
-  type Change,
-  type Message,
-} from './conversation.ts'
+import { CONVERSATION_TYPES, emptyConversation, step } from '../../core/conversation/conversation.ts'
+import { conversationBefore } from '../../core/conversation/reader.ts'
+import type { Event, LoggedEvent } from '../../core/event.ts'
 import { ClawdeError } from './errors.ts'
+import { isShown, newItem, type Item } from './places.ts'
+import { answerView, callMessageView, userView } from './views.ts'
 
 const PAGE = 500
 
-export interface HistoryQuery {
+interface HistoryQuery {
   sessionId: string
   limit: number
   /** Messages before this one. */
   before?: string | undefined
 }
 
-/** The last messages of a session, the oldest of them first. Read from the end, as far as needed. */
-export async function messagesOf(engine: Engine, query: HistoryQuery): Promise<Message[]> {
-  const { sessionId, limit, before } = query
-  const events: Event[] = openDeltas(engine, sessionId)
-  let found = before === undefined || events.some((event) => idOf(event) === before)
-  let count = 0
-  let end = engine.head + 1
+/** The last messages of a session, the oldest of them first. The log is read from its end, turn by turn, as far as needed. */
+export async function messagesOf(engine: Engine, { sessionId, limit, before }: HistoryQuery) {
+  const pieces = openPieces(engine, sessionId)
   const types = [...CONVERSATION_TYPES]
-  for (;;) {
+  let events: LoggedEvent[] = []
+  let isNamed = before === undefined
+  for (let end = engine.head + 1; ;) {
     const page = engine.events({ sessionId, before: end, types, whole: true, limit: PAGE })
-    for (const { event } of page.toReversed()) {
-      const id = idOf(event)
-      if (id === null) continue
-      if (found) count += 1
-      else found = id === before
-    }
-    events.unshift(...page.map(({ event }) => event))
     const isAll = page.length < PAGE
-    // One more than asked for: the first page may begin in the middle of something.
-    if (isAll || count > limit) break
+    events = [...page, ...events]
+    isNamed ||= page.some(({ json }) => json.includes(JSON.stringify(before)))
+    // A turn begins where nothing is under way, so that is where a fold may begin.
+    const start = isAll ? 0 : page.findIndex(({ type }) => type === 'turn.started')
+    if (isNamed && start >= 0) {
+      const items = itemsOf(engine, events.slice(start), pieces)
+      const index = before === undefined ? items.length : items.findIndex((item) => idOf(item) === before)
+      if (index >= limit || (isAll && index >= 0)) {
+        return items.slice(Math.max(0, index - limit), index).map((item) => viewOf(sessionId, item))
+      }
+    }
+    if (isAll) break
     end = page[0]!.seq
     await setImmediate()
   }
-  const messages = fold(events)
-  const index = before === undefined ? messages.length : messages.findIndex(({ id }) => id === before)
-  if (index < 0) {
-    throw new ClawdeError('invalidParams', `before: there is no message ${before}`, { field: 'before' })
-  }
-  return messages.slice(Math.max(0, index - limit), index)
+  throw new ClawdeError('invalidParams', `before: there is no message ${before}`, { field: 'before' })
 }
 
-/** The message that an event makes; null when it makes none. */
-function idOf(event: Event): string | null {
-  switch (event.type) {
-    case 'turn.queued':
-      return event.turnId
-    case 'turn.steer_accepted':
-      return event.steerId
-    case 'message.delta':
-      return isShown(event) ? event.messageId : null
-    case 'message.completed':
-      return isShown(event) && event.text !== '' ? event.messageId : null
-    case 'tool.started':
-      return event.callId
-    case 'approval.requested':
-      return event.open && event.approval.callId === null ? event.approval.id : null
-    default:
-      return null
-  }
-}
-
-/** Of messages that are complete there are none. */
-function openDeltas(engine: Engine, sessionId: string): Event[] {
-  const deltas: Event[] = []
+/** Pieces of the messages that are not complete. */
+function openPieces(engine: Engine, sessionId: string): Event[] {
+  const pieces: Event[] = []
   for (let after = 0; ;) {
     const page = engine.events({ sessionId, after, types: ['message.delta'], limit: PAGE })
-    deltas.push(...page.map(({ event }) => event))
-    if (page.length < PAGE) return deltas
+    pieces.push(...page.map(({ event }) => event))
+    if (page.length < PAGE) return pieces
     after = page.at(-1)!.seq
   }
 }
 
-function fold(events: readonly Event[]): Message[] {
-  const conversation = emptyConversation()
-  const messages = new Map<string, Message>()
-  for (const event of events) for (const change of add(conversation, event)) keep(messages, change)
-  return [...messages.values()]
+/** A list: an id that comes twice, as in logs of older versions, is two messages. What still grows comes last. */
+function itemsOf(engine: Engine, events: readonly LoggedEvent[], pieces: readonly Event[]): Item[] {
+  const conversation = events[0] ? conversationBefore(engine, events[0].event) : emptyConversation()
+  const items: Item[] = []
+  const calls = new Map<string, number>()
+  for (const { event } of events) {
+    for (const change of step(conversation, event)) {
+      const item = newItem(change, event)
+      if (item) items.push(item)
+      if (change.type !== 'call') continue
+      const { call } = change
+      if (item) calls.set(call.id, items.length - 1)
+      else if (calls.has(call.id)) items[calls.get(call.id)!] = { call }
+    }
+  }
+  for (const piece of pieces) step(conversation, piece)
+  const open = [...conversation.open.values()].filter(isShown)
+  return [...items, ...open.map((answer) => ({ answer }))]
 }
 
-function keep(messages: Map<string, Message>, change: Change): void {
-  if ('message' in change) return void messages.set(change.message.id, change.message)
-  const { call } = change
-  // A call whose beginning is on an earlier page is no message of this one.
-  if (change.kind === 'call.status' && !messages.has(call.id)) return
-  const { id, sessionId, at, output } = call
-  const status = call.status === 'pending' || call.status === 'running' ? 'streaming' : 'done'
-  messages.set(id, { id, sessionId, role: 'tool', content: output ?? '', status, at, call })
+function idOf(item: Item): string {
+  return 'said' in item ? item.said.id : 'answer' in item ? item.answer.id : item.call.id
+}
+
+function viewOf(sessionId: string, item: Item) {
+  if ('said' in item) return userView(sessionId, item.said, item.at)
+  return 'answer' in item ? answerView(sessionId, item.answer) : callMessageView(sessionId, item.call)
 }

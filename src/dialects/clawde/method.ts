@@ -4,12 +4,12 @@ import type { Engine } from '../../core/api.ts'
 import type { Device } from '../../core/devices.ts'
 import type { Method } from '../method.ts'
 import type { Broadcast } from './broadcast.ts'
+import type { Counts } from './counts.ts'
 import type { CodeName } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import type { Finding, ProviderReport, Resources, Updates, Workspace } from './ports.ts'
 import type { ClawdeSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
-import type { Counts } from './views.ts'
 
 /** What all connections share. */
 export interface Services {

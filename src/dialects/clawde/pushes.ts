@@ -1,10 +1,7 @@
 import type { Event, EventType } from '../../core/event.ts'
 import type { Engine } from '../../core/api.ts'
-import type { Mode } from '../../core/mode.ts'
 import type { Session } from '../../core/session.ts'
-import type { Change, Message } from './conversation.ts'
 import { modeName, statusChange } from './status.ts'
-import { messageView, toolCallView } from './views.ts'
 
 /** Something that clients are told without having asked. */
 export interface Push {
@@ -13,14 +10,12 @@ export interface Push {
   /** Who has this has missed nothing up to here in the log. */
   readonly seq: number
   readonly params: Readonly<Record<string, unknown>>
-  /** What an assistant's message has grown by, and whether it is complete: for clients that put it together themselves. */
-  readonly grown?: {
-    readonly messageId: string
-    readonly delta: string
-    readonly content: string
-    readonly done: boolean
-  }
+  /** An answer, as far as it is there, and whether it is complete: for clients that put it together from pieces. */
+  readonly grown?: { readonly messageId: string; readonly content: string; readonly done: boolean }
 }
+
+/** A push before it has its number. */
+export type Untold = Omit<Push, 'seq'>
 
 /** Every push, for documentation and for the conformance tests. */
 export const PUSHES: Readonly<Record<string, string>> = {
@@ -31,7 +26,7 @@ export const PUSHES: Readonly<Record<string, string>> = {
   'session.statusChanged':
     'A session is `idle`, `running`, `paused` or in `error`; then `reason` and `error` say why.',
   'session.messageCreated':
-    'A message of the user, or the beginning of one of the assistant, which is empty: `message`.',
+    'A message of the user, when its turn begins, or the beginning of one of the assistant, which is empty: `message`.',
   'session.messageUpdated':
     'The whole `content` so far, which replaces what was there; `status` is `streaming`, at the end `done`.',
   'session.toolCallCreated':
@@ -50,39 +45,6 @@ export const PUSHES: Readonly<Record<string, string>> = {
   'events.lagged': 'You have read too slowly: what follows comes from the log, from `after` to `head`.',
 }
 
-/** What a change of a conversation is to clients; pieces of messages are not told here, see `teller.ts`. */
-export function pushOfChange(change: Change, seq: number): Push {
-  if ('message' in change) {
-    return change.kind === 'message' ? created(change.message, seq) : updated(change.message, seq, 0)
-  }
-  const { call } = change
-  const { sessionId } = call
-  if (change.kind === 'call') {
-    return {
-      method: 'session.toolCallCreated',
-      sessionId,
-      seq,
-      params: { sessionId, toolCall: toolCallView(call) },
-    }
-  }
-  const params = { sessionId, toolCallId: call.id, status: call.status, name: call.name, output: call.output }
-  return { method: 'session.toolCallUpdated', sessionId, seq, params }
-}
-
-export function created(message: Message, seq: number): Push {
-  const { sessionId } = message
-  const params = { sessionId, message: messageView(message) }
-  return { method: 'session.messageCreated', sessionId, seq, params }
-}
-
-/** `told`: how much of it has been told before. */
-export function updated(message: Message, seq: number, told: number): Push {
-  const { sessionId, id: messageId, content, status, aborted } = message
-  const params = { sessionId, messageId, content, status, ...(aborted && { aborted }) }
-  const grown = { messageId, content, delta: content.slice(told), done: status === 'done' }
-  return { method: 'session.messageUpdated', sessionId, seq, params, grown }
-}
-
 /** The events that say something by themselves. */
 export const PLAIN_TYPES: readonly EventType[] = [
   'session.created',
@@ -91,10 +53,10 @@ export const PLAIN_TYPES: readonly EventType[] = [
   'session.destroyed',
 ]
 
-export function pushesOf(engine: Engine, event: Event): Push[] {
-  const { sessionId, seq } = event
-  const push = (method: string, params: Record<string, unknown>): Push[] => [
-    { method, sessionId, seq, params: { sessionId, ...params } },
+export function pushesOf(engine: Engine, event: Event): Untold[] {
+  const { sessionId } = event
+  const push = (method: string, params: Record<string, unknown>): Untold[] => [
+    { method, sessionId, params: { sessionId, ...params } },
   ]
   switch (event.type) {
     case 'session.created':
@@ -128,8 +90,8 @@ function whyOf(engine: Engine, sessionId: string): Record<string, unknown> {
 function modeChanged(
   engine: Engine,
   event: Event & { type: 'session.changed' },
-  push: (method: string, params: Record<string, unknown>) => Push[],
-): Push[] {
+  push: (method: string, params: Record<string, unknown>) => Untold[],
+): Untold[] {
   const before = modeBefore(engine, event.sessionId, event.seq)
   const [mode, previousMode] = [
     modeName({ mode: event.mode ?? before.mode, notes: event.notes ?? before.notes }),
@@ -139,23 +101,18 @@ function modeChanged(
   return push('session.modeChanged', { mode, previousMode, timestamp: new Date(event.at).toISOString() })
 }
 
-/** The mode of a session just before an event; with a filter, the last one that it fits. */
-export function modeBefore(
-  engine: Engine,
-  sessionId: string,
-  seq: number,
-  fits: (mode: Mode) => boolean = () => true,
-): Pick<Session, 'mode' | 'notes'> {
+/** The mode of a session just before an event. */
+function modeBefore(engine: Engine, sessionId: string, seq: number): Pick<Session, 'mode' | 'notes'> {
   const types: EventType[] = ['session.created', 'session.changed']
   const found = engine.events({ sessionId, before: seq, types, limit: 200 }).map(({ event }) => event)
   const modes = found.flatMap((event) => ('mode' in event && event.mode !== undefined ? [event.mode] : []))
   const notes = found.flatMap((event) =>
     event.type === 'session.changed' && event.notes !== undefined ? [event.notes] : [],
   )
-  return { mode: modes.findLast(fits) ?? 'ask', notes: notes.at(-1) ?? {} }
+  return { mode: modes.at(-1) ?? 'ask', notes: notes.at(-1) ?? {} }
 }
 
-export function sessionOrNull(engine: Engine, sessionId: string) {
+function sessionOrNull(engine: Engine, sessionId: string) {
   try {
     return engine.session(sessionId)
   } catch {

@@ -1,6 +1,7 @@
 import type { Engine, Subscription } from '../../core/api.ts'
 import type { LoggedEvent } from '../../core/event.ts'
-import { bundleOf, EVERYTHING, type Broadcast, type Bundle, type Taste, type Wanted } from './broadcast.ts'
+import { bundleOf, EVERYTHING, frameOf, type Broadcast, type Bundle, type Wanted } from './broadcast.ts'
+import { createPieces, type Pieces } from './pieces.ts'
 import type { Push } from './pushes.ts'
 import type { Teller } from './teller.ts'
 
@@ -18,7 +19,10 @@ export interface StreamOptions {
 
 /** The pushes of one connection. */
 export interface Stream {
-  taste: Taste
+  /** Moments as numbers. */
+  unix: boolean
+  /** The pushes of ClawDE's command line and of its editor plugin come along from now on. */
+  withPieces(): Pieces
   /** An answer is on its way: what it caused comes after it. Each needs its release. */
   hold(): void
   release(): void
@@ -33,9 +37,10 @@ export interface Stream {
 export function createStream(options: StreamOptions): Stream {
   const { engine, broadcast, send, heldLimit, lagMs, failed } = options
   const leave = broadcast.join((bundle) => {
-    if (!own) say(bundle.frames(stream.taste, wanted))
+    if (!own) say(framesOf(bundle))
   })
   let wanted = EVERYTHING
+  let pieces: Pieces | null = null
   /** What this client alone has been told, while it reads from the log. */
   let own: Teller | null = null
   let holds = 0
@@ -57,15 +62,27 @@ export function createStream(options: StreamOptions): Stream {
     if (live && !own?.holdsBack) dismiss()
     else own ??= broadcast.teller('with nothing', tellAlone)
     const bundle = own ? bundleOf(own.tell(events)) : live!
-    if (say(bundle.frames(stream.taste, wanted))) return true
+    if (say(framesOf(bundle))) return true
     if (!behind) behindSince = performance.now()
     behind = true
     own ??= broadcast.teller('up to date', tellAlone)
     return false
   }
 
+  function framesOf(bundle: Bundle): readonly Buffer[] {
+    const frames = bundle.frames(stream.unix)
+    const { sessions, types } = wanted
+    if (sessions === null && types === null && pieces === null) return frames
+    const isWanted = ({ method }: Push): boolean => types === null || types.has(method)
+    return bundle.pushes.flatMap((push, n) => {
+      if (sessions !== null && push.sessionId !== null && !sessions.has(push.sessionId)) return []
+      const more = pieces?.of(push).filter(isWanted) ?? []
+      return [...(isWanted(push) ? [frames[n]!] : []), ...more.map((piece) => frameOf(piece, stream.unix))]
+    })
+  }
+
   function tellAlone(pushes: readonly Push[]): void {
-    say(bundleOf(pushes).frames(stream.taste, wanted))
+    say(framesOf(bundleOf(pushes)))
   }
 
   function dismiss(): void {
@@ -93,15 +110,16 @@ export function createStream(options: StreamOptions): Stream {
     if (head > cursor && performance.now() - behindSince >= lagMs) {
       const params = { after: cursor, head, missed: head - cursor, gap: cursor + 1 < oldest }
       const lagged: Push = { method: 'events.lagged', sessionId: null, seq: cursor, params }
-      say(bundleOf([lagged]).frames(stream.taste, EVERYTHING))
+      say([frameOf(lagged, stream.unix)])
     }
-    for (const bundle of missed.values()) say(bundle.frames(stream.taste, wanted))
+    for (const bundle of missed.values()) say(framesOf(bundle))
     missed.clear()
     subscription.resume()
   }
 
   const stream: Stream = {
-    taste: { unix: false, aliases: false },
+    unix: false,
+    withPieces: () => (pieces ??= createPieces()),
     hold: () => void (holds += 1),
     release() {
       if (--holds > 0) return
@@ -120,7 +138,7 @@ export function createStream(options: StreamOptions): Stream {
     },
     push(kind, bundle) {
       if (behind) missed.set(kind, bundle)
-      else say(bundle.frames(stream.taste, wanted))
+      else say(framesOf(bundle))
     },
     drained() {
       if (holds === 0) goOn()

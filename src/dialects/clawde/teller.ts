@@ -1,52 +1,21 @@
 import type { Engine } from '../../core/api.ts'
+import { CONVERSATION_TYPES, step } from '../../core/conversation/conversation.ts'
+import type { Change, Message } from '../../core/conversation/item.ts'
 import type { Event, EventType, LoggedEvent } from '../../core/event.ts'
-import {
-  add,
-  callIdOf,
-  CONVERSATION_TYPES,
-  copyOf,
-  emptyConversation,
-  type Change,
-  type Conversation,
-  type Message,
-  type ToolCall,
-} from './conversation.ts'
+import type { Mode } from '../../core/mode.ts'
 import { createHeldCalls, type HeldCalls } from './held.ts'
 import { HOUSE_TYPES, houseNews } from './house.ts'
-import { created, PLAIN_TYPES, pushesOf, pushOfChange, updated, type Push } from './pushes.ts'
-import { riskOf } from './risk.ts'
+import { isShown } from './places.ts'
+import { PLAIN_TYPES, pushesOf, type Push } from './pushes.ts'
+import { createRooms, type Mark, type Room, type Rooms } from './rooms.ts'
+import { callCreated, opened, spell, updated } from './spell.ts'
 
 /** A message is told again when it has grown by a sixty-fourth, or after this long: what goes out stays in proportion. */
 const UPDATE_MS = 100
 const UPDATE_SHARE = 64
-const PAGE = 1000
 
-const TOLD: ReadonlySet<EventType> = new Set([
-  ...CONVERSATION_TYPES,
-  ...PLAIN_TYPES,
-  'turn.started',
-  'message.delta',
-])
+const TOLD: ReadonlySet<EventType> = new Set([...CONVERSATION_TYPES, ...PLAIN_TYPES])
 const HOUSE: ReadonlySet<EventType> = new Set(HOUSE_TYPES)
-/** After these a session may be at rest. */
-const RESTS: ReadonlySet<EventType> = new Set([
-  ...PLAIN_TYPES,
-  'approval.resolved',
-  'turn.completed',
-  'turn.failed',
-  'turn.interrupted',
-])
-
-/** What was last told of a message that is being streamed. */
-interface Mark {
-  length: number
-  at: number
-}
-
-interface Room {
-  conversation: Conversation
-  marks: Map<string, Mark>
-}
 
 /** Turns events into pushes. It remembers what its listeners have been told of the turns that run, and nothing else. */
 export interface Teller {
@@ -66,14 +35,14 @@ export interface Later {
 }
 
 interface Past {
-  readonly rooms: Map<string, Room>
+  readonly rooms: Rooms
   readonly held: HeldCalls
   /** The last event that was looked at. */
   readonly last: number
 }
 
 export function createTeller(engine: Engine, later: Later, past?: Past): Teller {
-  const { rooms, held } = past ?? { rooms: new Map<string, Room>(), held: createHeldCalls(engine) }
+  const { rooms, held } = past ?? { rooms: createRooms(engine), held: createHeldCalls() }
   let last = past?.last ?? 0
   let timer: NodeJS.Timeout | null = null
 
@@ -81,30 +50,28 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
     if (timer !== null || held.size === 0) return
     timer = setTimeout(() => {
       timer = null
-      const changes = held.silentSince(performance.now() - later.silentMs)
-      if (changes.length > 0) later.tell(changes.map((change) => pushOfChange(change, held.limit(last))))
+      const moment = performance.now() - later.silentMs
+      const calls = held.release((sessionId) => isSilent(rooms.known(sessionId), moment))
+      const seq = held.limit(last)
+      const pushes = calls.map(({ sessionId, call }) => ({ ...callCreated(sessionId, call), seq }))
+      if (pushes.length > 0) later.tell(pushes)
       watch()
     }, later.silentMs).unref()
   }
 
   /** What comes of one event, after what came before it. */
   function take(batch: Batch, event: Event, now: number): void {
-    const room = roomOf(event)
-    const made = add(room.conversation, event, (id) => askedBefore(engine, id))
-    const changes = held.sift(event, made, now)
-    if (event.type === 'message.delta') {
-      for (const change of changes) {
-        if ('message' in change) batch.streamed(room, change, event)
-        else batch.say(pushOfChange(change, event.seq - 1))
-      }
-      return
-    }
-    const news = pushesOf(engine, event)
-    if (changes.length + news.length > 0) batch.flush()
-    const told = [...changes.map((change) => pushOf(room, change, event.seq)), ...news]
+    const room = rooms.of(event)
+    room.heard = now
+    const made = step(room.conversation, event)
+    room.mode = modeAfter(room, event)
+    const changes = held.sift(event, made, room.mode)
+    if (event.type === 'message.delta') return streamed(batch, room, event, changes)
+    const told = [...changes.flatMap((change) => spell(change, event)), ...pushesOf(engine, event)]
     // Only the last one carries the number: who has the others only may ask for this event again.
-    batch.say(...told.map((push, n) => (n < told.length - 1 ? { ...push, seq: event.seq - 1 } : push)))
-    if (isOver(room, event)) rooms.delete(event.sessionId)
+    batch.say(told.map((push, n) => ({ ...push, seq: n < told.length - 1 ? event.seq - 1 : event.seq })))
+    for (const change of changes) if (change.type === 'closed') room.marks.delete(change.message.id)
+    rooms.leave(event)
   }
 
   function tell(events: readonly LoggedEvent[]): Push[] {
@@ -113,7 +80,7 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
     for (const logged of events) {
       const { type, seq } = logged
       if (HOUSE.has(type)) {
-        batch.say(...houseNews(engine, logged.event).map((told) => ({ ...told, sessionId: null, seq })))
+        batch.say(houseNews(engine, logged.event).map((told) => ({ ...told, sessionId: null, seq })))
       }
       if (TOLD.has(type)) take(batch, logged.event, now)
     }
@@ -122,70 +89,71 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
     return batch.pushes()
   }
 
-  /** What a session was in the middle of when this one began to listen is in the log. */
-  function roomOf(event: Event): Room {
-    let room = rooms.get(event.sessionId)
-    if (room) return room
-    room = { conversation: emptyConversation(), marks: new Map() }
-    rooms.set(event.sessionId, room)
-    if (event.type !== 'turn.started' && event.type !== 'turn.queued') prime(engine, room.conversation, event)
-    return room
-  }
-
   watch()
   return {
     tell,
     get holdsBack() {
       return held.size > 0
     },
-    copy(its) {
-      const copies = [...rooms].map(([id, { conversation, marks }]): [string, Room] => [
-        id,
-        { conversation: copyOf(conversation), marks: new Map(marks) },
-      ])
-      return createTeller(engine, its, { rooms: new Map(copies), held: held.copy(), last })
-    },
+    copy: (its) => createTeller(engine, its, { rooms: rooms.copy(), held: held.copy(), last }),
     close() {
       if (timer !== null) clearTimeout(timer)
     },
   }
 }
 
+/** A piece is told with those that come with it, and the beginning of a message with its first pieces. */
+function streamed(batch: Batch, room: Room, event: Event, changes: readonly Change[]): void {
+  for (const change of changes) {
+    if (change.type === 'call')
+      batch.say(spell(change, event).map((push) => ({ ...push, seq: event.seq - 1 })))
+    if (change.type !== 'grew' || !isShown(change.message)) continue
+    const isNew = changes.some(({ type }) => type === 'opened')
+    batch.grew(room, change.message, event, isNew)
+  }
+}
+
 interface Batch {
-  streamed(room: Room, change: Change & { message: Message }, event: Event): void
+  grew(room: Room, message: Message, event: Event, isNew: boolean): void
   /** Tells the pieces first. */
-  say(...pushes: Push[]): void
-  flush(): void
+  say(pushes: readonly Push[]): void
   pushes(): Push[]
+}
+
+interface Growth {
+  room: Room
+  message: Message
+  last: Event
+  /** The number of the event that it began with; null: that has been told. */
+  began: number | null
 }
 
 /** What is told of events that came together. Pieces that came after each other are told as one. */
 function createBatch(held: HeldCalls): Batch {
   const pushes: Push[] = []
-  const pending = new Map<string, { room: Room; message: Message; seq: number; isNew: boolean; at: number }>()
+  const pending = new Map<string, Growth>()
 
   function add(push: Push): void {
     pushes.push(held.size === 0 ? push : { ...push, seq: held.limit(push.seq) })
   }
 
   function flush(): void {
-    for (const { room, message, seq, isNew, at } of pending.values()) {
-      const mark = room.marks.get(message.id)
-      if (!isNew && !isDue(message, mark, at)) continue
-      if (isNew) add(created({ ...message, content: '' }, seq - 1))
-      add(updated(message, seq, mark?.length ?? 0))
-      room.marks.set(message.id, { length: message.content.length, at })
+    for (const { room, message, last, began } of pending.values()) {
+      const { sessionId, seq, at } = last
+      if (began === null && !isDue(message, room.marks.get(message.id), at)) continue
+      if (began !== null) add({ ...opened(sessionId, message), seq: began - 1 })
+      add({ ...updated(sessionId, message), seq })
+      room.marks.set(message.id, { length: message.text.length, at })
     }
     pending.clear()
   }
 
   return {
-    streamed(room, { kind, message }, { seq, at }) {
-      const isNew = kind === 'message' || pending.get(message.id)?.isNew === true
-      pending.set(message.id, { room, message, seq, isNew, at })
+    grew(room, message, last, isNew) {
+      const began = isNew ? last.seq : (pending.get(message.id)?.began ?? null)
+      pending.set(message.id, { room, message, last, began })
     },
-    flush,
-    say(...told) {
+    say(told) {
       if (told.length > 0) flush()
       for (const push of told) add(push)
     },
@@ -196,42 +164,20 @@ function createBatch(held: HeldCalls): Batch {
   }
 }
 
-function pushOf({ marks }: Room, change: Change, seq: number): Push {
-  if (change.kind !== 'content') return pushOfChange(change, seq)
-  const told = marks.get(change.message.id)?.length ?? 0
-  marks.delete(change.message.id)
-  return updated(change.message, seq, told)
-}
-
-function isDue({ content }: Message, mark: Mark | undefined, at: number): boolean {
+function isDue({ text }: Message, mark: Mark | undefined, at: number): boolean {
   if (!mark) return true
-  return (content.length - mark.length) * UPDATE_SHARE >= content.length || at - mark.at >= UPDATE_MS
+  return (text.length - mark.length) * UPDATE_SHARE >= text.length || at - mark.at >= UPDATE_MS
 }
 
-/** Nothing is under way that the next event could be about. */
-function isOver({ conversation: { open, calls, asked } }: Room, { type }: Event): boolean {
-  if (type === 'session.destroyed') return true
-  return RESTS.has(type) && open.size + calls.size + asked.size === 0
+/** The mode that calls are made in. */
+function modeAfter({ mode }: Room, event: Event): Mode | null {
+  if (event.type === 'turn.started') return event.mode ?? null
+  return event.type === 'session.changed' ? (event.mode ?? mode) : mode
 }
 
-/** Messages that were being streamed before this event. */
-function prime(engine: Engine, conversation: Conversation, { sessionId, seq }: Event): void {
-  for (let after = 0; ;) {
-    const page = engine.events({ sessionId, after, types: ['message.delta'], limit: PAGE })
-    for (const { event } of page) if (event.seq < seq) add(conversation, event)
-    const last = page.at(-1)
-    if (!last || last.seq >= seq || page.length < PAGE) return
-    after = last.seq
-  }
-}
-
-function askedBefore(engine: Engine, approvalId: string): ToolCall | null {
-  try {
-    const row = engine.approval(approvalId)
-    const { sessionId, tool: name, input, external, requestedAt: at } = row
-    const about = { id: callIdOf(row), sessionId, name, input, external, at, riskLevel: riskOf(name) }
-    return { ...about, parent: null, output: null, status: 'pending' }
-  } catch {
-    return null
-  }
+/** Agents ask about one call after the other: while a question is open the next one waits. */
+function isSilent(room: Room | undefined, moment: number): boolean {
+  if (!room) return true
+  const questions = [...room.conversation.questions.values()]
+  return room.heard <= moment && !questions.some(({ asked }) => asked)
 }

@@ -1,9 +1,10 @@
-import type { Engine } from '../../core/api.ts'
-import type { EventType } from '../../core/event.ts'
+import type { Approval } from '../../core/approval.ts'
+import { textOf } from '../../core/content.ts'
+import type { Call, CallState, Message, UserMessage } from '../../core/conversation/item.ts'
 import { modelInUse } from '../../core/model.ts'
 import { tierOf, type Session } from '../../core/session.ts'
-import { callIdOf, isShown, type Message, type ToolCall } from './conversation.ts'
 import { scopesOf } from './permissions.ts'
+import { riskOf } from './risk.ts'
 import { bothWays } from './spelling.ts'
 import { modeName, statusOf } from './status.ts'
 
@@ -47,57 +48,52 @@ export function sessionView(session: Session, messageCount: number) {
   })
 }
 
-export function messageView({ id, sessionId, role, content, status, at, aborted, call }: Message) {
+/** What clients call a question: the call that it is about, or itself where there is none. */
+export function callIdOf({ callId, id }: Pick<Approval, 'callId' | 'id'>): string {
+  return callId ?? id
+}
+
+/** `at`: when it took its place in the conversation. */
+export function userView(sessionId: string, message: Pick<UserMessage, 'id' | 'content'>, at: number) {
+  const content = textOf(message.content)
+  return bothWays({ id: message.id, sessionId, role: 'user', content, status: 'done', ...moments(at) })
+}
+
+export function answerView(sessionId: string, { id, text, open, openedAt, aborted }: Message) {
+  const status = open ? 'streaming' : 'done'
+  const about = { id, sessionId, role: 'assistant', content: text, status, ...moments(openedAt) }
+  return bothWays({ ...about, ...(aborted && { aborted }) })
+}
+
+/** A tool call as a message, which is in histories and in no push. */
+export function callMessageView(sessionId: string, call: Call) {
+  const { id, output, state, startedAt } = call
+  const status = state === 'asked' || state === 'running' ? 'streaming' : 'done'
+  const about = { id, sessionId, role: 'tool', content: output ?? '', status, ...moments(startedAt) }
+  return bothWays({ ...about, toolCall: toolCallView(sessionId, call) })
+}
+
+export const CALL_STATUS = {
+  asked: 'pending',
+  running: 'running',
+  refused: 'rejected',
+  done: 'done',
+  failed: 'error',
+} as const satisfies Record<CallState, string>
+
+export function toolCallView(sessionId: string, call: Call) {
+  const { id, tool: name, input, state, output, parent, external, startedAt } = call
   return bothWays({
     id,
     sessionId,
-    role,
-    content,
-    status,
-    ...moments(at),
-    ...(aborted && { aborted }),
-    ...(call && { toolCall: toolCallView(call) }),
-  })
-}
-
-export function toolCallView({ at, parent, external, ...call }: ToolCall) {
-  return bothWays({
-    ...call,
-    toolName: call.name,
-    ...moments(at),
+    name,
+    input,
+    status: CALL_STATUS[state],
+    output,
+    riskLevel: riskOf(name),
+    toolName: name,
+    ...moments(startedAt),
     ...(parent !== null && { parentToolCallId: parent }),
     ...(external && { external }),
   })
-}
-
-/** Counts the messages of sessions, each event once: what has been counted is remembered, up to a bound. */
-export interface Counts {
-  of(sessionId: string): number
-}
-
-const COUNTED: EventType[] = ['turn.queued', 'turn.steer_accepted', 'message.completed', 'tool.started']
-const PAGE = 1000
-const REMEMBERED = 20_000
-
-export function createCounts(engine: Engine): Counts {
-  const known = new Map<string, { after: number; count: number }>()
-  return {
-    of(sessionId) {
-      let { after, count } = known.get(sessionId) ?? { after: 0, count: 0 }
-      const { head } = engine
-      if (after === head) return count
-      for (;;) {
-        const page = engine.events({ sessionId, after, types: COUNTED, whole: true, limit: PAGE })
-        for (const { event } of page) {
-          if (event.type !== 'message.completed' || (isShown(event) && event.text !== '')) count += 1
-        }
-        if (page.length < PAGE) break
-        after = page.at(-1)!.seq
-      }
-      known.delete(sessionId)
-      known.set(sessionId, { after: head, count })
-      if (known.size > REMEMBERED) known.delete(known.keys().next().value!)
-      return count
-    },
-  }
 }

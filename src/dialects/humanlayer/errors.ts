@@ -30,7 +30,6 @@ const CODES: Record<ErrorCode | RefusalCode, number> = {
   agent_unknown: INVALID_PARAMS,
   unsupported: INVALID_PARAMS,
   wrong_status: INTERNAL_ERROR,
-  timeout: INTERNAL_ERROR,
   too_many_subscriptions: INTERNAL_ERROR,
   approval_resolved: INTERNAL_ERROR,
   repo_in_project: INTERNAL_ERROR,

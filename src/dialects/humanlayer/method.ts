@@ -41,7 +41,6 @@ export function method<P extends z.ZodType>(descriptor: HumanLayerMethod<P>): Hu
 export type RefusalCode =
   | 'invalid_params'
   | 'wrong_status'
-  | 'timeout'
   | 'too_many_subscriptions'
   | 'subscription_not_found'
 

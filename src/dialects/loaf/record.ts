@@ -29,112 +29,134 @@ export interface RecordOptions {
   earlyId?(): number
 }
 
-/** What has been said in a session, and what there is to tell about it. */
-export function createRecord({ sessionId, provider, earlyId: nextEarly }: RecordOptions) {
-  const messages: UiMessage[] = []
-  const history: HistoryMessage[] = []
-  let out: Told[] = []
-  let at: Pick<Event, 'seq'> = { seq: 0 }
+/** What has been said in a session as this protocol shows it, and what there is to tell about it. */
+export class SessionRecord {
+  /** What a window shows. */
+  readonly messages: UiMessage[] = []
+  /** What the agent has of it. */
+  readonly history: HistoryMessage[] = []
+  #label = READY
+  readonly #options: RecordOptions
+  #out: Told[] = []
+  #at: Pick<Event, 'seq'> = { seq: 0 }
   /** How much has been told since the last event of the log. */
-  let since = 0
-  let label = READY
-  let chars = 0
+  #since = 0
+  #chars = 0
+  /** Where the last turn begins in the history. */
+  #turnFrom = 0
 
-  function tell(type: string, payload: Record<string, unknown>): void {
-    out.push({ type, payload: { session_id: sessionId, ...payload } })
+  constructor(options: RecordOptions) {
+    this.#options = options
   }
 
-  function breakdown() {
+  get label(): string {
+    return this.#label
+  }
+
+  get tokens(): number {
+    return tokensIn(this.#chars)
+  }
+
+  tell(type: string, payload: Record<string, unknown>): void {
+    this.#out.push({ type, payload: { session_id: this.#options.sessionId, ...payload } })
+  }
+
+  status(label: string, turnId?: string): void {
+    this.#label = label
+    const turn = turnId === undefined ? {} : { turn_id: turnId }
+    this.tell('session.status', { pending: label !== READY, status_label: label, ...turn })
+  }
+
+  debug(turnId: string | null, stage: string, data: unknown): void {
+    this.tell('session.debug', { ...(turnId !== null && { turn_id: turnId }), stage, data })
+  }
+
+  /** The number of a message is the number of the event that tells it. */
+  append(kind: UiMessage['kind'], text: string, images: Attachment[] = []): void {
+    const early = this.#at.seq === 0 ? this.#options.earlyId?.() : undefined
+    const id = early ?? seqOf(this.#at, this.#since + this.#out.length)
+    const message = withImages({ id, kind, text }, images)
+    this.messages.push(message)
+    this.tell('session.message.appended', { message })
+  }
+
+  remember(role: HistoryMessage['role'], text: string, images: Attachment[] = []): void {
+    this.history.push(withImages({ role, text }, images))
+    this.count(text.length)
+  }
+
+  count(chars: number): void {
+    this.#chars += chars
+    this.tell('session.context.estimate', {
+      provider: this.#options.provider(),
+      source: 'history',
+      total_tokens_estimate: this.tokens,
+      breakdown: this.#breakdown(),
+    })
+  }
+
+  beginTurn(): void {
+    this.#turnFrom = this.history.length
+  }
+
+  /** What led to nothing is no part of the conversation. */
+  forgetTurn(): void {
+    const gone = this.history.splice(this.#turnFrom)
+    const chars = gone.reduce((sum, { text }) => sum + text.length, 0)
+    this.#chars = Math.max(0, this.#chars - chars)
+  }
+
+  /** All that was said before is as long as this now, to the agent. */
+  summedUp(tokens: number): void {
+    this.#chars = tokens * 4
+  }
+
+  clear(): void {
+    this.messages.length = 0
+    this.history.length = 0
+    this.#chars = 0
+    this.#turnFrom = 0
+  }
+
+  /** What is told about an event of the log. */
+  of(event: Event, work: () => void): Told[] {
+    this.#at = event
+    this.#since = 0
+    return this.#gather(work)
+  }
+
+  /** What is told about something that no event of the log says. */
+  beside(work: () => void): { told: Told[]; first: number } {
+    const first = seqOf(this.#at, this.#since)
+    return { told: this.#gather(work), first }
+  }
+
+  context() {
+    const isUsed = this.history.length > 0
+    const provider = isUsed ? this.#options.provider() : null
+    return {
+      conversationProvider: provider,
+      activeSessionId: isUsed ? this.#options.sessionId : null,
+      contextTokenEstimate: this.tokens,
+      contextTokenSource: 'history',
+      contextTokenProvider: provider,
+      contextTokenBreakdown: this.#breakdown(),
+    }
+  }
+
+  #gather(work: () => void): Told[] {
+    this.#out = []
+    work()
+    this.#since += this.#out.length
+    return this.#out
+  }
+
+  #breakdown() {
     return {
       pinned_tokens: 0,
-      conversation_tokens: tokensIn(chars),
+      conversation_tokens: this.tokens,
       tool_schema_tokens: 0,
       provider_overhead_tokens: 0,
     }
   }
-
-  function count(more: number): void {
-    chars += more
-    tell('session.context.estimate', {
-      provider: provider(),
-      source: 'history',
-      total_tokens_estimate: tokensIn(chars),
-      breakdown: breakdown(),
-    })
-  }
-
-  function gather(work: () => void): Told[] {
-    out = []
-    work()
-    since += out.length
-    return out
-  }
-
-  return {
-    messages,
-    history,
-    tell,
-    count,
-    get label() {
-      return label
-    },
-    get tokens() {
-      return tokensIn(chars)
-    },
-    status(now: string, turnId?: string): void {
-      label = now
-      const turn = turnId === undefined ? {} : { turn_id: turnId }
-      tell('session.status', { pending: now !== READY, status_label: now, ...turn })
-    },
-    append(kind: UiMessage['kind'], text: string, images: Attachment[] = []): void {
-      const id = at.seq === 0 && nextEarly ? nextEarly() : seqOf(at, since + out.length)
-      const message = withImages({ id, kind, text }, images)
-      messages.push(message)
-      tell('session.message.appended', { message })
-    },
-    remember(role: HistoryMessage['role'], text: string, images: Attachment[] = []): void {
-      history.push(withImages({ role, text }, images))
-      count(text.length)
-    },
-    /** All that was said before is as long as this now, to the agent. */
-    summedUp(tokens: number): void {
-      chars = tokens * 4
-    },
-    /** What led to nothing is no part of the conversation. */
-    forgetLastPrompt(): void {
-      const last = history.findLastIndex(({ role }) => role === 'user')
-      if (last < 0) return
-      chars -= history[last]!.text.length
-      history.splice(last)
-    },
-    clear(): void {
-      messages.length = 0
-      history.length = 0
-      chars = 0
-    },
-    /** What is told about an event of the log. */
-    of(event: Event, work: () => void): Told[] {
-      at = event
-      since = 0
-      return gather(work)
-    },
-    /** What is told about something that no event of the log says. */
-    beside(work: () => void): { told: Told[]; first: number } {
-      const first = seqOf(at, since)
-      return { told: gather(work), first }
-    },
-    context() {
-      const isUsed = history.length > 0
-      return {
-        conversationProvider: isUsed ? provider() : null,
-        activeSessionId: isUsed ? sessionId : null,
-        contextTokenEstimate: tokensIn(chars),
-        contextTokenSource: 'history',
-        contextTokenProvider: isUsed ? provider() : null,
-        contextTokenBreakdown: breakdown(),
-      }
-    },
-  }
 }
-
-export type ConversationRecord = ReturnType<typeof createRecord>

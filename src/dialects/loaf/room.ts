@@ -50,8 +50,6 @@ export interface Room {
   stopAt(isIt: (event: Event) => boolean): Stop
   /** What is told beside the log. */
   say(beside: { told: Told[]; first: number }): void
-  /** The names of the images of a message that is about to be sent. */
-  name(key: string, paths: readonly string[]): void
   /** Resolves when nothing runs any more, or the time is up. */
   idle(withinMs: number): Promise<void>
   /** Resolves when the session is gone. */
@@ -61,7 +59,6 @@ export interface Room {
 
 export function createRoom(parts: RoomParts): Room {
   const { corral, output, id } = parts
-  const names = new Map<string, readonly string[]>()
   const gates = new Set<Gate>()
   const over = Promise.withResolvers<void>()
   let session: SessionView | null = null
@@ -73,7 +70,6 @@ export function createRoom(parts: RoomParts): Room {
     sessionId: id,
     provider: () => (session ? providerOf(session.agent) : null),
     earlyId: parts.earlyId,
-    pathsOf: (key) => (key === null ? undefined : names.get(key)),
   })
 
   function tell(told: readonly Told[], seq: number, at: number): void {
@@ -85,7 +81,6 @@ export function createRoom(parts: RoomParts): Room {
 
   async function take(event: Event): Promise<void> {
     const told = conversation.step(event)
-    if (event.type === 'turn.queued' && event.key !== null) names.delete(event.key)
     if (live) tell(told, seqOf(event, 0), event.at)
     if (!conversation.busy) for (const resume of onIdle.splice(0)) resume()
     for (const gate of [...gates].filter(({ isIt }) => isIt(event))) {
@@ -172,7 +167,6 @@ export function createRoom(parts: RoomParts): Room {
       }
     },
     say,
-    name: (key, paths) => void names.set(key, paths),
     async idle(withinMs) {
       if (!conversation.busy) return
       const { promise, resolve } = Promise.withResolvers<void>()

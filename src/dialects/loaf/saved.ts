@@ -1,3 +1,4 @@
+import { emptyConversation, step } from '../../core/conversation/conversation.ts'
 import { EXTERNAL_AGENT } from '../../core/external.ts'
 import { isWish } from './compaction.ts'
 import type { Context } from './context.ts'
@@ -59,13 +60,13 @@ async function summaryOf({ corral, choices }: Context, session: SessionView, mes
 /** How many turns only had the conversation summed up. Most sessions have none, and are not looked at any further. */
 async function compressions(corral: Corral, sessionId: string): Promise<number> {
   const { events } = await corral.read(sessionId, ['agent.compacting', 'agent.compacted'], 0)
-  const wishes = new Set<string>()
+  const conversation = emptyConversation()
   let count = 0
   for (let after = 0, more = events.length > 0; more;) {
-    const page = await corral.read(sessionId, ['turn.queued', 'turn.started'], after)
+    const page = await corral.read(sessionId, ['turn.queued', 'turn.cancelled', 'turn.started'], after)
     for (const event of page.events) {
-      if (event.type === 'turn.queued' && isWish(event)) wishes.add(event.turnId)
-      if (event.type === 'turn.started' && wishes.has(event.turnId)) count += 1
+      const said = step(conversation, event).filter((change) => change.type === 'said')
+      count += said.filter(({ message }) => isWish(message)).length
       after = event.seq
     }
     more = page.more

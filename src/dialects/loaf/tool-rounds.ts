@@ -1,11 +1,4 @@
-import type { Event } from '../../core/event.ts'
-
-interface Call {
-  name: string
-  input: unknown
-  providerToolName: string
-  callId: string
-}
+import type { Call } from '../../core/conversation/item.ts'
 
 export interface Executed {
   name: string
@@ -17,41 +10,32 @@ export interface Executed {
   callId: string
 }
 
-/** Tool calls of a turn, in rounds: one is over when none of its calls is open any more. */
-export function createToolRounds() {
-  const open = new Map<string, Call>()
-  let executed: Executed[] = []
-  let toolRound = 1
+/** The tool calls of a turn come in rounds: one is over when none of its calls is without a result. */
+export interface ToolRounds {
+  round: number
+  open: number
+  executed: Executed[]
+}
 
-  return {
-    reset(): void {
-      open.clear()
-      executed = []
-      toolRound = 1
-    },
-    started({ callId, tool, input }: Extract<Event, { type: 'tool.started' }>) {
-      const call = { name: tool, input, providerToolName: tool, callId }
-      open.set(callId, call)
-      return { toolRound, call }
-    },
-    /** Null when its beginning is not known. */
-    completed({ callId, output, isError }: Extract<Event, { type: 'tool.completed' }>) {
-      const call = open.get(callId)
-      if (!call) return null
-      open.delete(callId)
-      const one: Executed = {
-        name: call.name,
-        ok: !isError,
-        input: call.input,
-        result: output,
-        ...(isError && { error: output }),
-        callId,
-      }
-      executed.push(one)
-      if (open.size > 0) return { toolRound, executed: one, results: null }
-      const results = executed
-      executed = []
-      return { toolRound: toolRound++, executed: one, results }
-    },
-  }
+export function newRounds(): ToolRounds {
+  return { round: 1, open: 0, executed: [] }
+}
+
+export function beginsCall(rounds: ToolRounds, { id: callId, tool, input }: Call) {
+  rounds.open += 1
+  return { toolRound: rounds.round, call: { name: tool, input, providerToolName: tool, callId } }
+}
+
+/** `results`: all of the round, when this was the last one of it. */
+export function finishesCall(rounds: ToolRounds, { id: callId, tool, input, output, state }: Call) {
+  const { round: toolRound } = rounds
+  const result = output ?? ''
+  const ok = state === 'done'
+  const executed: Executed = { name: tool, ok, input, result, ...(!ok && { error: result }), callId }
+  rounds.open -= 1
+  rounds.executed.push(executed)
+  if (rounds.open > 0) return { toolRound, executed, results: null }
+  const results = rounds.executed
+  Object.assign(rounds, { round: toolRound + 1, open: 0, executed: [] })
+  return { toolRound, executed, results }
 }

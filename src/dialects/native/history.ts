@@ -1,9 +1,10 @@
+import type { Change } from '../../core/conversation/item.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import type { Turn } from '../../core/turn.ts'
 import type { HistoryItem } from './wire.ts'
 
-/** The events that a conversation is made of. A message counts from when its turn starts, not from when it queued. */
-export const HISTORY_TYPES: EventType[] = [
+/** The events that items are made of; each makes one at most. */
+export const ITEM_TYPES: EventType[] = [
   'turn.started',
   'turn.steer_accepted',
   'message.completed',
@@ -11,30 +12,30 @@ export const HISTORY_TYPES: EventType[] = [
   'tool.completed',
   'approval.requested',
   'approval.resolved',
+  'agent.plan',
+  'agent.notice',
+  'agent.compacted',
   'turn.completed',
   'turn.failed',
   'turn.interrupted',
 ]
 
-export type TurnOf = (
-  turnId: string,
-) => Pick<Turn, 'input' | 'origin'> & Partial<Pick<Turn, 'mode' | 'model'>>
+/** What a turn ran with, as far as it is known by now; the event that began it knows only what was known then. */
+export type RanWith = (turnId: string) => Pick<Turn, 'mode' | 'model'> | null
 
-export function historyItem(event: Event, turnOf: TurnOf): HistoryItem | null {
+/** A change of the conversation as an item of its history; null where history has no word for it. */
+export function historyItem(change: Change, event: Event, ranWith: RanWith = () => null): HistoryItem | null {
   const place = { seq: event.seq, at: event.at, turnId: event.turnId ?? null }
-  switch (event.type) {
-    case 'turn.started': {
-      const turn = turnOf(event.turnId)
-      // What the agent has told since is in the turn itself, if that is at hand.
-      const { mode = event.mode ?? null, model = event.model ?? null } = turn
-      return { kind: 'user', ...place, content: turn.input, origin: turn.origin, mode, model }
+  switch (change.type) {
+    case 'said': {
+      const { content, origin, steer } = change.message
+      const { mode, model } = ranWith(change.turn.id) ?? change.turn
+      return { kind: 'user', ...place, content: [...content], origin, ...(!steer && { mode, model }) }
     }
-    case 'turn.steer_accepted':
-      return { kind: 'user', ...place, content: event.input, origin: event.origin }
-    case 'message.completed': {
-      const { messageId, text, aborted, parent } = event
+    case 'closed': {
+      const { id: messageId, kind, text, aborted, parent } = change.message
       return {
-        kind: event.kind === 'text' ? 'assistant' : 'thinking',
+        kind: kind === 'text' ? 'assistant' : 'thinking',
         ...place,
         messageId,
         text,
@@ -42,32 +43,33 @@ export function historyItem(event: Event, turnOf: TurnOf): HistoryItem | null {
         parent,
       }
     }
-    case 'tool.started': {
-      const { callId, tool, input, parent } = event
-      return { kind: 'tool', ...place, callId, tool, input, parent }
+    case 'call': {
+      const { id: callId, tool, input, output, cut, parent } = change.call
+      if (event.type === 'tool.started') return { kind: 'tool', ...place, callId, tool, input, parent }
+      if (event.type !== 'tool.completed' || output === null) return null
+      return { kind: 'result', ...place, callId, output, isError: event.isError, cut, parent }
     }
-    case 'tool.completed': {
-      const { callId, output, isError, cut, parent } = event
-      return { kind: 'result', ...place, callId, output, isError, cut, parent }
+    case 'asked': {
+      const { approval, asked } = change.question
+      const { id, kind, tool, input, summary } = approval
+      return { kind: 'approval', ...place, approvalId: id, ask: kind, tool, input, summary, asked }
     }
-    case 'approval.requested': {
-      const { id, kind, tool, input, summary } = event.approval
-      return { kind: 'approval', ...place, approvalId: id, ask: kind, tool, input, summary }
+    case 'decided':
+      return { kind: 'decision', ...place, ...change.verdict }
+    case 'plan':
+      return { kind: 'plan', ...place, entries: [...change.entries] }
+    case 'notice': {
+      const { level, code, message } = change
+      return { kind: 'notice', ...place, level, code, message }
     }
-    case 'approval.resolved':
-      return {
-        kind: 'decision',
-        ...place,
-        approvalId: event.approvalId,
-        decision: event.decision,
-        by: event.by,
-      }
-    case 'turn.completed':
-      return { kind: 'end', ...place, outcome: 'completed', usage: event.usage, error: null }
-    case 'turn.interrupted':
-      return { kind: 'end', ...place, outcome: 'interrupted', usage: event.usage, error: null }
-    case 'turn.failed':
-      return { kind: 'end', ...place, outcome: 'failed', usage: event.usage, error: event.error }
+    case 'compacted': {
+      const { tokensBefore, tokensAfter, error } = change
+      return { kind: 'compacted', ...place, tokensBefore, tokensAfter, error }
+    }
+    case 'ended': {
+      const { outcome, usage, error } = change.end
+      return { kind: 'end', ...place, outcome, usage, error }
+    }
     default:
       return null
   }

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { Event, EventType } from '../../core/event.ts'
 import { EFFORTS } from '../../core/effort.ts'
-import { MODES } from '../../core/mode.ts'
-import { decision, rules, someRules } from './wire-approval.ts'
+import { rules, someRules } from './wire-approval.ts'
 import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
+import { failure, mode, ranWith, usage } from './wire-turn.ts'
 
 export * from './wire-approval.ts'
 export * from './wire-base.ts'
 export * from './wire-house.ts'
 export * from './wire-signin.ts'
 export * from './wire-system.ts'
+export * from './wire-turn.ts'
 
 /** What goes over the wire, in both directions. Times are milliseconds since 1970. */
 
-const mode = z.enum(MODES).describe('what the agent may do without asking')
 const model = z.string().min(1).max(200)
 const effort = z.enum(EFFORTS)
 export const wantedEffort = effort
@@ -22,20 +22,6 @@ export const wantedEffort = effort
     'how long the agent thinks; if its model has no such level, the nearest. null: as it does by itself',
   )
 const title = z.string().max(500)
-
-export const content = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('text'), text: z.string() }),
-  z.strictObject({ type: z.literal('image'), mediaType: z.string().min(1), data: z.base64().min(1) }),
-  z.strictObject({
-    type: z.literal('document'),
-    mediaType: z.literal('application/pdf'),
-    data: z.base64().min(1),
-  }),
-])
-
-export const message = z
-  .union([z.string().min(1), z.array(content).min(1).max(100)])
-  .describe('a text, or pieces of text, images and documents (base64)')
 
 export const settings = z.strictObject({
   systemPrompt: z.string().exactOptional(),
@@ -104,6 +90,7 @@ export const configureParams = z.strictObject({
   rules: someRules.exactOptional().describe('what is given replaces what was'),
   sessionId,
   mode: mode.exactOptional(),
+  plan: z.boolean().exactOptional().describe('in place of a mode: into plan mode, or back out of it'),
   model: model.nullable().exactOptional(),
   effort: wantedEffort.exactOptional(),
   title: title.nullable().exactOptional(),
@@ -113,28 +100,6 @@ export const configureParams = z.strictObject({
     .exactOptional()
     .describe("go on with this conversation of the agent's own; null: a fresh one"),
 })
-
-export const usage = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cacheReadTokens: z.number(),
-  cacheWriteTokens: z.number(),
-  costUsd: z.number().nullable(),
-  modelCalls: z.number(),
-  durationMs: z.number(),
-})
-
-export const failure = z.object({
-  code: z.string(),
-  message: z.string(),
-  detail: z.record(z.string(), z.unknown()).exactOptional(),
-})
-
-/** Of a turn that an older Corral began it is not known. */
-const ranWith = {
-  mode: mode.nullable().describe('that it runs in, or ran in last; null: it has not begun'),
-  model: z.string().nullable().describe('that it runs with, as far as the agent has told'),
-}
 
 export const sessionView = z.object({
   id,
@@ -182,82 +147,6 @@ export const sessionView = z.object({
   settings: settings.omit({ mcpConfig: true }).describe('without mcpConfig, which may hold secrets'),
 })
 export type SessionView = z.output<typeof sessionView>
-
-export const turnView = z.object({
-  id,
-  sessionId,
-  state: z.enum(['queued', 'running', 'completed', 'failed', 'interrupted', 'cancelled']),
-  input: z.array(content),
-  key: z.string().nullable(),
-  origin: z.string().nullable(),
-  queuedAt: time,
-  startedAt: time.nullable(),
-  endedAt: time.nullable(),
-  seq,
-  usage: usage.nullable(),
-  error: failure.nullable(),
-  text: z.string().nullable().describe("the agent's last words in it"),
-  agent: z.string().nullable(),
-  ...ranWith,
-})
-export type TurnView = z.output<typeof turnView>
-
-const place = { seq, at: time, turnId: z.string().nullable() }
-const parent = z.string().nullable().describe('the tool call of the sub-agent that this belongs to')
-
-export const historyItem = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('user'),
-    ...place,
-    content: z.array(content),
-    origin: z.string().nullable(),
-    mode: ranWith.mode.exactOptional().describe('of its turn, at the beginning of one'),
-    model: ranWith.model.exactOptional(),
-  }),
-  z.object({
-    kind: z.enum(['assistant', 'thinking']),
-    ...place,
-    messageId: z.string(),
-    text: z.string(),
-    aborted: z.boolean(),
-    parent,
-  }),
-  z.object({
-    kind: z.literal('tool'),
-    ...place,
-    callId: z.string(),
-    tool: z.string(),
-    input: z.unknown(),
-    parent,
-  }),
-  z.object({
-    kind: z.literal('result'),
-    ...place,
-    callId: z.string(),
-    output: z.string(),
-    isError: z.boolean(),
-    cut: z.number(),
-    parent,
-  }),
-  z.object({
-    kind: z.literal('approval'),
-    ...place,
-    approvalId: z.string(),
-    ask: z.enum(['tool', 'question', 'plan']),
-    tool: z.string(),
-    input: z.unknown(),
-    summary: z.string().nullable(),
-  }),
-  z.object({ kind: z.literal('decision'), ...place, approvalId: z.string(), decision, by: z.string() }),
-  z.object({
-    kind: z.literal('end'),
-    ...place,
-    outcome: z.enum(['completed', 'failed', 'interrupted']),
-    usage,
-    error: failure.nullable(),
-  }),
-])
-export type HistoryItem = z.output<typeof historyItem>
 
 export const searchHit = z.object({
   sessionId,
@@ -316,6 +205,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'agent.started': true,
   'agent.exited': true,
   'daemon.renamed': true,
+  'directory.changed': true,
   'project.created': true,
   'project.updated': true,
   'project.deleted': true,

@@ -1,5 +1,7 @@
 import type { Engine } from '../../core/api.ts'
 import type { CallResult } from '../../core/call.ts'
+import { emptyConversation, step } from '../../core/conversation/conversation.ts'
+import type { Call, Change, Message } from '../../core/conversation/item.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import type { JsonObject, Piece } from '../ask.ts'
 import { failureOf, GONE } from './failures.ts'
@@ -51,7 +53,9 @@ export async function* follow(
   engine: Pick<Engine, 'subscribe' | 'answerCall'>,
   { sessionId, turnId, after, name, tools, results, thinking, signal }: FollowOptions,
 ): AsyncGenerator<Piece, void> {
-  const told = createTelling(thinking)
+  // It begins where the agent has said nothing, or where it waits for its caller: no message is half told there.
+  const conversation = emptyConversation()
+  const telling = createTelling(thinking)
   const calls = createCalls(tools, results)
   const source = createSource(engine, sessionId, after, signal)
   try {
@@ -62,16 +66,17 @@ export async function* follow(
         yield { type: 'end', stopReason: 'tool_use', stopSequence: null, usage: null }
         return
       }
-      if (event.type === 'message.delta' || event.type === 'message.completed') {
-        const piece = told.piece(event)
-        if (piece) yield piece
-      } else if (isEnd(event, turnId)) {
+      if (isEnd(event, turnId)) {
         yield ending(event, name)
         return
-      } else {
-        const brought = calls.see(event)
-        if (brought) await engine.answerCall({ sessionId, ...brought })
       }
+      for (const change of step(conversation, event)) {
+        const piece = telling.piece(change)
+        if (piece) yield piece
+        if (change.type === 'call') calls.moved(change.call)
+      }
+      const brought = calls.see(event)
+      if (brought) await engine.answerCall({ sessionId, ...brought })
     }
   } finally {
     source.close()
@@ -96,28 +101,33 @@ function createCalls(tools: ReadonlySet<string>, results: Map<string, CallResult
       const all = [...held.keys()].every((id) => announced.has(id)) ? announced : held
       return all.values()
     },
+    moved({ id, tool, input, state, begun, parent }: Call): void {
+      if (state !== 'asked' && state !== 'running') {
+        announced.delete(id)
+        held.delete(id)
+      } else if (begun && parent === null && tools.has(tool) && !results.has(id)) {
+        announced.set(id, toolUse(id, tool, input))
+      }
+    },
     /** What the caller has brought already for the call that is made. */
     see(event: Event): { callId: string; result: CallResult } | null {
-      if (event.type === 'tool.started') {
-        const isCallers = event.parent === null && tools.has(event.tool) && !results.has(event.callId)
-        if (isCallers) announced.set(event.callId, toolUse(event))
-      } else if (event.type === 'call.held') {
-        const { callId } = event
-        const result = results.get(callId)
-        results.delete(callId)
-        if (result) return { callId, result }
-        held.set(callId, toolUse(event))
-      } else if (event.type === 'call.dropped' || event.type === 'tool.completed') {
+      if (event.type === 'call.dropped') {
         announced.delete(event.callId)
         held.delete(event.callId)
       }
+      if (event.type !== 'call.held') return null
+      const { callId, tool, input } = event
+      const result = results.get(callId)
+      results.delete(callId)
+      if (result) return { callId, result }
+      held.set(callId, toolUse(callId, tool, input))
       return null
     },
   }
 }
 
-function toolUse({ callId, tool, input }: { callId: string; tool: string; input: unknown }): ToolUse {
-  return { type: 'tool_use', id: callId, name: tool, input: input as JsonObject }
+function toolUse(id: string, name: string, input: unknown): ToolUse {
+  return { type: 'tool_use', id, name, input: input as JsonObject }
 }
 
 type End = Event & {
@@ -137,26 +147,29 @@ function ending(event: End, name: string): Piece {
   return { type: 'end', stopReason: 'end_turn', stopSequence: null, usage: counted ? usage : null }
 }
 
-/** Whoever reads late gets the whole message in place of its pieces: what it had of it is not told again. */
+/** What the agent itself says, piece by piece; its messages are apart from each other. */
 function createTelling(thinking: boolean) {
-  let message: string | null = null
-  let told = 0
   let spoke = false
+  let isFresh = false
 
   return {
-    piece(event: Event & { type: 'message.delta' | 'message.completed' }): Piece | null {
-      const { messageId, kind, text, parent } = event
-      if (parent !== null || (kind === 'thinking' && !thinking)) return null
-      const fresh = messageId !== message
-      if (fresh) [message, told] = [messageId, 0]
-      const news = event.type === 'message.delta' ? text : text.slice(told)
-      told += news.length
-      if (news === '') return null
-      const between = fresh && kind === 'text' && spoke ? '\n\n' : ''
-      if (kind === 'text') spoke = true
+    piece(change: Change): Piece | null {
+      if (change.type === 'opened' && isAnswer(change.message)) isFresh = true
+      if (change.type !== 'grew' && change.type !== 'closed') return null
+      const { kind, parent } = change.message
+      const news = change.type === 'grew' ? change.piece : change.rest
+      if (news === '' || parent !== null || (kind === 'thinking' && !thinking)) return null
+      if (kind === 'thinking') return { type: kind, text: news }
+      const between = isFresh && spoke ? '\n\n' : ''
+      isFresh = false
+      spoke = true
       return { type: kind, text: between + news }
     },
   }
+}
+
+function isAnswer({ kind, parent }: Message): boolean {
+  return kind === 'text' && parent === null
 }
 
 /** Events of a session, one at a time. */

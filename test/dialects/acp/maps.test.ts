@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SessionUpdate } from '@agentclientprotocol/sdk/unstable'
+import { emptyConversation, step } from '../../../src/core/conversation/conversation.ts'
 import type { Event, EventBody } from '../../../src/core/event.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { contentOf, mcpConfigOf } from '../../../src/dialects/acp/content.ts'
 import { asRequestError } from '../../../src/dialects/acp/errors.ts'
 import { configOptions, openingOf } from '../../../src/dialects/acp/options.ts'
 import { answerOf, elsewhere, requestsFor } from '../../../src/dialects/acp/permission.ts'
-import { createTeller, endingOf, promptResult } from '../../../src/dialects/acp/updates.ts'
+import { endingOf, promptResult, updatesOf } from '../../../src/dialects/acp/updates.ts'
 import { aQuestion } from '../../support/session.ts'
 
 const CWD = '/project'
@@ -145,20 +146,26 @@ describe('permission', () => {
 })
 
 describe('events', () => {
-  let seq = 0
-  const step = (teller: ReturnType<typeof createTeller>, body: EventBody): SessionUpdate[] =>
-    teller.step({ seq: ++seq, at: 0, sessionId: 's1', turnId: 't1', ...body } as Event)
+  /** What an editor is shown, event by event. */
+  function showing() {
+    const conversation = emptyConversation()
+    let seq = 0
+    return (body: EventBody): SessionUpdate[] => {
+      const event = { seq: ++seq, at: 0, sessionId: 's1', turnId: 't1', ...body } as Event
+      return step(conversation, event).flatMap((change) => updatesOf(change, event, CWD))
+    }
+  }
   const delta = { type: 'message.delta', messageId: 'm1', kind: 'text', parent: null } as const
   const whole = { ...delta, type: 'message.completed', aborted: false } as const
   const states = (updates: SessionUpdate[]) => updates.map((one) => 'status' in one && one.status)
 
   test('of a message are told once', () => {
-    const teller = createTeller(CWD)
+    const shown = showing()
     const told = [
-      ...step(teller, { ...delta, text: 'Hel' }),
-      ...step(teller, { ...delta, text: 'lo ' }),
-      ...step(teller, { ...whole, text: 'Hello world' }),
-      ...step(teller, { ...whole, messageId: 'm2', text: 'Bye' }),
+      ...shown({ ...delta, text: 'Hel' }),
+      ...shown({ ...delta, text: 'lo ' }),
+      ...shown({ ...whole, text: 'Hello world' }),
+      ...shown({ ...whole, messageId: 'm2', text: 'Bye' }),
     ]
     assert.deepEqual(
       told.map((one) => one.sessionUpdate === 'agent_message_chunk' && [one.messageId, one.content]),
@@ -172,67 +179,98 @@ describe('events', () => {
   })
 
   test('of a sub-agent: its tools, not its words', () => {
-    const teller = createTeller(CWD)
-    assert.deepEqual(step(teller, { ...delta, text: 'hm', parent: 'c1' }), [])
-    assert.deepEqual(step(teller, { ...whole, text: 'hm', parent: 'c1' }), [])
+    const shown = showing()
+    assert.deepEqual(shown({ ...delta, text: 'hm', parent: 'c1' }), [])
+    assert.deepEqual(shown({ ...whole, text: 'hm', parent: 'c1' }), [])
     const call = { type: 'tool.started', callId: 'c2', tool: 'Bash', input: {}, parent: 'c1' } as const
-    assert.equal(step(teller, call).length, 1)
+    assert.equal(shown(call).length, 1)
   })
+
+  const call = { type: 'tool.started', callId: 'c1', tool: 'Bash', input: {}, parent: null } as const
 
   test('of tools that are left open end with the turn', () => {
     for (const [end, state] of [
       [{ type: 'turn.completed', turnId: 't1', usage: NO_USAGE, text: null }, 'completed'],
       [{ type: 'turn.interrupted', turnId: 't1', usage: NO_USAGE }, 'failed'],
     ] as const) {
-      const teller = createTeller(CWD)
-      step(teller, { type: 'tool.started', callId: 'c1', tool: 'Bash', input: {}, parent: null })
-      assert.deepEqual(states(step(teller, end)), [state])
-      assert.deepEqual(step(teller, end), [])
+      const shown = showing()
+      shown(call)
+      assert.deepEqual(states(shown(end)), [state])
+      assert.deepEqual(shown(end), [])
     }
   })
 
   const asking = { type: 'approval.requested', turnId: 't1', external: false, timeoutAt: null } as const
+  const resolved = (behavior: 'allow' | 'deny', by = 'cli') => {
+    const decision = behavior === 'allow' ? { behavior } : { behavior, comment: '' }
+    return { type: 'approval.resolved', approvalId: 'a1', decision, by } as const
+  }
+
+  test('of a call that is asked about are its states', () => {
+    const shown = showing()
+    const approval = aQuestion('a1', { callId: 'c1' })
+    assert.deepEqual(states(shown(call)), ['in_progress'])
+    assert.deepEqual(states(shown({ ...asking, approval, open: true })), ['pending'])
+    assert.deepEqual(states(shown(resolved('deny'))), ['failed'])
+    const done = { type: 'tool.completed', callId: 'c1', output: 'no', cut: 0, parent: null } as const
+    assert.deepEqual(states(shown({ ...done, isError: true })), ['failed'])
+  })
 
   test('of a question without a tool call make one, and end it', () => {
-    const teller = createTeller(CWD)
+    const shown = showing()
     const approval = aQuestion('a1', { input: { command: 'ls' } })
-    assert.deepEqual(states(step(teller, { ...asking, approval, open: true })), ['pending'])
+    const outside = { ...asking, external: true, approval, open: true }
+    assert.deepEqual(states(shown(outside)), ['pending'])
     const over = { type: 'turn.completed', turnId: 't1', usage: NO_USAGE, text: null } as const
-    assert.deepEqual(step(teller, over), [], 'an outsider may still wait for the answer')
-    const decision = { behavior: 'allow' } as const
-    const resolved = { type: 'approval.resolved', approvalId: 'a1', decision, by: 'cli' } as const
-    assert.deepEqual(states(step(teller, resolved)), ['completed'])
-    assert.deepEqual(step(teller, resolved), [])
+    assert.deepEqual(shown(over), [], 'an outsider may still wait for the answer')
+    assert.deepEqual(states(shown(resolved('allow'))), ['completed'])
+    assert.deepEqual(shown(resolved('allow')), [])
   })
 
   test('of a question that nobody is asked are not told', () => {
-    const teller = createTeller(CWD)
-    assert.deepEqual(step(teller, { ...asking, approval: aQuestion('a1'), open: false }), [])
-    const decision = { behavior: 'deny', comment: '' } as const
-    assert.deepEqual(step(teller, { type: 'approval.resolved', approvalId: 'a1', decision, by: 'rule' }), [])
+    const shown = showing()
+    assert.deepEqual(shown({ ...asking, approval: aQuestion('a1'), open: false }), [])
+    assert.deepEqual(shown(resolved('deny', 'rule')), [])
+  })
+
+  test('of a plan are the plan', () => {
+    const entries = (['done', 'active', 'pending'] as const).map((state) => ({ text: `is ${state}`, state }))
+    const priority = 'medium'
+    assert.deepEqual(showing()({ type: 'agent.plan', entries }), [
+      {
+        sessionUpdate: 'plan',
+        entries: [
+          { content: 'is done', priority, status: 'completed' },
+          { content: 'is active', priority, status: 'in_progress' },
+          { content: 'is pending', priority, status: 'pending' },
+        ],
+      },
+    ])
   })
 })
 
 test('how a turn ends is how its prompt is answered', () => {
-  const at = { seq: 1, at: 0, sessionId: 's1', turnId: 't1', usage: NO_USAGE }
-  const ended = (event: object) => promptResult(endingOf({ ...at, ...event } as Event)!)
-  const reason = (event: object) => {
-    const result = ended(event)
-    return result instanceof Error ? result.message : result.stopReason
-  }
-  assert.equal(reason({ type: 'turn.completed', text: null }), 'end_turn')
-  assert.equal(reason({ type: 'turn.interrupted' }), 'cancelled')
-  assert.equal(reason({ type: 'turn.cancelled', reason: 'removed' }), 'cancelled')
-  const limited = (detail: object) =>
-    reason({ type: 'turn.failed', error: { code: 'limit', message: 'Come back at five', detail } })
-  assert.equal(limited({ limit: 'error_max_turns' }), 'max_turn_requests')
-  assert.equal(limited({ limit: 'max_tokens' }), 'max_tokens')
-  assert.equal(limited({ kind: 'usageLimitExceeded' }), 'Come back at five')
-  assert.equal(
-    reason({ type: 'turn.failed', error: { code: 'model_error', message: 'Overloaded' } }),
-    'Overloaded',
-  )
-  assert.equal(endingOf({ ...at, type: 'turn.started' } as Event), null)
+  const reasons = (body: object) =>
+    step(emptyConversation(), { seq: 1, at: 0, sessionId: 's1', turnId: 't1', ...body } as Event).flatMap(
+      (change) => {
+        const ended = endingOf(change)
+        if (!ended) return []
+        assert.equal(ended.turnId, 't1')
+        const result = promptResult(ended.ending)
+        return [result instanceof Error ? result.message : result.stopReason]
+      },
+    )
+  const usage = NO_USAGE
+  assert.deepEqual(reasons({ type: 'turn.completed', usage, text: null }), ['end_turn'])
+  assert.deepEqual(reasons({ type: 'turn.interrupted', usage }), ['cancelled'])
+  assert.deepEqual(reasons({ type: 'turn.cancelled', reason: 'removed' }), ['cancelled'])
+  const failed = (error: object) => reasons({ type: 'turn.failed', usage, error })
+  const limited = (detail: object) => failed({ code: 'limit', message: 'Come back at five', detail })
+  assert.deepEqual(limited({ limit: 'error_max_turns' }), ['max_turn_requests'])
+  assert.deepEqual(limited({ limit: 'max_tokens' }), ['max_tokens'])
+  assert.deepEqual(limited({ kind: 'usageLimitExceeded' }), ['Come back at five'])
+  assert.deepEqual(failed({ code: 'model_error', message: 'Overloaded' }), ['Overloaded'])
+  assert.deepEqual(reasons({ type: 'turn.started' }), [])
 })
 
 test('models can be chosen where some are known', () => {

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event, EventBody } from '../../../src/core/event.ts'
-import { add, emptyConversation, type Change } from '../../../src/dialects/clawde/conversation.ts'
+import { emptyConversation, step } from '../../../src/core/conversation/conversation.ts'
+import type { Untold } from '../../../src/dialects/clawde/pushes.ts'
 import { riskOf } from '../../../src/dialects/clawde/risk.ts'
+import { spell } from '../../../src/dialects/clawde/spell.ts'
 import { camelCased, bothWays, unixTimes, withAliases } from '../../../src/dialects/clawde/spelling.ts'
 import { createBucket } from '../../../src/dialects/clawde/limits.ts'
 import { policyOf, scopesOf, SCOPES } from '../../../src/dialects/clawde/permissions.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { aQuestion } from '../../support/session.ts'
+import type { Json } from './support.ts'
 
 const about = { turnId: 't1', open: true, external: false, timeoutAt: null }
 
@@ -16,13 +19,17 @@ function told(...bodies: EventBody[]): string[] {
   const conversation = emptyConversation()
   return bodies.flatMap((body, index) => {
     const event = { seq: index + 1, at: index, sessionId: 's1', turnId: 't1', ...body } as Event
-    return add(conversation, event).map(short)
+    return step(conversation, event).flatMap((change) => spell(change, event).map(short))
   })
 }
 
-function short(change: Change): string {
-  if ('message' in change) return `${change.kind} ${change.message.status} ${change.message.content}`
-  return `${change.kind} ${change.call.status} ${change.call.id}`
+function short({ method, params }: Untold): string {
+  const { message, toolCall, status, content, toolCallId } = params as Record<string, Json | undefined>
+  const name = method.split('.')[1]!
+  if (message) return `${name} ${message['role']} ${message['status']} ${message['content']}`
+  return toolCall
+    ? `${name} ${toolCall['status']} ${toolCall['id']}`
+    : `${name} ${status} ${content ?? toolCallId}`
 }
 
 const started: EventBody = { type: 'tool.started', callId: 'c1', tool: 'Bash', input: {}, parent: null }
@@ -44,42 +51,73 @@ const resolved = (behavior: 'allow' | 'deny'): EventBody => ({
 
 test('a question may come after its call, or before', () => {
   assert.deepEqual(told(started, asked, resolved('allow'), completed), [
-    'call running c1',
-    'call.status pending c1',
-    'call.status running c1',
-    'call.status done c1',
+    'toolCallCreated running c1',
+    'toolCallUpdated pending c1',
+    'toolCallUpdated running c1',
+    'toolCallUpdated done c1',
   ])
   assert.deepEqual(told(asked, started, resolved('allow'), completed), [
-    'call pending c1',
-    'call.status running c1',
-    'call.status done c1',
+    'toolCallCreated pending c1',
+    'toolCallUpdated running c1',
+    'toolCallUpdated done c1',
   ])
 })
 
 test('what was refused stays refused, also when a rule did it', () => {
-  assert.deepEqual(told(started, asked, resolved('deny'), completed).at(-1), 'call.status rejected c1')
+  assert.deepEqual(told(started, asked, resolved('deny'), completed).at(-1), 'toolCallUpdated rejected c1')
   const ruled: EventBody = { ...asked, open: false } as EventBody
   assert.deepEqual(told(started, ruled, resolved('deny'), completed), [
-    'call running c1',
-    'call.status rejected c1',
+    'toolCallCreated running c1',
+    'toolCallUpdated rejected c1',
   ])
   assert.deepEqual(told(started, ruled, resolved('allow'), completed), [
-    'call running c1',
-    'call.status done c1',
+    'toolCallCreated running c1',
+    'toolCallUpdated done c1',
   ])
 })
 
 test('what is under way when a turn ends is over, too', () => {
   const ended: EventBody = { type: 'turn.interrupted', turnId: 't1', usage: NO_USAGE }
-  assert.deepEqual(told(started, ended), ['call running c1', 'call.status error c1'])
+  assert.deepEqual(told(started, ended), ['toolCallCreated running c1', 'toolCallUpdated error c1'])
 })
 
 test('a message without pieces begins and is done; an empty one is none; thoughts are none', () => {
   const message = { type: 'message.completed', messageId: 'm1', parent: null, aborted: false } as const
-  assert.deepEqual(told({ ...message, kind: 'text', text: 'hi' }), ['message streaming ', 'content done hi'])
+  assert.deepEqual(told({ ...message, kind: 'text', text: 'hi' }), [
+    'messageCreated assistant streaming ',
+    'messageUpdated done hi',
+  ])
   assert.deepEqual(told({ ...message, kind: 'text', text: '' }), [])
   assert.deepEqual(told({ ...message, kind: 'thinking', text: 'hm' }), [])
   assert.deepEqual(told({ ...message, kind: 'text', text: 'sub', parent: 'c1' }), [])
+})
+
+test('a message is created when its turn begins; one that is taken back before never is', () => {
+  const queued = (turnId: string, position: number): EventBody => ({
+    type: 'turn.queued',
+    turnId,
+    input: [{ type: 'text', text: turnId }],
+    key: null,
+    origin: 'test',
+    position,
+  })
+  const text = { type: 'message.completed', kind: 'text', parent: null, aborted: false } as const
+  const events: EventBody[] = [
+    queued('one', 0),
+    { type: 'turn.started', turnId: 'one' },
+    queued('two', 1),
+    queued('three', 2),
+    { type: 'turn.cancelled', turnId: 'two', reason: 'cancelled' },
+    { ...text, messageId: 'm1', text: 'hi' },
+    { type: 'turn.completed', turnId: 'one', usage: NO_USAGE, text: null },
+    { type: 'turn.started', turnId: 'three' },
+  ]
+  assert.deepEqual(told(...events), [
+    'messageCreated user done one',
+    'messageCreated assistant streaming ',
+    'messageUpdated done hi',
+    'messageCreated user done three',
+  ])
 })
 
 test('risks by name', () => {

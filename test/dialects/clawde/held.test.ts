@@ -3,7 +3,6 @@ import { test, type TestContext } from 'node:test'
 import { LoggedEvent, type Event, type EventBody } from '../../../src/core/event.ts'
 import type { Mode } from '../../../src/core/mode.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { createHeldCalls } from '../../../src/dialects/clawde/held.ts'
 import type { Push } from '../../../src/dialects/clawde/pushes.ts'
 import { createTeller } from '../../../src/dialects/clawde/teller.ts'
 import { startEngine } from '../../support/engine.ts'
@@ -21,6 +20,14 @@ function asked(callId: string, open: boolean): EventBody {
   return { type: 'approval.requested', approval, turnId: 't1', open, external: false, timeoutAt: null }
 }
 
+const allowed = (callId: string): EventBody => ({
+  type: 'approval.resolved',
+  approvalId: `of ${callId}`,
+  decision: { behavior: 'allow' },
+  by: 'test',
+  asked: true,
+})
+
 const completed = (callId: string): EventBody => ({
   type: 'tool.completed',
   callId,
@@ -36,22 +43,21 @@ function short({ method, params, seq }: Push): string {
   return `${method.split('.')[1]} ${about} @${seq}`
 }
 
-/** A session in this mode, and what clients are told of events that are made up, the first of which is number 10. */
+/** A turn in this mode, and what clients are told of events that are made up, the first of which is number 10. */
 async function teller(t: TestContext, mode: Mode, silentMs = NEVER) {
   const { engine, cwd, stop } = await startEngine({})
   t.after(stop)
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode })
+  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'auto' })
   const later = Promise.withResolvers<string[]>()
   const one = createTeller(engine, { silentMs, tell: (pushes) => later.resolve(pushes.map(short)) })
   t.after(() => one.close())
-  let seq = 9
-  return {
-    later: later.promise,
-    tell: (...bodies: EventBody[]): string[] => {
-      const events = bodies.map((body) => ({ seq: ++seq, at: 0, sessionId, turnId: 't1', ...body }) as Event)
-      return one.tell(events.map((event) => LoggedEvent.of(event))).map(short)
-    },
+  let seq = 8
+  const tell = (...bodies: EventBody[]): string[] => {
+    const events = bodies.map((body) => ({ seq: ++seq, at: 0, sessionId, turnId: 't1', ...body }) as Event)
+    return one.tell(events.map((event) => LoggedEvent.of(event))).map(short)
   }
+  tell({ type: 'turn.started', turnId: 't1', mode })
+  return { later: later.promise, tell }
 }
 
 test('a call that is asked about begins as pending, however long the question takes', async (t) => {
@@ -97,21 +103,12 @@ test('after a silence a call is taken for one that runs', async (t) => {
 })
 
 test('silence says nothing while another question is open', async (t) => {
-  const { engine, cwd, stop } = await startEngine({})
-  t.after(stop)
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
-  const held = createHeldCalls(engine)
-  const event = { seq: 1, at: 0, sessionId, ...started('c1') } as Event
-  const call = { id: 'c1', sessionId, name: 'Bash', input: {}, output: null, at: 0, parent: null } as const
-  const change = {
-    kind: 'call',
-    call: { ...call, status: 'running', riskLevel: 'high', external: false },
-  } as const
-  assert.deepEqual(held.sift(event, [change], 0), [])
-  const about = { kind: 'tool', tool: 'Bash', input: {} } as const
-  const { id } = await engine.ask({ sessionId, ...about })
-  assert.deepEqual(held.silentSince(1), [])
-  await engine.withdraw(id, 'test')
-  assert.deepEqual(held.silentSince(1), [change])
-  assert.equal(held.size, 0)
+  const { tell, later } = await teller(t, 'ask', 1)
+  const other = await teller(t, 'ask', 1)
+  assert.deepEqual(tell(asked('c1', true), started('c2')), ['toolCallCreated c1 pending @10'])
+  // Its silence is over after that of the first one.
+  other.tell(started('c3'))
+  await other.later
+  assert.deepEqual(tell(allowed('c1')), ['toolCallUpdated c1 running @10'])
+  assert.deepEqual(await later, ['toolCallCreated c2 running @12'])
 })

@@ -20,7 +20,7 @@ export const daemonMethods = [
     }),
     result: z.object({ authenticated: z.boolean() }),
     handler({ timestamps }, { stream }) {
-      if (timestamps) stream.taste = { ...stream.taste, unix: timestamps === 'unix' }
+      if (timestamps) stream.unix = timestamps === 'unix'
       return { authenticated: true }
     },
   }),

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { textOf } from '../../../core/content.ts'
-import { CorralError } from '../../../core/error.ts'
-import { ClawdeError } from '../errors.ts'
 import { messagesOf } from '../history.ts'
 import { method, type Context } from '../method.ts'
-import { messageView } from '../views.ts'
+import { userView } from '../views.ts'
 import * as wire from '../wire.ts'
 
 const sendParams = z.object({
@@ -27,28 +24,12 @@ async function send(params: z.output<typeof sendParams>, { engine, metrics }: Co
     busy: queue ? ('queue' as const) : ('refuse' as const),
     ...(key !== undefined && { key: `clawde ${key}` }),
   }
-  const { turnId, position } = await engine.send(command).catch(refuse)
+  const { turnId, position } = await engine.send(command)
   metrics.count('messages_sent')
   const turn = engine.turn(turnId)
-  const message = {
-    id: turn.id,
-    sessionId,
-    role: 'user',
-    content: textOf(turn.input),
-    status: 'done',
-    at: turn.queuedAt,
-  } as const
-  return { ...messageView(message), queued: position > 0, position }
-}
-
-function refuse(error: unknown): never {
-  if (!(error instanceof CorralError) || error.code !== 'conversation_busy') throw error
-  if (error.data['reason'] === 'paused') {
-    throw new ClawdeError('sessionPaused', 'The session is paused: call session.resume first')
-  }
-  throw new ClawdeError('providerNotAvailable', 'The session is busy: a turn is in progress', {
-    reason: 'busy',
-  })
+  const message = { id: turn.id, content: turn.input }
+  const view = userView(sessionId, message, turn.startedAt ?? turn.queuedAt)
+  return { ...view, queued: position > 0, position }
 }
 
 const historyParams = z.object({
@@ -60,12 +41,7 @@ const historyParams = z.object({
 async function history({ sessionId, limit, before }: z.output<typeof historyParams>, { engine }: Context) {
   engine.session(sessionId)
   const query = { sessionId, limit: Math.min(limit, 200), before: before ?? undefined }
-  return (await messagesOf(engine, query)).map(messageView)
-}
-
-/** Who uses these names puts messages together from pieces. */
-function withPieces({ stream }: Context): void {
-  stream.taste = { ...stream.taste, aliases: true }
+  return messagesOf(engine, query)
 }
 
 export const messageMethods = [
@@ -93,7 +69,7 @@ export const messageMethods = [
     aliases: sendAliases,
     result: wire.message,
     handler(params, context) {
-      withPieces(context)
+      context.stream.withPieces()
       return send(params, context)
     },
   }),
@@ -120,8 +96,10 @@ export const messageMethods = [
     aliases: wire.SESSION_ID,
     result: z.object({ messages: z.array(wire.message) }),
     async handler(params, context) {
-      withPieces(context)
-      return { messages: await history(params, context) }
+      const pieces = context.stream.withPieces()
+      const messages = await history(params, context)
+      for (const { id, status, content } of messages) if (status === 'streaming') pieces.has(id, content)
+      return { messages }
     },
   }),
 ]

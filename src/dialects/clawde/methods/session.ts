@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
+import { stop } from '../../../core/continue.ts'
 import { leaveWorktree } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
-import { untilOver } from '../../../core/wait.ts'
 import { createParams, createResult, launch } from '../launch.ts'
 import { method, type ClawdeMethod, type Context } from '../method.ts'
-import { modeBefore } from '../pushes.ts'
 import { bothWays } from '../spelling.ts'
 import { chosenMode, isReadOnly, MODES, modeName } from '../status.ts'
 import { sessionView } from '../views.ts'
@@ -139,10 +138,8 @@ export const sessionMethods = [
     'session.cancel',
     'Stops the turn and drops what waits; the session stays. Answers when the turn is over, or after ten seconds.',
     async ({ engine }, id) => {
-      const { turn } = engine.session(id)
-      await engine.interrupt({ sessionId: id, clearQueue: true })
+      await stop(engine, id, CANCEL_MS)
       if (engine.session(id).paused) await engine.resume(id)
-      if (turn) await untilOver(engine, { sessionId: id, turnId: turn.id, timeoutMs: CANCEL_MS })
     },
   ),
   method({
@@ -158,9 +155,7 @@ export const sessionMethods = [
     result: z.object({ sessionId: z.string(), mode: z.enum(MODES), previousMode: z.enum(MODES) }),
     async handler({ sessionId, mode }, { engine }) {
       const before = engine.session(sessionId)
-      const free = modeBefore(engine, sessionId, engine.head + 1, (one) => one !== 'plan').mode
-      const wanted = isReadOnly(mode) ? 'plan' : before.mode === 'plan' ? free : before.mode
-      await engine.configure({ sessionId, mode: wanted, notes: chosenMode(mode) })
+      await engine.configure({ sessionId, plan: isReadOnly(mode), notes: chosenMode(mode) })
       return bothWays({ sessionId, mode, previousMode: modeName(before) })
     },
   }),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Decision } from '../../../core/approval.ts'
 import type { ApprovalRow } from '../../../core/ports.ts'
-import { callIdOf } from '../conversation.ts'
 import { ClawdeError } from '../errors.ts'
 import { method, type Context } from '../method.ts'
 import { bothWays } from '../spelling.ts'
+import { callIdOf } from '../views.ts'
 import * as wire from '../wire.ts'
 
 const about = {

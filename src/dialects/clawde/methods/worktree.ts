@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mustRest } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
 import { ClawdeError } from '../errors.ts'
 import { method, type Context } from '../method.ts'
@@ -17,8 +18,8 @@ async function withWorktree({ engine, workspace }: Context, sessionId: string): 
 /** One that no agent writes to now. */
 async function withRestingWorktree(context: Context, sessionId: string): Promise<Session> {
   const session = await withWorktree(context, sessionId)
-  if (!session.turn) return session
-  throw new ClawdeError('providerNotAvailable', 'A turn is in progress: cancel it first', { reason: 'busy' })
+  mustRest(context.engine, sessionId)
+  return session
 }
 
 export const worktreeMethods = [

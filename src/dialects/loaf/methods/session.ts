@@ -72,7 +72,7 @@ async function send(room: Room, prompt: Prompt, context: Context): Promise<unkno
     ...skills,
     ...images.map((image) => image.content),
   ]
-  room.name(
+  room.conversation.name(
     key,
     images.map(({ path }) => path),
   )

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
+import { CONVERSATION_TYPES, step } from '../../../core/conversation/conversation.ts'
+import { conversationAt } from '../../../core/conversation/reader.ts'
 import { CorralError } from '../../../core/error.ts'
-import type { LoggedEvent } from '../../../core/event.ts'
+import type { Event, LoggedEvent } from '../../../core/event.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
-import { HISTORY_TYPES, historyItem, type TurnOf } from '../history.ts'
+import { historyItem, ITEM_TYPES, type RanWith } from '../history.ts'
 import { method } from '../method.ts'
+import type { HistoryItem } from '../wire.ts'
 import * as wire from '../wire.ts'
 
 const PAGE_BYTES = 4 * 1024 ** 2
@@ -78,24 +81,17 @@ export const eventMethods = [
       next: wire.cursor.nullable().describe('`before` for the items before these; null at the beginning'),
     }),
     handler(params, { engine }) {
-      engine.session(params.sessionId)
+      const { sessionId: id, limit } = params
+      engine.session(id)
       const range = rangeOf(engine)
       const before = params.before ?? range.head + 1
-      const { limit } = params
-      const found = engine.events({
-        sessionId: params.sessionId,
-        before,
-        types: HISTORY_TYPES,
-        whole: true,
-        limit,
-      })
-      const events = fitting(found, true)
-      const items = events.map(({ event }) => historyItem(event, turnOf(engine)))
-      const more = found.length === limit || events.length < found.length
+      const found = engine.events({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit })
+      const [first, ...others] = fitting(found, true)
+      const more = found.length === limit || others.length + 1 < found.length
       return {
         ...range,
-        items: items.filter((item) => item !== null),
-        next: more ? (events[0]?.seq ?? null) : null,
+        items: first ? itemsOf(engine, id, first.event, before) : [],
+        next: more ? (first?.seq ?? null) : null,
       }
     },
   }),
@@ -181,13 +177,29 @@ export const eventMethods = [
   }),
 ]
 
-/** What was said; of a message that retention has already removed, nothing is left to say. */
-function turnOf(engine: Engine): TurnOf {
+/** The items from this event on. */
+function itemsOf(engine: Engine, id: string, first: Event, before: number): HistoryItem[] {
+  const conversation = conversationAt(engine, id, { seq: first.seq - 1, at: first.at })
+  const events = engine.events({
+    sessionId: id,
+    after: first.seq - 1,
+    before,
+    types: CONVERSATION_TYPES,
+    whole: true,
+    limit: Number.MAX_SAFE_INTEGER,
+  })
+  return events.flatMap(({ event }) =>
+    step(conversation, event).flatMap((change) => historyItem(change, event, ranWith(engine)) ?? []),
+  )
+}
+
+/** Retention may have removed the turn. */
+function ranWith(engine: Engine): RanWith {
   return (id) => {
     try {
       return engine.turn(id)
     } catch {
-      return { input: [], origin: null }
+      return null
     }
   }
 }

@@ -248,7 +248,14 @@ export const sessionMethods = [
     name: 'session.compact',
     scope: 'use',
     repeat: 'keyed',
-    errors: ['session_not_found', 'queue_full', 'unsupported', 'agent_missing', 'agent_unknown'],
+    errors: [
+      'session_not_found',
+      'queue_full',
+      'unsupported',
+      'agent_missing',
+      'agent_unknown',
+      'conversation_busy',
+    ],
     summary:
       'Has the agent sum up its conversation, to make room: a turn like any other, with the message `/compact`. Answers after the commit; `agent.compacting` and `agent.compacted` tell what comes of it. `unsupported` when the agent cannot do it on request.',
     params: z.strictObject({

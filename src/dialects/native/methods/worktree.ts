@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Engine } from '../../../core/api.ts'
-import { asCorralError, CorralError } from '../../../core/error.ts'
+import { CorralError } from '../../../core/error.ts'
+import { mustRest } from '../../../core/own-worktree.ts'
 import { method, type Context, type WorktreeEntry } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -12,24 +12,6 @@ async function found({ workspace }: Context, id: string): Promise<WorktreeEntry>
   const entry = await workspace.ownWorktree(id)
   if (entry) return entry
   throw new CorralError('repo_not_found', 'This session has no worktree of its own', { sessionId: id })
-}
-
-/** While an agent works in it, it is nobody else's. */
-function mustRest({ engine }: Context, id: string): void {
-  if (!isRunning(engine, id)) return
-  throw new CorralError('conversation_busy', 'A turn runs in this worktree: wait, or interrupt it', {
-    sessionId: id,
-    reason: 'turn_running',
-  })
-}
-
-function isRunning(engine: Engine, id: string): boolean {
-  try {
-    return engine.session(id).turn !== null
-  } catch (error) {
-    if (asCorralError(error).code === 'session_not_found') return false
-    throw error
-  }
 }
 
 export const worktreeMethods = [
@@ -73,7 +55,7 @@ export const worktreeMethods = [
     result: wire.mergeOutcome,
     async handler({ sessionId: id, message }, context) {
       const { path } = await found(context, id)
-      mustRest(context, id)
+      mustRest(context.engine, id)
       return context.workspace.mergeWorktree(path, id, message)
     },
   }),
@@ -88,7 +70,7 @@ export const worktreeMethods = [
     result: z.object({ sessionId }),
     async handler({ sessionId: id, force }, context) {
       const { path } = await found(context, id)
-      mustRest(context, id)
+      mustRest(context.engine, id)
       await context.workspace.discardWorktree(path, id, force)
       return { sessionId: id }
     },
