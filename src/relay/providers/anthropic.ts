@@ -4,6 +4,7 @@ import { withResults } from '../reading/turns.ts'
 import type { Patience } from './connection.ts'
 import { brokenOf, unreachable, type Upstream } from './refusal.ts'
 import { inputOf, parsed, refuseTorn } from './json.ts'
+import type { SseEvent } from './sse-reader.ts'
 import {
   type AnswerReader,
   createUpstream,
@@ -27,7 +28,7 @@ const anthropic: Shape = {
     ask.body.shape === 'anthropic'
       ? { ...signed(ask.body.json), ...(ask.body.partial && bodyOf(ask)), model, stream: true }
       : { ...bodyOf(ask), model, stream: true },
-  reader,
+  reader: (upstream) => new AnthropicReader(upstream),
 }
 
 /** An agent's thinking has no signature; a conversation that began with one could not go on here with it. */
@@ -134,88 +135,94 @@ interface Usage {
   output_tokens?: number | null
 }
 
-function reader(upstream: Upstream): AnswerReader {
-  let usage: TokenUsage | null = null
-  let stop: { reason: StopReason; sequence: string | null } | null = null
-  let tool: { id: string; name: string; json: string[]; input: unknown } | null = null
-  let torn: string | null = null
-  let done = false
+class AnthropicReader implements AnswerReader {
+  done = false
+  private usage: TokenUsage | null = null
+  private stop: { reason: StopReason; sequence: string | null } | null = null
+  /** The call whose input is being read. */
+  private tool: { id: string; name: string; json: string[]; input: unknown } | null = null
+  /** The tool whose input was no JSON object. */
+  private torn: string | null = null
+  private readonly upstream: Upstream
 
-  function counted(given: Usage | undefined): void {
-    if (!given) return
-    const input = inputTokens(given)
-    usage = {
-      inputTokens: input > 0 ? input : (usage?.inputTokens ?? 0),
-      outputTokens: given.output_tokens ?? usage?.outputTokens ?? 0,
+  constructor(upstream: Upstream) {
+    this.upstream = upstream
+  }
+
+  read({ data }: SseEvent): Piece[] {
+    const event = parsed(this.upstream, data) as StreamEvent
+    switch (event.type) {
+      case 'message_start':
+        this.count(event.message?.usage)
+        return []
+      case 'content_block_start':
+        return this.opened(event.content_block)
+      case 'content_block_delta':
+        return this.grown(event.delta)
+      case 'content_block_stop':
+        return this.closed()
+      case 'message_delta':
+        this.count(event.usage)
+        this.stop = {
+          reason: STOPS[event.delta?.stop_reason ?? ''] ?? 'end_turn',
+          sequence: event.delta?.stop_sequence ?? null,
+        }
+        return []
+      case 'message_stop':
+        return this.finished()
+      case 'error':
+        throw brokenOf(this.upstream, event.error)
+      default:
+        return []
     }
   }
 
-  function opened(block: StreamEvent['content_block']): Piece[] {
-    tool = null
+  end(): null {
+    return null
+  }
+
+  private count(given: Usage | undefined): void {
+    if (!given) return
+    const input = inputTokens(given)
+    this.usage = {
+      inputTokens: input > 0 ? input : (this.usage?.inputTokens ?? 0),
+      outputTokens: given.output_tokens ?? this.usage?.outputTokens ?? 0,
+    }
+  }
+
+  private opened(block: StreamEvent['content_block']): Piece[] {
+    this.tool = null
     if (block?.type === 'text' && block.text) return [{ type: 'text', text: block.text }]
     if (block?.type === 'tool_use') {
-      tool = { id: block.id ?? '', name: block.name ?? '', json: [], input: block.input }
+      this.tool = { id: block.id ?? '', name: block.name ?? '', json: [], input: block.input }
     }
     return []
   }
 
-  function grown(delta: StreamEvent['delta']): Piece[] {
+  private grown(delta: StreamEvent['delta']): Piece[] {
     if (delta?.text) return [{ type: 'text', text: delta.text }]
     if (delta?.thinking) return [{ type: 'thinking', text: delta.thinking }]
     if (delta?.signature) return [{ type: 'thinking', text: '', signature: delta.signature }]
-    if (delta?.partial_json) tool?.json.push(delta.partial_json)
+    if (delta?.partial_json) this.tool?.json.push(delta.partial_json)
     return []
   }
 
-  function closed(): Piece[] {
-    if (!tool) return []
-    const { id, name, json } = tool
-    const input = inputOf(json.join(''), tool.input)
-    tool = null
+  private closed(): Piece[] {
+    if (!this.tool) return []
+    const { id, name, json, input: given } = this.tool
+    const input = inputOf(json.join(''), given)
+    this.tool = null
     if (input) return [{ type: 'tool_use', id, name, input }]
-    torn = name
+    this.torn = name
     return []
   }
 
-  function finished(): Piece[] {
+  private finished(): Piece[] {
+    const { stop, usage, torn, upstream } = this
     if (!stop) throw unreachable(upstream, 'the answer has no end')
     refuseTorn(upstream, torn, stop.reason)
-    done = true
+    this.done = true
     return [{ type: 'end', stopReason: stop.reason, stopSequence: stop.sequence, usage }]
-  }
-
-  return {
-    read({ data }) {
-      const event = parsed(upstream, data) as StreamEvent
-      switch (event.type) {
-        case 'message_start':
-          counted(event.message?.usage)
-          return []
-        case 'content_block_start':
-          return opened(event.content_block)
-        case 'content_block_delta':
-          return grown(event.delta)
-        case 'content_block_stop':
-          return closed()
-        case 'message_delta':
-          counted(event.usage)
-          stop = {
-            reason: STOPS[event.delta?.stop_reason ?? ''] ?? 'end_turn',
-            sequence: event.delta?.stop_sequence ?? null,
-          }
-          return []
-        case 'message_stop':
-          return finished()
-        case 'error':
-          throw brokenOf(upstream, event.error)
-        default:
-          return []
-      }
-    },
-    end: () => null,
-    get done() {
-      return done
-    },
   }
 }
 

@@ -4,6 +4,7 @@ import type { Patience } from './connection.ts'
 import { inputOf, parsed, refuseTorn } from './json.ts'
 import { openaiBody } from './openai-body.ts'
 import { brokenOf, type Upstream } from './refusal.ts'
+import type { SseEvent } from './sse-reader.ts'
 import {
   type AnswerReader,
   createUpstream,
@@ -35,7 +36,7 @@ const openai: Shape = {
       stream_options: { ...options, include_usage: true },
     }
   },
-  reader,
+  reader: (upstream) => new OpenAiReader(upstream),
 }
 
 const STOPS: Record<string, StopReason> = {
@@ -78,20 +79,62 @@ interface GatheredCall {
   parts: string[]
 }
 
-function reader(upstream: Upstream): AnswerReader {
-  let usage: TokenUsage | null = null
-  let calls: GatheredCall[] = []
-  let called = false
-  let torn: string | null = null
-  let refused = false
-  let stop: StopReason | null = null
-  let done = false
+class OpenAiReader implements AnswerReader {
+  done = false
+  private usage: TokenUsage | null = null
+  private stop: StopReason | null = null
+  /** The calls whose inputs are being read. */
+  private calls: GatheredCall[] = []
+  private hasCalled = false
+  private hasRefused = false
+  /** The tool whose input was no JSON object. */
+  private torn: string | null = null
+  private readonly upstream: Upstream
+
+  constructor(upstream: Upstream) {
+    this.upstream = upstream
+  }
+
+  read({ data }: SseEvent): Piece[] {
+    // Usage comes behind the reason to stop, so only this is the end.
+    if (data === '[DONE]') return this.end() ?? []
+    const chunk = parsed(this.upstream, data) as Chunk
+    if (chunk.error) throw brokenOf(this.upstream, chunk.error)
+    if (chunk.usage) this.usage = usageOf(chunk.usage)
+    const [choice] = chunk.choices ?? []
+    const pieces = choice?.delta ? this.said(choice.delta) : []
+    if (choice?.finish_reason) {
+      pieces.push(...this.release())
+      this.stop = this.stopOf(choice.finish_reason)
+      refuseTorn(this.upstream, this.torn, this.stop)
+    }
+    return pieces
+  }
+
+  end(): Piece[] | null {
+    const { done, stop, usage } = this
+    if (done) return []
+    if (!stop) return null
+    this.done = true
+    return [{ type: 'end', stopReason: stop, stopSequence: null, usage }]
+  }
+
+  private said(delta: Delta): Piece[] {
+    const pieces: Piece[] = []
+    const thought = delta.reasoning_content ?? delta.reasoning
+    if (thought) pieces.push({ type: 'thinking', text: thought })
+    if (delta.content) pieces.push({ type: 'text', text: delta.content })
+    if (delta.refusal) pieces.push({ type: 'text', text: delta.refusal })
+    this.hasRefused ||= Boolean(delta.refusal)
+    for (const call of delta.tool_calls ?? []) this.gather(call)
+    return pieces
+  }
 
   /** Some give every call the same index: another id is another call. */
-  function gather({ index = 0, id, function: given, custom }: CallDelta): void {
-    let call = calls.findLast((known) => known.index === index)
+  private gather({ index = 0, id, function: given, custom }: CallDelta): void {
+    let call = this.calls.findLast((known) => known.index === index)
     if (!call || (id && call.id !== '' && id !== call.id)) {
-      calls.push((call = { index, id: id ?? '', name: '', custom: custom !== undefined, parts: [] }))
+      this.calls.push((call = { index, id: id ?? '', name: '', custom: custom !== undefined, parts: [] }))
     }
     if (id) call.id = id
     const name = given?.name ?? custom?.name
@@ -100,63 +143,23 @@ function reader(upstream: Upstream): AnswerReader {
     if (part) call.parts.push(part)
   }
 
-  function said(delta: Delta): Piece[] {
-    const pieces: Piece[] = []
-    const thought = delta.reasoning_content ?? delta.reasoning
-    if (thought) pieces.push({ type: 'thinking', text: thought })
-    if (delta.content) pieces.push({ type: 'text', text: delta.content })
-    if (delta.refusal) pieces.push({ type: 'text', text: delta.refusal })
-    refused ||= Boolean(delta.refusal)
-    for (const call of delta.tool_calls ?? []) gather(call)
-    return pieces
-  }
-
-  function release(): Piece[] {
-    const complete = calls
-    calls = []
-    called ||= complete.length > 0
+  private release(): Piece[] {
+    const complete = this.calls
+    this.calls = []
+    this.hasCalled ||= complete.length > 0
     return complete.flatMap(({ id, name, custom, parts }): Piece[] => {
       const text = parts.join('')
       const input = custom ? { input: text } : inputOf(text)
       if (input) return [{ type: 'tool_use', id: id || `call_${randomUUID()}`, name, input }]
-      torn = name
+      this.torn = name
       return []
     })
   }
 
-  function stopOf(reason: string): StopReason {
-    if (refused) return 'refusal'
+  private stopOf(reason: string): StopReason {
+    if (this.hasRefused) return 'refusal'
     const known = STOPS[reason] ?? 'end_turn'
-    return called && known === 'end_turn' ? 'tool_use' : known
-  }
-
-  function end(): Piece[] | null {
-    if (done) return []
-    if (!stop) return null
-    done = true
-    return [{ type: 'end', stopReason: stop, stopSequence: null, usage }]
-  }
-
-  return {
-    read({ data }) {
-      // Usage comes behind the reason to stop, so only this is the end.
-      if (data === '[DONE]') return end() ?? []
-      const chunk = parsed(upstream, data) as Chunk
-      if (chunk.error) throw brokenOf(upstream, chunk.error)
-      if (chunk.usage) usage = usageOf(chunk.usage)
-      const [choice] = chunk.choices ?? []
-      const pieces = choice?.delta ? said(choice.delta) : []
-      if (choice?.finish_reason) {
-        pieces.push(...release())
-        stop = stopOf(choice.finish_reason)
-        refuseTorn(upstream, torn, stop)
-      }
-      return pieces
-    },
-    end,
-    get done() {
-      return done
-    },
+    return this.hasCalled && known === 'end_turn' ? 'tool_use' : known
   }
 }
 
