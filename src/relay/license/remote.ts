@@ -59,111 +59,122 @@ type Known = z.output<typeof knownSchema>
 
 const INVALID: Answer = answerSchema.parse({ valid: false, tier: 'none' })
 
+/** What has been asked about the license, and what came of it. */
+interface State extends RemoteLicenseOptions {
+  known: Known | null
+  askedAt: number
+  /** The hash of the key that was asked about last. */
+  askedAbout: string | null
+  asking: { about: string; answer: Promise<void> } | null
+  /** Calls under way that are not counted yet. */
+  reserved: number
+}
+
 /** A license that somebody elsewhere vouches for, at the address in the settings and nowhere else. */
 export function remoteLicense(options: RemoteLicenseOptions): LicensePolicy {
-  const { wishes, usage, path, now, onProblem } = options
-  const { everyMs = EVERY_MS, timeoutMs = TIMEOUT_MS } = options
-  let known = readKnown(path)
-  let askedAt = 0
-  let askedAbout: string | null = null
-  let asking: { about: string; answer: Promise<void> } | null = null
-  /** Calls under way that are not counted yet. */
-  let reserved = 0
-  const timer = setInterval(() => void refresh(), everyMs).unref()
-
-  /** The address, too: an answer of somebody else is none. */
-  function keyHash(): string | null {
-    const { licenseKey, licenseUrl } = wishes()
-    return licenseKey === null ? null : hash(`${licenseUrl}\n${licenseKey}`)
-  }
-
-  function trusted(): Known | null {
-    return known !== null && known.keyHash === keyHash() && now() - known.at < TRUST_MS ? known : null
-  }
-
-  function view(): LicenseView {
-    const { usageThisMonth: _, ...answer } = trusted()?.answer ?? INVALID
-    const used = usage.used()
-    const exceeded = answer.usageCap !== null && used >= answer.usageCap
-    const license: License = { ...answer, usageThisMonth: used, capExceeded: exceeded }
-    return { configured: wishes().licenseKey !== null, license, refreshedAt: askedAt || (known?.at ?? 0) }
-  }
-
-  async function ask(about: string): Promise<void> {
-    const { licenseUrl, licenseKey } = wishes()
-    try {
-      const answer = await validate(licenseUrl!, licenseKey!, timeoutMs)
-      if (keyHash() !== about) return
-      known = { keyHash: about, answer, at: now() }
-      replaceFile(path, JSON.stringify(known))
-      await usage.atLeast(answer.usageThisMonth)
-    } catch (error) {
-      onProblem?.(`The license could not be checked: ${(error as Error).message}`)
-    } finally {
-      askedAt = now()
-      askedAbout = about
-    }
-    options.onRefreshed?.(view())
-  }
-
-  async function refresh(): Promise<LicenseView> {
-    const about = keyHash()
-    if (about !== null && wishes().licenseUrl !== null) {
-      if (asking?.about !== about) {
-        const answer = ask(about).finally(() => {
-          if (asking?.answer === answer) asking = null
-        })
-        asking = { about, answer }
-      }
-      await asking.answer
-    }
-    return view()
-  }
-
-  /** With nothing to go by calls wait for an answer, but not one after the other for somebody who gives none. */
-  async function settle(): Promise<void> {
-    const justAsked = askedAbout === keyHash() && now() - askedAt < ASK_AGAIN_MS
-    if (!trusted() && !justAsked) await refresh()
-  }
-
-  function place(): Place {
-    let open = true
-    reserved += 1
-    const leave = (): boolean => {
-      if (!open) return false
-      open = false
-      reserved -= 1
-      return true
-    }
-    return {
-      async count() {
-        if (!leave()) return
-        await usage.add().catch((cause: unknown) => {
-          throw new RelayFailure(503, 'api_error', 'The call cannot be counted', { cause })
-        })
-      },
-      free: () => void leave(),
-    }
-  }
-
-  void refresh()
+  const known = readKnown(options.path)
+  const state: State = { ...options, known, askedAt: 0, askedAbout: null, asking: null, reserved: 0 }
+  const timer = setInterval(() => void refresh(state), options.everyMs ?? EVERY_MS).unref()
+  void refresh(state)
   return {
-    view,
-    refresh,
-    async admit() {
-      const { licenseKey, licenseUrl, dashboardUrl, topUpUrl } = wishes()
-      const origin = licenseUrl === null ? '' : new URL(licenseUrl).origin
-      if (licenseKey === null) throw licenseInvalid(dashboardUrl ?? origin)
-      await settle()
-      const { valid, tier, usageCap: cap } = trusted()?.answer ?? INVALID
-      const used = usage.used() + reserved + 1
-      const refused = !valid || (cap !== null && used > cap)
-      if (refused && now() - askedAt > ASK_AGAIN_MS) void refresh()
-      if (!valid) throw licenseInvalid(dashboardUrl ?? origin)
-      if (cap !== null && used > cap) throw capExceeded({ tier, used, cap, topUpUrl: topUpUrl ?? origin })
-      return place()
-    },
+    view: () => viewOf(state),
+    refresh: () => refresh(state),
+    admit: () => admit(state),
     close: () => clearInterval(timer),
+  }
+}
+
+/** The address, too: an answer of somebody else is none. */
+function keyHash({ wishes }: State): string | null {
+  const { licenseKey, licenseUrl } = wishes()
+  return licenseKey === null ? null : hash(`${licenseUrl}\n${licenseKey}`)
+}
+
+function trusted(state: State): Answer | null {
+  const { known, now } = state
+  const holds = known !== null && known.keyHash === keyHash(state) && now() - known.at < TRUST_MS
+  return holds ? known.answer : null
+}
+
+function viewOf(state: State): LicenseView {
+  const { usageThisMonth: _, ...answer } = trusted(state) ?? INVALID
+  const used = state.usage.used()
+  const exceeded = answer.usageCap !== null && used >= answer.usageCap
+  const license: License = { ...answer, usageThisMonth: used, capExceeded: exceeded }
+  const refreshedAt = state.askedAt || (state.known?.at ?? 0)
+  return { configured: state.wishes().licenseKey !== null, license, refreshedAt }
+}
+
+async function ask(state: State, about: string): Promise<void> {
+  const { usage, now, timeoutMs = TIMEOUT_MS } = state
+  const { licenseUrl, licenseKey } = state.wishes()
+  try {
+    const answer = await validate(licenseUrl!, licenseKey!, timeoutMs)
+    if (keyHash(state) !== about) return
+    state.known = { keyHash: about, answer, at: now() }
+    replaceFile(state.path, JSON.stringify(state.known))
+    await usage.atLeast(answer.usageThisMonth)
+  } catch (error) {
+    state.onProblem?.(`The license could not be checked: ${(error as Error).message}`)
+  } finally {
+    state.askedAt = now()
+    state.askedAbout = about
+  }
+  state.onRefreshed?.(viewOf(state))
+}
+
+/** Asks, unless somebody does already. */
+async function refresh(state: State): Promise<LicenseView> {
+  const about = keyHash(state)
+  if (about !== null && state.wishes().licenseUrl !== null) {
+    if (state.asking?.about !== about) {
+      const answer = ask(state, about).finally(() => {
+        if (state.asking?.answer === answer) state.asking = null
+      })
+      state.asking = { about, answer }
+    }
+    await state.asking.answer
+  }
+  return viewOf(state)
+}
+
+/** With nothing to go by calls wait for an answer, but not one after the other for somebody who gives none. */
+async function settle(state: State): Promise<void> {
+  const justAsked = state.askedAbout === keyHash(state) && state.now() - state.askedAt < ASK_AGAIN_MS
+  if (!trusted(state) && !justAsked) await refresh(state)
+}
+
+async function admit(state: State): Promise<Place> {
+  const { licenseKey, licenseUrl, dashboardUrl, topUpUrl } = state.wishes()
+  const origin = licenseUrl === null ? '' : new URL(licenseUrl).origin
+  if (licenseKey === null) throw licenseInvalid(dashboardUrl ?? origin)
+  await settle(state)
+  const { valid, tier, usageCap: cap } = trusted(state) ?? INVALID
+  const used = state.usage.used() + state.reserved + 1
+  const refused = !valid || (cap !== null && used > cap)
+  if (refused && state.now() - state.askedAt > ASK_AGAIN_MS) void refresh(state)
+  if (!valid) throw licenseInvalid(dashboardUrl ?? origin)
+  if (cap !== null && used > cap) throw capExceeded({ tier, used, cap, topUpUrl: topUpUrl ?? origin })
+  return reserve(state)
+}
+
+function reserve(state: State): Place {
+  let open = true
+  state.reserved += 1
+  const leave = (): boolean => {
+    if (!open) return false
+    open = false
+    state.reserved -= 1
+    return true
+  }
+  return {
+    async count() {
+      if (!leave()) return
+      await state.usage.add().catch((cause: unknown) => {
+        throw new RelayFailure(503, 'api_error', 'The call cannot be counted', { cause })
+      })
+    },
+    free: () => void leave(),
   }
 }
 
