@@ -79,28 +79,12 @@ export function createPool({ spares, active, place, size, prewarm, now, idleMs, 
   let expected: Told | null = null
   let kept: Kept[] = []
 
-  const counts = (): PoolCounts => {
-    const all = kept.map(({ agent, kind }) => spares.count(agent, kind))
-    const sum = (part: keyof SpareCounts): number => all.reduce((total, one) => total + one[part], 0)
-    return { idle: sum('idle'), active: active(), spawning: sum('starting') }
-  }
-
-  function kinds(count: number): Kept[] {
-    const { agent, cwd, ownTools } = place()
-    const kind = { cwd, ownTools, questions: false as const }
-    const told = expected === null ? 0 : Math.min(count, Math.max(1, count - 1))
-    return [
-      { agent, kind, size: count - told },
-      ...(expected === null ? [] : [{ agent, kind: { ...kind, told: expected }, size: told }]),
-    ].filter((one) => one.size > 0)
-  }
+  const counts = (): PoolCounts => ({ ...countsOf(kept, spares), active: active() })
 
   function keep(count: number): void {
     const before = JSON.stringify(kept)
-    const next = kinds(count)
-    const isKept = ({ agent, kind }: Kept): boolean =>
-      next.some((one) => one.agent === agent && JSON.stringify(one.kind) === JSON.stringify(kind))
-    for (const one of kept) if (!isKept(one)) spares.keep(one.agent, one.kind, 0)
+    const next = kinds(place(), count, expected)
+    for (const one of kept) if (!hasKind(next, one)) spares.keep(one.agent, one.kind, 0)
     kept = next
     for (const one of next) spares.keep(one.agent, one.kind, one.size, REFILL_MS)
     if (JSON.stringify(next) !== before) changed(counts())
@@ -144,6 +128,26 @@ export function createPool({ spares, active, place, size, prewarm, now, idleMs, 
       return counts()
     },
   }
+}
+
+function countsOf(kept: readonly Kept[], spares: Spares): Omit<PoolCounts, 'active'> {
+  const all = kept.map(({ agent, kind }) => spares.count(agent, kind))
+  const sum = (part: keyof SpareCounts): number => all.reduce((total, one) => total + one[part], 0)
+  return { idle: sum('idle'), spawning: sum('starting') }
+}
+
+/** So many in all. When it is known what they will be told, most of them have been told it already. */
+function kinds({ agent, cwd, ownTools }: Place, count: number, expected: Told | null): Kept[] {
+  const kind = { cwd, ownTools, questions: false as const }
+  const told = expected === null ? 0 : Math.min(count, Math.max(1, count - 1))
+  return [
+    { agent, kind, size: count - told },
+    ...(expected === null ? [] : [{ agent, kind: { ...kind, told: expected }, size: told }]),
+  ].filter(({ size }) => size > 0)
+}
+
+function hasKind(list: readonly Kept[], { agent, kind }: Kept): boolean {
+  return list.some((one) => one.agent === agent && JSON.stringify(one.kind) === JSON.stringify(kind))
 }
 
 function same(one: Told, other: Told | null): boolean {

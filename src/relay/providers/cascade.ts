@@ -54,77 +54,97 @@ interface Attempt {
  * be asked, resting helps nobody: it is asked all the same, unless it has said itself when to come back.
  */
 export function createCascade({ providers, now = Date.now }: CascadeOptions): Cascade {
-  const health = new WeakMap<Provider, Health>()
-  const healthOf = (provider: Provider): Health => health.get(provider) ?? WELL
-
-  function failed(provider: Provider, failure: RelayFailure, startedAt: number): void {
-    health.set(provider, afterFailure(healthOf(provider), failure, { startedAt, now: now() }))
-  }
-
-  function succeeded(provider: Provider, startedAt: number): void {
-    health.set(provider, afterSuccess(healthOf(provider), startedAt))
-  }
-
-  async function split(): Promise<{ present: Candidate[]; absent: PassedOver[] }> {
-    const present: Candidate[] = []
-    const absent: PassedOver[] = []
-    for (const provider of providers()) {
-      const error = await provider.unavailable()
-      if (error === null) present.push({ provider, health: healthOf(provider) })
-      else absent.push({ provider: provider.name, error })
-    }
-    return { present, absent }
-  }
-
-  /** Null: it failed, and the attempts have it. */
-  async function tried(
-    provider: Provider,
-    call: Call,
-    attempts: Attempt[],
-  ): Promise<AsyncIterable<Piece> | null> {
-    const startedAt = now()
-    try {
-      const pieces = provider.answer(call)[Symbol.asyncIterator]()
-      const first = await pieces.next()
-      if (first.done === true) throw new RelayFailure(500, 'api_error', `${provider.name}: it said nothing`)
-      return rest(first.value, pieces, {
-        failed: (failure) => call.signal.aborted || failed(provider, failure, startedAt),
-        left: () => call.signal.aborted || succeeded(provider, startedAt),
-      })
-    } catch (error) {
-      if (call.signal.aborted) throw gone()
-      const failure = asFailure(error)
-      failed(provider, failure, startedAt)
-      attempts.push({ provider: provider.name, failure })
-      return null
-    }
-  }
-
+  const book: Book = { health: new WeakMap(), now }
   return {
-    async answer(call) {
-      const { present, absent } = await split()
-      if (call.signal.aborted) throw gone()
-      if (present.length === 0) throw nobody(absent, call)
-      const [ready, resting] = partition(present, now())
-      if (ready.length === 0) throw allRest(resting, now())
-      const passed = [...absent, ...resting.map(restingWords)]
-      const attempts: Attempt[] = []
-      for (const { provider } of ready) {
-        const pieces = await tried(provider, call, attempts)
-        const fallbackChain = inOrder(providers(), [...passed, ...attempts.map(attemptWords)])
-        const { name, countsItself = false } = provider
-        if (pieces) return { provider: name, countsItself, fallbackChain, pieces }
-        if (verdictOf(attempts.at(-1)!.failure) === 'final') break
-      }
-      throw reported(attempts, inOrder(providers(), [...passed, ...attempts.map(attemptWords)]))
-    },
+    answer: (call) => firstToAnswer(book, providers, call),
     status: () =>
       Promise.all(
         providers().map(async (provider) => {
           const absent = await provider.unavailable()
-          return statusOf(provider.name, absent, healthOf(provider), now())
+          return statusOf(provider.name, absent, healthOf(book, provider), now())
         }),
       ),
+  }
+}
+
+/** What is known about the providers. */
+interface Book {
+  health: WeakMap<Provider, Health>
+  now: () => number
+}
+
+function healthOf({ health }: Book, provider: Provider): Health {
+  return health.get(provider) ?? WELL
+}
+
+function noteFailure(book: Book, provider: Provider, failure: RelayFailure, startedAt: number): void {
+  const times = { startedAt, now: book.now() }
+  book.health.set(provider, afterFailure(healthOf(book, provider), failure, times))
+}
+
+function noteSuccess(book: Book, provider: Provider, startedAt: number): void {
+  book.health.set(provider, afterSuccess(healthOf(book, provider), startedAt))
+}
+
+async function firstToAnswer(
+  book: Book,
+  providers: CascadeOptions['providers'],
+  call: Call,
+): Promise<Answered> {
+  const { now } = book
+  const { present, absent } = await split(book, providers())
+  if (call.signal.aborted) throw gone()
+  if (present.length === 0) throw nobody(absent, call)
+  const [ready, resting] = partition(present, now())
+  if (ready.length === 0) throw allRest(resting, now())
+  const passed = [...absent, ...resting.map(restingWords)]
+  const attempts: Attempt[] = []
+  for (const { provider } of ready) {
+    const pieces = await tried(book, provider, call, attempts)
+    const fallbackChain = inOrder(providers(), [...passed, ...attempts.map(attemptWords)])
+    const { name, countsItself = false } = provider
+    if (pieces) return { provider: name, countsItself, fallbackChain, pieces }
+    if (verdictOf(attempts.at(-1)!.failure) === 'final') break
+  }
+  throw reported(attempts, inOrder(providers(), [...passed, ...attempts.map(attemptWords)]))
+}
+
+async function split(
+  book: Book,
+  providers: readonly Provider[],
+): Promise<{ present: Candidate[]; absent: PassedOver[] }> {
+  const present: Candidate[] = []
+  const absent: PassedOver[] = []
+  for (const provider of providers) {
+    const error = await provider.unavailable()
+    if (error === null) present.push({ provider, health: healthOf(book, provider) })
+    else absent.push({ provider: provider.name, error })
+  }
+  return { present, absent }
+}
+
+/** Null: it failed, and the attempts have it. */
+async function tried(
+  book: Book,
+  provider: Provider,
+  call: Call,
+  attempts: Attempt[],
+): Promise<AsyncIterable<Piece> | null> {
+  const startedAt = book.now()
+  try {
+    const pieces = provider.answer(call)[Symbol.asyncIterator]()
+    const first = await pieces.next()
+    if (first.done === true) throw new RelayFailure(500, 'api_error', `${provider.name}: it said nothing`)
+    return rest(first.value, pieces, {
+      failed: (failure) => call.signal.aborted || noteFailure(book, provider, failure, startedAt),
+      left: () => call.signal.aborted || noteSuccess(book, provider, startedAt),
+    })
+  } catch (error) {
+    if (call.signal.aborted) throw gone()
+    const failure = asFailure(error)
+    noteFailure(book, provider, failure, startedAt)
+    attempts.push({ provider: provider.name, failure })
+    return null
   }
 }
 

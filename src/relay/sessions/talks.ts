@@ -65,18 +65,6 @@ export function createTalks(
     await engine.configure({ sessionId, notes: { [ORIGIN]: note } })
   }
 
-  /** The sessions of the relay that are there, page by page. */
-  function* sessions(): Generator<Session> {
-    let before: { activeAt: number; id: string } | null = null
-    for (;;) {
-      const page: Session[] = engine.sessions({ limit: PAGE, before, origin: ORIGIN })
-      yield* page
-      const last = page.at(-1)
-      if (page.length < PAGE || !last) return
-      before = { activeAt: last.activeAt, id: last.id }
-    }
-  }
-
   return {
     add,
     save,
@@ -96,16 +84,36 @@ export function createTalks(
       remove(talk.sessionId)
     },
     restore() {
-      for (const { id, notes, turn } of Array.from(sessions())) {
-        const note = notes[ORIGIN] as Note | undefined
-        const { turnId = null, calls = [] }: Partial<Note> = note ?? {}
-        // A turn whose caller is gone with the last daemon answers nobody.
-        const waits = calls.length > 0 && turn !== null && turn.id === turnId
-        if (!note || (turn && !waits) || (note.stickyId === null && !waits)) remove(id)
-        else add({ sessionId: id, ...note, turnId, calls, busy: false, usedAt: now() })
+      for (const session of Array.from(sessionsOf(engine))) {
+        const note = noteIn(session)
+        if (note) add({ sessionId: session.id, ...note, busy: false, usedAt: now() })
+        else remove(session.id)
       }
     },
   }
 }
 
 const PAGE = 200
+
+/** The sessions of the relay that are there, page by page. */
+function* sessionsOf(engine: Pick<Engine, 'sessions'>): Generator<Session> {
+  let before: { activeAt: number; id: string } | null = null
+  for (;;) {
+    const page: Session[] = engine.sessions({ limit: PAGE, before, origin: ORIGIN })
+    yield* page
+    const last = page.at(-1)
+    if (page.length < PAGE || !last) return
+    before = { activeAt: last.activeAt, id: last.id }
+  }
+}
+
+/** What an earlier daemon has noted in a session; null: nobody can come back to it. */
+function noteIn({ notes, turn }: Session): Note | null {
+  const note = notes[ORIGIN] as Note | undefined
+  if (!note) return null
+  const { turnId = null, calls = [] }: Partial<Note> = note
+  // A turn whose caller is gone with the last daemon answers nobody.
+  const waits = calls.length > 0 && turn !== null && turn.id === turnId
+  const isOver = (turn && !waits) || (note.stickyId === null && !waits)
+  return isOver ? null : { ...note, turnId, calls }
+}
