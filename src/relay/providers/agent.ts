@@ -45,139 +45,7 @@ interface Begun {
  * is told the rest, and for any other conversation there is a fresh one.
  */
 export function createAgentProvider(deps: AgentProviderDeps): Provider {
-  const { engine, talks, now } = deps
   const slots = createGate(deps.maxActive, deps.maxWaiting)
-
-  async function begin({ ask, stickyId }: Call): Promise<Begun> {
-    const holding = heldFor(ask, stickyId)
-    if (holding) return occupied(holding, () => release(holding, ask))
-    const talk = stickyId === null ? null : talks.sticky(stickyId)
-    const place = deps.place()
-    const next = talk && newTo(talk, ask, place)
-    if (talk && next) return occupied(talk, () => send(talk, next, ask))
-    if (talk) talks.drop(talk)
-    const command = sessionFor(ask, place, stickyId)
-    deps.wanted(toldTo(command))
-    const { id } = await engine.create(command)
-    const fresh: Talk = {
-      sessionId: id,
-      stickyId,
-      known: null,
-      turnId: null,
-      calls: [],
-      grounds: groundsOf(ask),
-      place: JSON.stringify(place),
-      busy: false,
-      usedAt: now(),
-    }
-    talks.add(fresh)
-    deps.created(stickyId ?? id)
-    return occupied(fresh, () => send(fresh, ask.messages, ask))
-  }
-
-  /** From here to its end the agent is this call's. */
-  async function occupied(talk: Talk, start: () => Promise<Begun>): Promise<Begun> {
-    Object.assign(talk, { busy: true, known: null, calls: [] })
-    try {
-      return await start()
-    } catch (error) {
-      talks.drop(talk)
-      throw error
-    }
-  }
-
-  /** The caller's agent that waits for the very results that the last message brings. */
-  function heldFor(ask: Ask, stickyId: string | null): Talk | null {
-    const ids = resultsIn(ask).map(({ toolUseId }) => toolUseId)
-    const talk = ids.length > 0 ? talks.holding(ids[0]!) : null
-    // Results that come a second time while the first ones are being brought go another way.
-    if (!talk || talk.busy || talk.stickyId !== stickyId || runningTurn(talk) !== talk.turnId) return null
-    return talk.calls.length === ids.length && ids.every((id) => talk.calls.includes(id)) ? talk : null
-  }
-
-  /** What the agent has not heard of the conversation; null: it has heard another one. */
-  function newTo(talk: Talk, ask: Ask, place: Place): Message[] | null {
-    if (talk.place !== JSON.stringify(place) || talk.grounds !== groundsOf(ask)) return null
-    if (!talk.known || runningTurn(talk) !== null || lastTurn(talk) !== talk.turnId) return null
-    const next = newPart(talk.known, ask.messages)
-    return next?.every(({ role }) => role === 'user') ? next : null
-  }
-
-  /** Undefined: somebody has removed the session. */
-  function runningTurn({ sessionId }: Talk): string | null | undefined {
-    try {
-      return engine.session(sessionId).turn?.id ?? null
-    } catch {
-      return undefined
-    }
-  }
-
-  /** Others may have spoken to the agent, too. */
-  function lastTurn({ sessionId }: Talk): string | null {
-    return engine.turns(sessionId, 1)[0]?.id ?? null
-  }
-
-  async function send(talk: Talk, messages: Message[], ask: Ask): Promise<Begun> {
-    const { sessionId } = talk
-    const { agent, model, effort } = engine.session(sessionId)
-    const wanted = { model: modelFor(agent, ask.model), effort: effortFor(ask, deps.place()) }
-    if (wanted.model !== model || wanted.effort !== effort) await engine.configure({ sessionId, ...wanted })
-    const input = promptOf(fused(messages))
-    const { turnId, seq } = await engine.send({ sessionId, input, origin: 'relay' })
-    return { talk, turnId, after: seq, results: new Map() }
-  }
-
-  /** Brings the results to the calls that wait for them: the same turn goes on. */
-  async function release(talk: Talk, ask: Ask): Promise<Begun> {
-    const { sessionId } = talk
-    const after = engine.head
-    const { turn, calls } = engine.session(sessionId)
-    const results = resultsFor(ask)
-    for (const [callId, result] of results) {
-      if (!calls.some((call) => call.callId === callId && call.result === null)) continue
-      results.delete(callId)
-      await engine.answerCall({ sessionId, callId, result })
-    }
-    return { talk, turnId: turn!.id, after, results }
-  }
-
-  async function* listen({ id, ask, stickyId, signal }: Call, begun: Begun): AsyncGenerator<Piece> {
-    const { talk, turnId } = begun
-    const calls: string[] = []
-    const tools = new Set(offered(ask).map(({ name }) => name))
-    const { sessionId } = talk
-    let over = false
-    try {
-      const options = { ...begun, sessionId, tools, name: stickyId ?? id, thinking: ask.thinking, signal }
-      for await (const piece of follow(engine, options)) {
-        if (piece.type === 'tool_use') calls.push(piece.id)
-        if (piece.type === 'end') {
-          over = true
-          await settle(talk, turnId, calls)
-        }
-        yield piece
-      }
-    } finally {
-      // The caller has not heard all of it, so what the agent remembers is not what the caller does.
-      if (!over) talks.drop(talk)
-    }
-  }
-
-  async function settle(talk: Talk, turnId: string, calls: string[]): Promise<void> {
-    Object.assign(talk, { turnId, calls, busy: false, usedAt: now() })
-    if (talk.stickyId === null && calls.length === 0) return talks.drop(talk)
-    // What a named session knows is noted when it is known what its caller has heard.
-    if (talk.stickyId === null) await talks.save(talk)
-    if (calls.length > 0) makeRoom()
-  }
-
-  /** Whoever never brings results keeps a process waiting. The oldest ones go: should results come, they are told anew. */
-  function makeRoom(): void {
-    const waiting = talks.list().filter(({ calls, busy }) => calls.length > 0 && !busy)
-    waiting.sort((a, b) => b.usedAt - a.usedAt)
-    for (const talk of waiting.slice(deps.maxHeld)) talks.drop(talk)
-  }
-
   return {
     get name() {
       return NAMES[deps.place().agent] ?? deps.place().agent
@@ -187,7 +55,7 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
       let leave = (): void => {}
       try {
         leave = await slots.enter(call.signal)
-        yield* listen(call, await begin(call))
+        yield* listen(deps, call, await begin(deps, call))
       } catch (error) {
         throw error instanceof CorralError ? refusalOf(error, call.stickyId ?? call.id) : error
       } finally {
@@ -195,6 +63,158 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
       }
     },
   }
+}
+
+/** Whoever has heard of the conversation goes on with it; else a fresh agent is told all of it. */
+async function begin(deps: AgentProviderDeps, { ask, stickyId }: Call): Promise<Begun> {
+  const { talks } = deps
+  const holding = heldFor(deps, ask, stickyId)
+  if (holding) return occupied(deps, holding, () => release(deps, holding, ask))
+  const talk = stickyId === null ? null : talks.sticky(stickyId)
+  const next = talk && newTo(deps, talk, ask)
+  if (talk && next) return occupied(deps, talk, () => send(deps, talk, next, ask))
+  if (talk) talks.drop(talk)
+  const fresh = await created(deps, ask, stickyId)
+  return occupied(deps, fresh, () => send(deps, fresh, ask.messages, ask))
+}
+
+async function created(deps: AgentProviderDeps, ask: Ask, stickyId: string | null): Promise<Talk> {
+  const place = deps.place()
+  const command = sessionFor(ask, place, stickyId)
+  deps.wanted(toldTo(command))
+  const { id } = await deps.engine.create(command)
+  const talk: Talk = {
+    sessionId: id,
+    stickyId,
+    known: null,
+    turnId: null,
+    calls: [],
+    grounds: groundsOf(ask),
+    place: JSON.stringify(place),
+    busy: false,
+    usedAt: deps.now(),
+  }
+  deps.talks.add(talk)
+  deps.created(stickyId ?? id)
+  return talk
+}
+
+/** From here to its end the agent is this call's. */
+async function occupied(
+  { talks }: AgentProviderDeps,
+  talk: Talk,
+  start: () => Promise<Begun>,
+): Promise<Begun> {
+  Object.assign(talk, { busy: true, known: null, calls: [] })
+  try {
+    return await start()
+  } catch (error) {
+    talks.drop(talk)
+    throw error
+  }
+}
+
+/** The caller's agent that waits for the very results that the last message brings. */
+function heldFor({ engine, talks }: AgentProviderDeps, ask: Ask, stickyId: string | null): Talk | null {
+  const ids = resultsIn(ask).map(({ toolUseId }) => toolUseId)
+  const talk = ids.length > 0 ? talks.holding(ids[0]!) : null
+  // Results that come a second time while the first ones are being brought go another way.
+  if (!talk || talk.busy || talk.stickyId !== stickyId || runningTurn(engine, talk) !== talk.turnId)
+    return null
+  return talk.calls.length === ids.length && ids.every((id) => talk.calls.includes(id)) ? talk : null
+}
+
+/** What the agent has not heard of the conversation; null: it has heard another one. */
+function newTo({ engine, place }: AgentProviderDeps, talk: Talk, ask: Ask): Message[] | null {
+  if (talk.place !== JSON.stringify(place()) || talk.grounds !== groundsOf(ask)) return null
+  if (!talk.known || runningTurn(engine, talk) !== null || lastTurn(engine, talk) !== talk.turnId) return null
+  const next = newPart(talk.known, ask.messages)
+  return next?.every(({ role }) => role === 'user') ? next : null
+}
+
+/** Undefined: somebody has removed the session. */
+function runningTurn(engine: Engine, { sessionId }: Talk): string | null | undefined {
+  try {
+    return engine.session(sessionId).turn?.id ?? null
+  } catch {
+    return undefined
+  }
+}
+
+/** Others may have spoken to the agent, too. */
+function lastTurn(engine: Engine, { sessionId }: Talk): string | null {
+  return engine.turns(sessionId, 1)[0]?.id ?? null
+}
+
+async function send(
+  { engine, place }: AgentProviderDeps,
+  talk: Talk,
+  messages: Message[],
+  ask: Ask,
+): Promise<Begun> {
+  const { sessionId } = talk
+  const { agent, model, effort } = engine.session(sessionId)
+  const wanted = { model: modelFor(agent, ask.model), effort: effortFor(ask, place()) }
+  if (wanted.model !== model || wanted.effort !== effort) await engine.configure({ sessionId, ...wanted })
+  const input = promptOf(fused(messages))
+  const { turnId, seq } = await engine.send({ sessionId, input, origin: 'relay' })
+  return { talk, turnId, after: seq, results: new Map() }
+}
+
+/** Brings the results to the calls that wait for them: the same turn goes on. */
+async function release({ engine }: AgentProviderDeps, talk: Talk, ask: Ask): Promise<Begun> {
+  const { sessionId } = talk
+  const after = engine.head
+  const { turn, calls } = engine.session(sessionId)
+  const results = resultsFor(ask)
+  for (const [callId, result] of results) {
+    if (!calls.some((call) => call.callId === callId && call.result === null)) continue
+    results.delete(callId)
+    await engine.answerCall({ sessionId, callId, result })
+  }
+  return { talk, turnId: turn!.id, after, results }
+}
+
+async function* listen(
+  deps: AgentProviderDeps,
+  { id, ask, stickyId, signal }: Call,
+  begun: Begun,
+): AsyncGenerator<Piece> {
+  const { talk, turnId } = begun
+  const calls: string[] = []
+  const tools = new Set(offered(ask).map(({ name }) => name))
+  const { sessionId } = talk
+  let over = false
+  try {
+    const options = { ...begun, sessionId, tools, name: stickyId ?? id, thinking: ask.thinking, signal }
+    for await (const piece of follow(deps.engine, options)) {
+      if (piece.type === 'tool_use') calls.push(piece.id)
+      if (piece.type === 'end') {
+        over = true
+        await settle(deps, talk, turnId, calls)
+      }
+      yield piece
+    }
+  } finally {
+    // The caller has not heard all of it, so what the agent remembers is not what the caller does.
+    if (!over) deps.talks.drop(talk)
+  }
+}
+
+async function settle(deps: AgentProviderDeps, talk: Talk, turnId: string, calls: string[]): Promise<void> {
+  const { talks, now } = deps
+  Object.assign(talk, { turnId, calls, busy: false, usedAt: now() })
+  if (talk.stickyId === null && calls.length === 0) return talks.drop(talk)
+  // What a named session knows is noted when it is known what its caller has heard.
+  if (talk.stickyId === null) await talks.save(talk)
+  if (calls.length > 0) makeRoom(deps)
+}
+
+/** Whoever never brings results keeps a process waiting. The oldest ones go: should results come, they are told anew. */
+function makeRoom({ talks, maxHeld }: AgentProviderDeps): void {
+  const waiting = talks.list().filter(({ calls, busy }) => calls.length > 0 && !busy)
+  waiting.sort((a, b) => b.usedAt - a.usedAt)
+  for (const talk of waiting.slice(maxHeld)) talks.drop(talk)
 }
 
 function toldTo({ model = null, settings = {} }: CreateSession): Told | null {

@@ -67,114 +67,27 @@ const MAX_BYTES = 64 * 1024 * 1024
 const MAX_NAMES = 10_000
 const ALL_BYTES = 1024 * 1024 * 1024
 
+/** All that is remembered. */
+interface Shelf extends MemoryDeps {
+  names: Map<string, Named>
+  /** The size of all files together. */
+  total: number
+}
+
 export function createMemory(deps: MemoryDeps): Memory {
-  const { directory, maxWaiting, now, maxBytes = ALL_BYTES, kept, onProblem } = deps
-  const lanes = createLanes(maxWaiting)
-  const names = new Map<string, Named>()
-  let total = 0
+  const shelf: Shelf = { ...deps, names: new Map(), total: 0 }
+  const { directory, names, now } = shelf
+  const lanes = createLanes(deps.maxWaiting)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
 
-  function begin(name: string): Named {
-    if (names.size >= MAX_NAMES) makeRoom()
-    const file = `${createHash('sha256').update(name).digest('hex')}.jsonl`
-    const named = { path: join(directory, file), usedAt: now(), busy: false, bytes: 0 }
-    names.set(name, named)
-    return named
-  }
-
-  /** Programs may make up a name for every call: the one that nobody has used for longest goes. False: all are in use. */
-  function makeRoom(): boolean {
-    const idle = [...names].filter(([, { busy }]) => !busy)
-    const oldest = idle.reduce((one, other) => (other[1].usedAt < one[1].usedAt ? other : one), idle[0]!)
-    return oldest !== undefined && forget(oldest[0])
-  }
-
-  function grew(named: Named, bytes: number): void {
-    total += bytes - named.bytes
-    named.bytes = bytes
-    while (total > maxBytes && makeRoom());
-  }
-
-  async function read(named: Named, ask: Ask): Promise<Continued> {
-    // Somebody may have removed it by hand.
-    if (named.bytes > 0) grew(named, statSync(named.path, { throwIfNoEntry: false })?.size ?? 0)
-    if (named.bytes === 0) return continued(EMPTY, ask)
-    if (named.bytes <= MAX_BYTES) return continued(await readConversation(named.path), ask)
-    if (ask.messages.length > 1) return { ...continued(EMPTY, ask), place: 'all' }
-    const message = `The session holds more than ${MAX_BYTES} bytes: reset it, or send the conversation itself`
-    throw new RelayFailure(413, 'request_too_large', message)
-  }
-
-  function recalled(
-    name: string,
-    named: Named,
-    { ask, place, added, grounds }: Continued,
-  ): Omit<Recalled, 'leave'> {
-    /** Unless somebody has forgotten the session during the call, or while it was being written. */
-    async function record(entries: readonly Entry[], how = append): Promise<boolean> {
-      if (names.get(name) !== named) return false
-      try {
-        await how(named.path, entries)
-        if (names.get(name) !== named) {
-          remove(named)
-          return false
-        }
-        grew(named, statSync(named.path).size)
-        return true
-      } catch (error) {
-        const { message } = error as Error
-        onProblem(`${named.path} cannot be written: ${message}`)
-        throw new RelayFailure(503, 'api_error', `What was said cannot be written down: ${message}`)
-      }
-    }
-
-    /** The answer is given: that this could not be written is no reason to take it back. */
-    async function afterwards(entry: Entry): Promise<void> {
-      await record([entry]).catch(() => undefined)
-    }
-
-    return {
-      ask,
-      async keep(said) {
-        const answer = [...said]
-        const entries: Entry[] = [...(grounds ? [{ grounds }] : []), { messages: added, answer }]
-        const isKept =
-          place === 'all' || named.bytes === 0
-            ? await record([{ name }, ...entries], write)
-            : await record(place === 'last' ? [{ undone: true }, ...entries] : entries)
-        if (isKept)
-          await kept(name, grown(NOTHING, inTurns([...ask.messages, { role: 'assistant', content: answer }])))
-      },
-      heard: () => afterwards({ heard: true }),
-      undo: () => afterwards({ undone: true }),
-    }
-  }
-
-  function forget(name: string): boolean {
-    const named = names.get(name)
-    if (!named) return false
-    names.delete(name)
-    total -= named.bytes
-    remove(named)
-    return true
-  }
-
-  function remove(named: Named): void {
-    try {
-      rmSync(named.path, { force: true })
-    } catch (error) {
-      onProblem(`${named.path} cannot be removed: ${(error as Error).message}`)
-    }
-  }
-
   return {
-    forget,
-    begin: (name) => void begin(name),
+    forget: (name) => forget(shelf, name),
+    begin: (name) => void begin(shelf, name),
     has: (name) => names.has(name),
     count: () => names.size,
     async recall(name, ask, signal) {
       const leaveLane = await lanes.enter(name, signal)
-      const named = names.get(name) ?? begin(name)
+      const named = names.get(name) ?? begin(shelf, name)
       named.busy = true
       const leave = (): void => {
         named.busy = false
@@ -182,7 +95,7 @@ export function createMemory(deps: MemoryDeps): Memory {
         leaveLane()
       }
       try {
-        return { ...recalled(name, named, await read(named, ask)), leave }
+        return { ...recalled(shelf, name, named, await read(shelf, named, ask)), leave }
       } catch (error) {
         leave()
         throw error
@@ -190,14 +103,118 @@ export function createMemory(deps: MemoryDeps): Memory {
     },
     expire(before) {
       const idle = [...names].filter(([, { busy, usedAt }]) => !busy && usedAt < before)
-      return idle.map(([name]) => name).filter(forget)
+      return idle.map(([name]) => name).filter((name) => forget(shelf, name))
     },
     async restore() {
       for (const { name, path, bytes } of await conversationsIn(directory)) {
         const named = { path, usedAt: now(), busy: false, bytes: 0 }
         names.set(name, named)
-        grew(named, bytes)
+        grew(shelf, named, bytes)
       }
     },
+  }
+}
+
+function begin(shelf: Shelf, name: string): Named {
+  const { names, directory, now } = shelf
+  if (names.size >= MAX_NAMES) makeRoom(shelf)
+  const file = `${createHash('sha256').update(name).digest('hex')}.jsonl`
+  const named = { path: join(directory, file), usedAt: now(), busy: false, bytes: 0 }
+  names.set(name, named)
+  return named
+}
+
+/** Programs may make up a name for every call: the one that nobody has used for longest goes. False: all are in use. */
+function makeRoom(shelf: Shelf): boolean {
+  const idle = [...shelf.names].filter(([, { busy }]) => !busy)
+  const oldest = idle.reduce((one, other) => (other[1].usedAt < one[1].usedAt ? other : one), idle[0]!)
+  return oldest !== undefined && forget(shelf, oldest[0])
+}
+
+function grew(shelf: Shelf, named: Named, bytes: number): void {
+  const { maxBytes = ALL_BYTES } = shelf
+  shelf.total += bytes - named.bytes
+  named.bytes = bytes
+  while (shelf.total > maxBytes && makeRoom(shelf));
+}
+
+function forget(shelf: Shelf, name: string): boolean {
+  const named = shelf.names.get(name)
+  if (!named) return false
+  shelf.names.delete(name)
+  shelf.total -= named.bytes
+  remove(shelf, named)
+  return true
+}
+
+function remove({ onProblem }: Shelf, { path }: Named): void {
+  try {
+    rmSync(path, { force: true })
+  } catch (error) {
+    onProblem(`${path} cannot be removed: ${(error as Error).message}`)
+  }
+}
+
+async function read(shelf: Shelf, named: Named, ask: Ask): Promise<Continued> {
+  // Somebody may have removed it by hand.
+  if (named.bytes > 0) grew(shelf, named, statSync(named.path, { throwIfNoEntry: false })?.size ?? 0)
+  if (named.bytes === 0) return continued(EMPTY, ask)
+  if (named.bytes <= MAX_BYTES) return continued(await readConversation(named.path), ask)
+  if (ask.messages.length > 1) return { ...continued(EMPTY, ask), place: 'all' }
+  const message = `The session holds more than ${MAX_BYTES} bytes: reset it, or send the conversation itself`
+  throw new RelayFailure(413, 'request_too_large', message)
+}
+
+function recalled(
+  shelf: Shelf,
+  name: string,
+  named: Named,
+  { ask, place, added, grounds }: Continued,
+): Omit<Recalled, 'leave'> {
+  /** The answer is given: that this could not be written is no reason to take it back. */
+  async function afterwards(entry: Entry): Promise<void> {
+    await record(shelf, name, named, [entry]).catch(() => undefined)
+  }
+
+  return {
+    ask,
+    async keep(said) {
+      const answer = [...said]
+      const entries: Entry[] = [...(grounds ? [{ grounds }] : []), { messages: added, answer }]
+      const isKept =
+        place === 'all' || named.bytes === 0
+          ? await record(shelf, name, named, [{ name }, ...entries], write)
+          : await record(shelf, name, named, place === 'last' ? [{ undone: true }, ...entries] : entries)
+      if (!isKept) return
+      const all = inTurns([...ask.messages, { role: 'assistant', content: answer }])
+      await shelf.kept(name, grown(NOTHING, all))
+    },
+    heard: () => afterwards({ heard: true }),
+    undo: () => afterwards({ undone: true }),
+  }
+}
+
+/** False: somebody has forgotten the session during the call, or while it was being written. */
+async function record(
+  shelf: Shelf,
+  name: string,
+  named: Named,
+  entries: readonly Entry[],
+  how = append,
+): Promise<boolean> {
+  const isThere = (): boolean => shelf.names.get(name) === named
+  if (!isThere()) return false
+  try {
+    await how(named.path, entries)
+    if (!isThere()) {
+      remove(shelf, named)
+      return false
+    }
+    grew(shelf, named, statSync(named.path).size)
+    return true
+  } catch (error) {
+    const { message } = error as Error
+    shelf.onProblem(`${named.path} cannot be written: ${message}`)
+    throw new RelayFailure(503, 'api_error', `What was said cannot be written down: ${message}`)
   }
 }
