@@ -86,8 +86,8 @@ async function watchers(shop: Workshop): Promise<Result[]> {
 }
 
 async function watch(shop: Workshop, daemon: BenchDaemon, talk: () => Promise<void>): Promise<Watched> {
-  const port = Number(new URL(daemon.webSocket).port)
-  const request = upgrade(port, '/', `authorization: Bearer ${daemon.token}\r\n`)
+  const port = daemon.clawde
+  const request = upgrade(port, '/', `authorization: Bearer ${daemon.clawdeToken}\r\n`)
   const job: WatchJob = { port, connections: CLIENTS, request, last: LAST, rounds: ROUNDS }
   const child = shop.spawn(process.execPath, [WATCHERS, JSON.stringify(job)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -112,8 +112,8 @@ async function fanOut(shop: Workshop, clients: number, messages: number): Promis
   const stamps = `STAMP_MESSAGES=${messages} STAMPS=${SHORT} STAMP_EVERY_MS=0`
   const { daemon, talk } = await talking(shop, stamps)
   const bare = await startServer(shop, 'bare')
-  const port = Number(new URL(daemon.webSocket).port)
-  const authorization = `authorization: Bearer ${daemon.token}\r\n`
+  const port = daemon.clawde
+  const authorization = `authorization: Bearer ${daemon.clawdeToken}\r\n`
   const texts = await recorded(daemon, port, talk)
   const go = (): Promise<unknown> =>
     fetch(`http://127.0.0.1:${bare.port}/go`, { method: 'POST', body: JSON.stringify(texts) })
@@ -145,7 +145,7 @@ const marksIn = (texts: readonly string[]): number => texts.filter((text) => tex
 async function recorded(daemon: BenchDaemon, port: number, talk: () => Promise<void>): Promise<string[]> {
   const texts: string[] = []
   const ws = new WebSocket(`ws://127.0.0.1:${port}/`, {
-    headers: { authorization: `Bearer ${daemon.token}` },
+    headers: { authorization: `Bearer ${daemon.clawdeToken}` },
   })
   await once(ws, 'open')
   const over = new Promise<void>((resolve) => {
@@ -177,9 +177,9 @@ async function delivered(
 async function roundTrips(shop: Workshop): Promise<Row> {
   const daemon = await startDaemon(shop, { env: { CORRAL_CLAWDE_REQUESTS_PER_SECOND: '0' } })
   const bare = await startServer(shop, 'bare')
-  const { port } = new URL(daemon.webSocket)
-  const authorization = `authorization: Bearer ${daemon.token}\r\n`
-  const lines = [await open(Number(port), '/', authorization), await open(bare.port, '/')] as const
+  const port = daemon.clawde
+  const authorization = `authorization: Bearer ${daemon.clawdeToken}\r\n`
+  const lines = [await open(port, '/', authorization), await open(bare.port, '/')] as const
   const frame = masked(PING)
   const times: [number[], number[]] = [[], []]
   for (const { ask } of lines) await timed(CALLS, () => ask(frame))

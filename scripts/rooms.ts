@@ -19,12 +19,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   access: ['core', 'transports'],
   relay: ['core', 'transports', 'access'],
   dialects: ['core', 'transports', 'access', 'relay'],
-  config: [],
+  config: ['dialects'],
+  door: ['core', 'transports', 'access'],
   system: ['core'],
   signin: ['core'],
   doctor: ['agents', 'config', 'store'],
   cli: ['agents', 'config', 'core', 'dialects', 'doctor', 'system', 'daemon.ts', 'transports', 'signin'],
-  'listeners.ts': ['core', 'dialects', 'transports', 'access', 'config', 'system', 'workspace'],
+  'listeners.ts': ['core', 'dialects', 'access', 'config', 'door', 'system', 'workspace'],
   'daemon.ts': [
     'listeners.ts',
     'core',
@@ -40,7 +41,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'main.ts': ['cli'],
 }
 
-/** The dialects that have no listener of their own: the relay's serves both. */
+/** Of the rooms with a folder for each of their kind: the file that lists them, and may import them all. */
+const LISTS = ['dialects/list.ts', 'agents/drivers.ts']
+
+/** Dialects without a listener of their own: that of `dialects/relay` serves both. */
 const SERVED_BY_RELAY = ['anthropic', 'openai']
 
 const problems: string[] = []
@@ -75,22 +79,14 @@ if (problems.length > 0) {
   process.exit(1)
 }
 
-/** Dialects do not know each other, nor do agents: they share what lies beside their folders. `drivers.ts` lists the agents. */
+/** Dialects do not know each other, nor do agents: they share what lies beside their folders. */
 function isForeignFolder(file: string, target: string): boolean {
   const [, room, folder] = file.split('/')
   const [, , other] = target.split('/')
-  if (room === 'dialects') {
-    const isServed = folder === 'relay' && SERVED_BY_RELAY.includes(other!)
-    return folder !== other && !other!.endsWith('.ts') && !isServed
-  }
-  if (room === 'agents')
-    return (
-      other !== folder &&
-      !other!.endsWith('.ts') &&
-      !['host', 'drivers.ts'].includes(folder!) &&
-      other !== 'host'
-    )
-  return false
+  if (room !== 'dialects' && room !== 'agents') return false
+  if (folder === other || other!.endsWith('.ts') || LISTS.includes(`${room}/${folder}`)) return false
+  if (folder === 'relay' && SERVED_BY_RELAY.includes(other!)) return false
+  return room === 'dialects' || (folder !== 'host' && other !== 'host')
 }
 
 /** Lines where a loop begins that sleeps and looks again. One that counts, or goes through a list, only sets a pace. */

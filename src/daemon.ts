@@ -10,10 +10,11 @@ import { createEngine, type EngineParts } from './core/engine.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
 import { together } from './core/together.ts'
-import type { AgentReport } from './dialects/native/index.ts'
-import { openListeners } from './listeners.ts'
+import type { AgentReport, Daemon as DaemonPort } from './dialects/ports.ts'
+import { openListeners, type Listeners } from './listeners.ts'
 import { createSignIn, type SignInParts } from './signin/signin.ts'
 import { openLog } from './store/log.ts'
+import { readDaemonId } from './system/daemon-id.ts'
 import { keepHistory, openHistory } from './system/history.ts'
 import { makeHome, realPath } from './system/home.ts'
 import { takeLock } from './system/lock.ts'
@@ -25,6 +26,7 @@ import { createResources } from './system/resources.ts'
 import { keepLogTidy } from './system/retention.ts'
 import { removeRunFile, writeRunFile } from './system/run-file.ts'
 import { keepTally } from './system/tally.ts'
+import { createUpdates } from './system/update.ts'
 import { isRepository } from './workspace/is-repository.ts'
 
 export interface DaemonOptions {
@@ -115,22 +117,24 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const history = openHistory(join(config.home, 'resources.jsonl'), warn)
   const { tally, close: stopCounting } = keepTally(parts.engine)
   let stop!: Daemon['stop']
-  const addresses: Record<string, string> = {}
-  const troubles: Record<string, string> = {}
-  const control = {
+  let stopping: Promise<void> | null = null
+  const listeners: Listeners = { addresses: {}, troubles: {} }
+  const { addresses } = listeners
+  const control: DaemonPort = {
     version,
     startedAt,
+    id: () => readDaemonId(config.home),
     listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
     agents: () => ({ ...countAgents(host), maxWarm: config.agents.maxWarm }),
     examine: together(async () => {
       const { examineFromInside } = await import('./doctor/examine.ts')
       const around = { env: options.env, home: config.home, socket: config.socket }
       const own = Object.keys(config.customAgents)
-      return examineFromInside(around, { addresses, troubles, agents: await reports(), own })
+      return examineFromInside(around, { ...listeners, agents: await reports(), own })
     }),
     spares: host.spares,
-    detect: async (name: string) => (catalog.names().includes(name) ? catalog.find(name) : null),
-    abilities(name: string) {
+    detect: async (name) => (catalog.names().includes(name) ? catalog.find(name) : null),
+    abilities(name) {
       const able = catalog.names().includes(name) ? catalog.capabilities(name) : null
       return {
         takesTools: able?.clientTools ?? false,
@@ -138,9 +142,14 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         takesEffort: able?.effort ?? false,
       }
     },
-    stop: (how: StopOptions) => void setImmediate(() => void stop(how)),
+    stop: (how) => void setImmediate(() => void stop(how)),
     reports,
-    resources: { now: look, history: (limit: number) => history.newest(limit) },
+    updates: createUpdates({
+      settings: config.updates,
+      current: version,
+      directory: join(config.home, 'updates'),
+    }),
+    resources: { now: look, history: (limit) => history.newest(limit) },
     metrics: () =>
       corralMetrics({
         engine: parts.engine,
@@ -151,18 +160,20 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         agents: () => countAgents(host),
       }),
   }
-  const closeListeners = await openListeners({
-    config,
-    env: options.env,
-    homedir: options.homedir,
-    engine: parts.engine,
-    signin,
-    logger,
-    print,
-    control,
-    addresses,
-    troubles,
-  })
+  const closeListeners = await openListeners(
+    {
+      config,
+      env: options.env,
+      homedir: options.homedir,
+      engine: parts.engine,
+      signin,
+      logger,
+      print,
+      daemon: control,
+      isStopping: () => stopping !== null,
+    },
+    listeners,
+  )
   writeRunFile(config.paths.run, {
     pid: process.pid,
     version,
@@ -187,7 +198,6 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
 
   let finished!: () => void
   const stopped = new Promise<void>((resolve) => (finished = resolve))
-  let stopping: Promise<void> | null = null
   stop = (how) =>
     (stopping ??= (async () => {
       logger.info(how, 'stopping')

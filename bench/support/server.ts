@@ -24,9 +24,12 @@ export interface BenchDaemon extends Server {
   readonly humanlayer: string
   /** The port for programs that speak to an API. */
   readonly relay: number
-  /** The native listener on WebSocket, and what opens it. */
+  /** The native API on WebSocket, and what opens it. */
   readonly webSocket: string
   readonly token: string
+  /** The port for ClawDE clients, and what opens it. */
+  readonly clawde: number
+  readonly clawdeToken: string
   /** A directory for sessions to be in. */
   readonly project: string
 }
@@ -49,24 +52,27 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     LANG: 'C.UTF-8',
     HOME: home,
     TMPDIR: join(home, 'tmp'),
-    // An agent may be given a home of its own; the token is here all the same.
+    // An agent may be given a home of its own; ClawDE's token is here all the same.
     CLAWD_DATA_DIR: join(home, 'clawd'),
     CORRAL_HOME: join(home, '.corral'),
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',
     ...options.env,
   })
   const { listeners } = JSON.parse(line) as {
-    listeners: Record<'native' | 'native-ws' | 'codecast' | 'humanlayer' | 'relay', string>
+    listeners: Record<'native' | 'corral' | 'codecast' | 'humanlayer' | 'clawde' | 'relay', string>
   }
   return Object.assign(server, {
     port: Number(new URL(listeners.codecast).port),
     socket: listeners.native,
     humanlayer: listeners.humanlayer,
     relay: Number(new URL(listeners.relay).port),
-    webSocket: listeners['native-ws'],
-    token: readFileSync(join(home, 'clawd', 'auth_token'), 'utf8'),
+    webSocket: `${listeners.corral.replace('http', 'ws')}/native`,
+    token: readFileSync(join(home, '.corral', 'token'), 'utf8'),
+    clawde: Number(new URL(listeners.clawde).port),
+    clawdeToken: readFileSync(join(home, 'clawd', 'auth_token'), 'utf8'),
     project,
   })
 }

@@ -30,18 +30,19 @@ export function originGuard(): Guard {
 }
 
 /**
- * For listeners that others reach: a token is required. Direct callers on this machine need none, behind the same check
- * as on a loopback listener; a local reverse proxy, which speaks for others, is no such caller.
+ * Where a token is required. Direct callers on this machine need none, behind the guard for them; a local reverse proxy,
+ * which speaks for others, is no such caller. Whoever shows a token must show a valid one.
  */
-export function tokenGuard(tokens: TokenCheck): Guard {
-  const loopback = loopbackGuard()
-  return (req) => {
+export function tokenGuard(tokens: TokenCheck, local: Guard = loopbackGuard()): Guard {
+  const guard: Guard = (req) => {
     const verdict = tokens.check(req.headers.authorization)
     if (verdict === 'ok') return null
-    if (isLocalCaller(req)) return loopback(req)
+    if (verdict === 'missing' && isLocalCaller(req)) return local(req)
     const text = verdict === 'missing' ? 'Missing Bearer token' : 'Invalid token'
     return new HttpError(401, text, { 'www-authenticate': 'Bearer' })
   }
+  if (local.meet) guard.meet = local.meet
+  return guard
 }
 
 function isLocalCaller(req: IncomingMessage): boolean {

@@ -18,20 +18,29 @@ export const NO_RELAY = ''
 
 const ANYWHERE = ['0.0.0.0', '[::]']
 
-/** `listening` is a `ws:` or `wss:` address, which may stand for every address of this machine. */
+/** Where others find a listener; its own address may stand for every address of this machine. */
+export function placeOf(listening: string): { url: string; host: string; port: string; reachable: boolean } {
+  const { protocol, hostname, port } = new URL(listening)
+  const host = ANYWHERE.includes(hostname) ? ownAddress() : hostname
+  const plain = host.replace(/^\[|\]$/g, '')
+  return {
+    url: `${protocol}//${host}${port && `:${port}`}`,
+    host: plain,
+    port: port || defaultPort(protocol),
+    reachable: !isLoopbackHost(plain),
+  }
+}
+
+/** `listening` is a `ws:` or `wss:` address. */
 export function invitationTo(
   listening: string,
   { pin, name, daemonId }: { pin: string; name: string; daemonId: string },
 ): Invitation {
-  const { protocol, hostname, port } = new URL(listening)
-  const host = ANYWHERE.includes(hostname) ? ownAddress() : hostname
-  const url = `${protocol}//${host}${port && `:${port}`}`
-  const plain = host.replace(/^\[|\]$/g, '')
-  const query = new URLSearchParams({ host: plain, port: port || defaultPort(protocol), pin })
+  const { url, host, port, reachable } = placeOf(listening)
   return {
     url,
-    reachable: !isLoopbackHost(plain),
-    link: `clawd://connect?${query}`,
+    reachable,
+    link: `clawd://connect?${new URLSearchParams({ host, port, pin })}`,
     json: JSON.stringify({ host: name, url, relay: NO_RELAY, daemonId, pin }),
   }
 }

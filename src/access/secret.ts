@@ -1,5 +1,16 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, watch, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  type FSWatcher,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { bearer, digest, fileVersion, type TokenCheck } from './tokens.ts'
 
@@ -74,23 +85,40 @@ function create(path: string): void {
   }
 }
 
-/** Its directory is watched: a new file in its place is another file. */
+/**
+ * The file itself is watched, since its directory may be a busy one; a new file in its place is watched in turn. Only while
+ * there is none, the directory is.
+ */
 function watchFile(path: string, tell: () => void, onProblem: (problem: string) => void): () => void {
   const failed = (error: Error): void => onProblem(`${path} cannot be watched: ${error.message}`)
+  let watcher: FSWatcher | undefined
   let settled: NodeJS.Timeout | undefined
-  try {
-    const watcher = watch(dirname(path), { persistent: false }, (_, name) => {
-      if (name !== null && name !== basename(path)) return
-      clearTimeout(settled)
-      settled = setTimeout(tell, SETTLED_MS).unref()
-    })
-    watcher.on('error', failed)
-    return () => {
-      clearTimeout(settled)
-      watcher.close()
+
+  function touched(): void {
+    clearTimeout(settled)
+    settled = setTimeout(() => {
+      // Before it is looked at: what happens to it afterwards is told again.
+      begin()
+      tell()
+    }, SETTLED_MS).unref()
+  }
+
+  function begin(): void {
+    watcher?.close()
+    const isThere = existsSync(path)
+    try {
+      watcher = watch(isThere ? path : dirname(path), { persistent: false }, (_, name) => {
+        if (isThere || name === null || name === basename(path)) touched()
+      })
+      watcher.on('error', failed)
+    } catch (error) {
+      failed(error as Error)
     }
-  } catch (error) {
-    failed(error as Error)
-    return () => {}
+  }
+
+  begin()
+  return () => {
+    clearTimeout(settled)
+    watcher?.close()
   }
 }

@@ -44,8 +44,15 @@ export async function statusOf(socket: string): Promise<Status | null> {
 function launch(cli: Cli): ChildProcess {
   mkdirSync(cli.home, { recursive: true, mode: 0o700 })
   const output = openSync(pathsOf(cli.home).output, 'w', 0o600)
-  const port = text(cli.options['codecastPort'])
-  const args = ['start', '--home', cli.home, ...(port === undefined ? [] : ['--codecast-port', port])]
+  const given = (flag: string, value: unknown): string[] => {
+    const port = text(value)
+    return port === undefined ? [] : [flag, port]
+  }
+  const ports = [
+    ...given('--port', cli.options['port']),
+    ...given('--codecast-port', cli.options['codecastPort']),
+  ]
+  const args = ['start', '--home', cli.home, ...ports]
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
     detached: true,
     stdio: ['ignore', output, output],

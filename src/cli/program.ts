@@ -18,6 +18,7 @@ export const COMMON: CommandSpec['options'] = [
 ]
 
 const LISTEN: CommandSpec['options'] = [
+  ['--port <port>', "Corral's own port (CORRAL_PORT, 2677); 0 takes any free one"],
   ['--codecast-port <port>', 'port for Codecast clients; 0 takes any free one'],
 ]
 
@@ -66,6 +67,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'how the daemon is doing',
     options: [],
     load: async () => (await daemon()).status,
+  },
+  {
+    name: 'token',
+    args: '',
+    summary: "print the token for Corral's own port; needs no daemon",
+    options: [['--new', 'make another one first: whoever came in with the old one is disconnected']],
+    load: async () => (await import('./commands/token.ts')).token,
   },
   {
     name: 'doctor',

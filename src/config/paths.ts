@@ -13,6 +13,8 @@ export interface Paths {
   runs: string
   db: string
   log: string
+  /** What lets its owner in at the front door. */
+  token: string
   /** Which secrets there are, and those that no keychain has. */
   signin: string
   /** What a daemon in the background prints. */
@@ -29,6 +31,7 @@ export function pathsOf(home: string): Paths {
     runs: join(home, 'runs'),
     db: join(home, 'corral.db'),
     log: join(home, 'corral.log'),
+    token: join(home, 'token'),
     signin: join(home, 'signin.json'),
     output: join(home, 'corral.out'),
     socket: join(home, 'corral.sock'),

@@ -1,46 +1,56 @@
 import { z } from 'zod'
+import type { SettingsShape } from '../dialects/dialect.ts'
+import { DIALECTS } from '../dialects/list.ts'
+import { port, whole } from '../dialects/setting.ts'
 import { signinSchema } from './signin.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 const HOUR = 60 * 60 * 1000
 
-function whole(min: number, max: number) {
-  return z.int().min(min).max(max)
-}
-
 /** No longer than a timer can run. */
 const ms = whole(0, 24 * DAY)
 const positiveMs = whole(1, DAY)
 
+type Dialects = (typeof DIALECTS)[number]
+type Section<Shape extends SettingsShape> = z.ZodPrefault<z.ZodObject<Shape, z.core.$strict>>
+
+/** A section for each dialect that has settings. */
+const dialectSections = Object.fromEntries(
+  DIALECTS.filter(({ settings }) => Object.keys(settings).length > 0).map(({ name, settings }) => [
+    name,
+    z.strictObject(settings).prefault({}),
+  ]),
+) as { [D in Dialects as 'enabled' extends keyof D['settings'] ? D['name'] : never]: Section<D['settings']> }
+
 /** All that can be configured, but for the places of the data directory and the socket (see paths.ts). */
 export const configSchema = z
   .strictObject({
-    codecast: z
+    http: z
       .strictObject({
-        enabled: z.boolean().default(true).describe('listen for Codecast clients'),
-        port: whole(0, 65_535)
-          .nullable()
-          .default(null)
-          .describe("instead of the port in Codecast's own configuration; 0 takes any free one"),
+        enabled: z
+          .boolean()
+          .default(true)
+          .describe("listen on Corral's own port: `/native`, `/mcp`, `/metrics`"),
+        port: port.default(2677).meta({
+          description: 'of that listener; 0 takes any free one, and a taken one gives way to the next',
+          env: 'CORRAL_PORT',
+          flag: '--port',
+        }),
         bind: z
           .string()
           .min(1)
-          .nullable()
-          .default(null)
-          .describe("instead of the address in Codecast's own configuration"),
-      })
-      .prefault({}),
-    http: z
-      .strictObject({
+          .default('127.0.0.1')
+          .describe('its address; one that others reach is served with TLS only'),
         bodyLimit: whole(1024, 1024 ** 3)
           .default(32 * 1024 ** 2)
-          .describe('largest HTTP request body, in bytes'),
+          .describe('largest HTTP request body, in bytes, of every listener'),
         otherUsers: z
           .boolean()
           .default(false)
           .describe("let this machine's other users in where no token is asked for (Linux only)"),
       })
       .prefault({}),
+    ...dialectSections,
     agents: z
       .strictObject({
         maxWarm: whole(0, 1000).default(8).describe('idle agent processes kept alive at most'),
@@ -83,80 +93,6 @@ export const configSchema = z
         pinTtlMs: whole(1000, DAY)
           .default(10 * 60 * 1000)
           .describe('how long a PIN lets a device in'),
-      })
-      .prefault({}),
-    humanlayer: z
-      .strictObject({
-        enabled: z.boolean().default(true).describe('listen for HumanLayer clients'),
-        socket: z
-          .string()
-          .min(1)
-          .nullable()
-          .default(null)
-          .describe("instead of the path in HumanLayer's own configuration"),
-        agent: z.string().min(1).default('claude').describe('what HumanLayer clients launch'),
-        askAlways: z
-          .boolean()
-          .default(true)
-          .describe('false: launched without permission_prompt_tool, what needs a human is refused at once'),
-        lineLimit: whole(1024, 1024 ** 3)
-          .default(10 * 1024 ** 2)
-          .describe('longest request line, in bytes'),
-      })
-      .prefault({}),
-    clawde: z
-      .strictObject({
-        enabled: z
-          .boolean()
-          .default(true)
-          .describe('listen for ClawDE clients, and for native ones on WebSocket'),
-        host: z
-          .string()
-          .min(1)
-          .default('127.0.0.1')
-          .describe('address to listen on; one that others reach is served with TLS only'),
-        port: whole(0, 65_535).default(4300).describe('0 takes any free one'),
-        connectionsPerMinute: whole(0, 1_000_000)
-          .default(10)
-          .describe('new connections from one address; 0 is any number'),
-        limitLoopback: z.boolean().default(false).describe('count connections from this machine, too'),
-        requestsPerSecond: whole(0, 1_000_000)
-          .default(100)
-          .describe('of one ClawDE connection; 0 is any number'),
-        mdns: z
-          .boolean()
-          .nullable()
-          .default(null)
-          .describe('advertise in the local network; null does it if others can connect'),
-        maxSessions: whole(1, 1_000_000)
-          .nullable()
-          .default(null)
-          .describe('sessions beyond which ClawDE clients create no more; null is any number'),
-      })
-      .prefault({}),
-    relay: z
-      .strictObject({
-        enabled: z
-          .boolean()
-          .default(true)
-          .describe('listen for programs that speak to the Anthropic or OpenAI API'),
-        port: whole(0, 65_535)
-          .nullable()
-          .default(null)
-          .describe('instead of SR_DAEMON_PORT, or 7421; 0 takes any free one'),
-        maxActive: whole(1, 1000)
-          .default(8)
-          .describe('calls that agents answer at the same time; others wait'),
-        maxWaiting: whole(0, 100_000).default(1000).describe('calls that wait; more are refused'),
-        maxHeld: whole(0, 1000)
-          .default(8)
-          .describe('agents that wait for the result of a tool call; the oldest ones beyond it end'),
-        heldMs: whole(1000, DAY)
-          .default(5 * 60 * 1000)
-          .describe('agents that wait for the result of a tool call end after this long'),
-        idleMs: whole(1000, DAY)
-          .default(30 * 60 * 1000)
-          .describe('sessions and waiting agents that nobody uses end after this long'),
       })
       .prefault({}),
     signin: signinSchema.prefault({}),
@@ -237,10 +173,11 @@ export const SETTINGS: readonly Setting[] = Object.entries(configSchema.unwrap()
   ([section, group]) =>
     Object.entries(group.unwrap().shape).map(([key, leaf]: [string, z.ZodType]) => {
       const words = `${section}_${key.replace(/[A-Z]/g, (letter) => `_${letter}`)}`
+      const { env, flag } = (leaf.meta() ?? {}) as { env?: string; flag?: string }
       return {
         path: [section, key] as const,
-        env: `CORRAL_${words.toUpperCase()}`,
-        flag: `--${words.toLowerCase().replaceAll('_', '-')}`,
+        env: env ?? `CORRAL_${words.toUpperCase()}`,
+        flag: flag ?? `--${words.toLowerCase().replaceAll('_', '-')}`,
         schema: leaf,
         description: leaf.description ?? '',
         initial: leaf.parse(undefined),

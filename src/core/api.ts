@@ -130,9 +130,6 @@ export interface Engine {
     failed?: (error: unknown) => void,
   ): Subscription
 
-  /** How many events a query would find, counted up to its limit. */
-  countEvents(query: EventQuery): number
-
   /** What users said and agents answered, by words; never fails for what was typed. */
   search(query: SearchRequest): SearchResult
 

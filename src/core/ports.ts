@@ -160,8 +160,6 @@ export interface Log {
   append(batch: Batch): Promise<void>
   /** Ascending by `seq`; with only `before`, the last `limit` before it (still ascending). */
   events(query: EventQuery): LoggedEvent[]
-  /** How many it would find, counted up to the limit. */
-  countEvents(query: EventQuery): number
   session(id: string): Session | null
   sessionByKey(key: string): Session | null
   /** The one that was active last, if several go on with the same conversation. */

@@ -21,7 +21,6 @@ type Queries = Pick<
   | 'approvals'
   | 'countApprovals'
   | 'events'
-  | 'countEvents'
   | 'search'
   | 'exportPage'
   | 'bookmarks'
@@ -104,7 +103,6 @@ export function createQueries(log: Log, drafts: Drafts): Queries {
       known(query.sessionId)
       return log.events(query)
     },
-    countEvents: (query) => log.countEvents(query),
     exportPage: (request) => exportPage(log, existing(drafts, request.sessionId), request),
     search(request) {
       known(request.sessionId)

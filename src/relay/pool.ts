@@ -1,27 +1,6 @@
 import type { SpareCounts } from '../core/ports.ts'
+import type { SpareKind, Spares, Told } from './ports.ts'
 import type { Place } from './sessions/launch.ts'
-
-/** All that the agent of a call is told beforehand. */
-export interface Told {
-  systemPrompt: string
-  model: string | null
-}
-
-/** What waiting processes have been started with. */
-interface Kind {
-  cwd: string
-  ownTools: boolean
-  /** A caller of an API cannot be asked anything. */
-  questions: false
-  /** What they have been told already. */
-  told?: Told
-}
-
-/** Processes that wait for sessions, as the host keeps them. */
-export interface Spares {
-  keep(agent: string, kind: Kind, size: number, refillMs?: number): void
-  count(agent: string, kind: Kind): SpareCounts
-}
 
 interface PoolDeps {
   spares: Spares
@@ -58,7 +37,7 @@ export interface Pool {
 /** Those of one kind that are kept at the moment. */
 interface Kept {
   agent: string
-  kind: Kind
+  kind: SpareKind
   size: number
 }
 

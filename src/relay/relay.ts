@@ -7,7 +7,8 @@ import { licenseBySettings, type LicensePolicy, noLicense } from './license/lice
 import { remoteLicense } from './license/remote.ts'
 import { openUsageCount } from './license/usage-count.ts'
 import { type ModelEntry, modelsOf } from './models.ts'
-import { createPool, type Pool, type Spares } from './pool.ts'
+import { createPool, type Pool } from './pool.ts'
+import type { AgentAbilities, AgentReport, Spares } from './ports.ts'
 import { createAgentProvider } from './providers/agent.ts'
 import { type Cascade, createCascade } from './providers/cascade.ts'
 import type { Call } from './providers/provider.ts'
@@ -20,20 +21,12 @@ import { createNamedSessions, type NamedSessions } from './sessions/named.ts'
 import { createTalks, type Talks } from './sessions/talks.ts'
 import { openSettings, type SettingsStore } from './settings/settings.ts'
 
-/** What the machine has of an agent. */
-export interface AgentReport {
-  installed: boolean
-  version: string | null
-  problem: string | null
-}
-
 export interface RelayOptions {
   engine: Engine
   spares: Spares
   /** What the machine has of an agent; null: there is no such agent. */
   agent(name: string): Promise<AgentReport | null>
-  /** Whether an agent calls tools of its caller's, can be without its own, and can be told how long to think. */
-  abilities(name: string): Pick<Place, 'takesTools' | 'canBeBare' | 'takesEffort'>
+  abilities(name: string): AgentAbilities
   /** Where the relay keeps what is its own. */
   directory: string
   env: NodeJS.ProcessEnv

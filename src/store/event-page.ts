@@ -35,17 +35,6 @@ function ofTypes({ types }: EventQuery): string {
   return types ? `AND type IN (${types.map(() => '?').join()})` : ''
 }
 
-export function countEvents(all: Query, query: EventQuery): number {
-  const { text, values } = conditionOf(query)
-  const count = (table: string, more: string, ...types: SQLInputValue[]): number => {
-    const inner = `SELECT 1 FROM ${table} WHERE ${text} ${more} LIMIT ?`
-    return all(`SELECT count(*) AS n FROM (${inner})`, ...values, ...types, query.limit)[0]!['n'] as number
-  }
-  const events = count('events', ofTypes(query), ...(query.types ?? []))
-  const deltas = mayHaveDeltas(all, query) ? count('deltas', '') : 0
-  return Math.min(events + deltas, query.limit)
-}
-
 export function readEvents(all: Query, rows: EventRows, query: EventQuery): LoggedEvent[] {
   const backwards = query.before !== undefined && query.after === undefined
   const { text, values } = conditionOf(query)

@@ -7,7 +7,7 @@ import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
-import { countEvents, readEvents, type EventRow, type EventRows, type Query, type Row } from './event-page.ts'
+import { readEvents, type EventRow, type EventRows, type Query, type Row } from './event-page.ts'
 import { readHouse } from './house.ts'
 import { readHits } from './search.ts'
 
@@ -46,7 +46,6 @@ export function createReader(db: DatabaseSync): Reader {
   return {
     // Events and deltas are two tables and one log: both are read from the same snapshot.
     events: (query) => snapshot(() => readEvents(all, eventRows, query)),
-    countEvents: (query) => countEvents(all, query),
     session: (id) => state(one('SELECT state FROM sessions WHERE id = ?', id)),
     sessionByKey: (key) => state(one('SELECT state FROM sessions WHERE key = ?', key)),
     sessionByNativeId: (id) =>

@@ -7,7 +7,6 @@ import { refuseUpgrade, type UpgradeHandler } from './upgrade.ts'
 
 // Not imported: that would also evaluate what these modules load only on demand (a whole HTTP client, 4 MB and 30 ms).
 const { createServer } = process.getBuiltinModule('node:http')
-const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
 
 export { decodeBody } from './decode.ts'
 export { HttpError, isJsonType, readBody, sendError, sendJson, sendText } from './http-message.ts'
@@ -165,6 +164,8 @@ function newServer({ tls, handshakeMs: limit, upgrades }: ServerWishes): Server 
     ...(upgrades && { shouldUpgradeCallback: isWebSocket }),
   }
   if (!tls) return createServer(options)
+  // Only who listens for others pays for TLS.
+  const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
   const handshake = limit === undefined ? {} : { handshakeTimeout: limit }
   return createTlsServer({ ...options, ...handshake, cert: tls.cert, key: tls.key })
 }

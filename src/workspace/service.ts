@@ -14,7 +14,6 @@ export interface WorkspaceOptions {
   readonly env: NodeJS.ProcessEnv
   /** Where worktrees of sessions go. */
   readonly worktrees: string
-  readonly changed: (status: RepoStatus) => void
   readonly problem: (root: string, why: string) => void
 }
 
@@ -25,6 +24,8 @@ export interface Workspace {
   /** Whether it was open. */
   close(path: string): Promise<boolean>
   watched(): WatchedRepository[]
+  /** Calls back when the status of an open repository is another one. */
+  onChanged(tell: (status: RepoStatus) => void): void
   status(path: string): Promise<RepoStatus>
   /** Of one file also when it is untracked. */
   diff(path: string, request: Pick<DiffRequest, 'staged' | 'file'>): Promise<DiffText>
@@ -43,9 +44,13 @@ export interface Workspace {
   stop(): Promise<void>
 }
 
-export function createWorkspace({ env, worktrees: folder, changed, problem }: WorkspaceOptions): Workspace {
+export function createWorkspace({ env, worktrees: folder, problem }: WorkspaceOptions): Workspace {
   const git = createGit(env)
-  const watcher = createWatcher({ changed: (_, status) => changed(status), problem })
+  const readers: ((status: RepoStatus) => void)[] = []
+  const watcher = createWatcher({
+    changed: (_, status) => readers.forEach((tell) => tell(status)),
+    problem,
+  })
   const worktrees = createWorktrees()
   const at = (path: string): Promise<Repository> => openRepository(git, path)
 
@@ -73,6 +78,7 @@ export function createWorkspace({ env, worktrees: folder, changed, problem }: Wo
       return found !== null && watcher.close(found.root)
     },
     watched: () => watcher.list(),
+    onChanged: (tell) => void readers.push(tell),
     status: async (path) => (await at(path)).status(),
     async diff(path, { staged = false, file }) {
       const repo = await at(path)

@@ -94,6 +94,8 @@ test('whoever wants to know is told when the file was touched, replaced or remov
       renameSync(`${path}.new`, path)
     },
     () => rmSync(path),
+    () => writeFileSync(path, 'a third'),
+    () => writeFileSync(path, 'a fourth'),
   ]
   for (const [index, change] of changes.entries()) {
     const next = new Promise<void>((resolve) => (wake = resolve))

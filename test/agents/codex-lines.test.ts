@@ -157,7 +157,7 @@ describe('items', () => {
         item('started', { type: 'webSearch', id: 'w', query: 'q' }),
         item('completed', { type: 'webSearch', id: 'w', query: 'q', results: [1] }),
         item('completed', { type: 'novelty', id: 'n' }),
-        note('turn/plan/updated', { plan: [] }),
+        note('turn/novelty', { plan: [] }),
       ),
       [
         'tool x mcp__files__read',
@@ -167,7 +167,7 @@ describe('items', () => {
         'tool w webSearch',
         'output w [1]',
         'other item/novelty',
-        'other turn/plan/updated',
+        'other turn/novelty',
       ],
     )
   })

@@ -28,6 +28,7 @@ function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; proje
     ...COMPILED,
     HOME: user,
     CORRAL_HOME: home,
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',

@@ -158,11 +158,15 @@ test('top has the daemon and every session with a process', async () => {
 })
 
 test('where nobody listens for devices no PIN is made', async (t) => {
-  const other = await startDaemon({ env: { CORRAL_CLAWDE_ENABLED: 'false' } })
+  const other = await startDaemon({ env: { CORRAL_CLAWDE_ENABLED: 'false', CORRAL_HTTP_ENABLED: 'false' } })
   t.after(() => other.stop())
+  assert.deepEqual(
+    [other.listeners['corral'], existsSync(join(other.corralHome, 'token'))],
+    [undefined, false],
+  )
   const { code, stdout, stderr } = await corral(other.env, ['pair'])
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /clawde\.enabled/)
+  assert.match(stderr, /http\.enabled and clawde\.enabled/)
 })
 
 test('a wrong command of a command is wrong usage', async () => {

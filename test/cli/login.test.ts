@@ -105,7 +105,7 @@ test('over the wire: events by index, waiting for the next, cancelling', async (
 test('a device that was let in to use Corral may not sign in for its owner', async () => {
   const { pin } = await client.call('device.pin')
   const { token } = await client.call('device.pair', { pin, name: 'phone' })
-  const phone = await connect(daemon.listeners['native-ws']!, { token })
+  const phone = await connect(`${daemon.listeners['corral']!.replace('http', 'ws')}/native`, { token })
   try {
     const refused = { code: 'forbidden' }
     await assert.rejects(phone.call('signin.start', { provider: 'openai' }), refused)

@@ -85,7 +85,7 @@ const wrongFiles: [yaml: string, key: string, says: RegExp][] = [
     'agents.maxwarm',
     /config\.yaml: agents\.maxwarm is not a setting; agents has maxWarm, idleMs/,
   ],
-  ['agent:\n  maxWarm: 2\n', 'agent', /agent is not a section; there are codecast, http, agents/],
+  ['agent:\n  maxWarm: 2\n', 'agent', /agent is not a section; there are http, codecast, humanlayer/],
   ['agents:\n  maxWarm: many\n', 'agents.maxWarm', /must be a whole number from 0 to 1000, not "many"/],
   ['log:\n  level: loud\n', 'log.level', /must be one of info, warn, error, silent, not "loud"/],
   ['codecast:\n  port: 70000\n', 'codecast.port', /a whole number from 0 to 65535 or null, not 70000/],

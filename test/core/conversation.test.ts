@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { conversationAt } from '../../src/core/conversation/reader.ts'
+import { conversationAt, conversationBefore } from '../../src/core/conversation/reader.ts'
 import { emptyConversation, isAtRest, step } from '../../src/core/conversation/conversation.ts'
 import type { Change } from '../../src/core/conversation/item.ts'
 import type { Event, EventBody } from '../../src/core/event.ts'
@@ -274,9 +274,33 @@ describe('with a real session', () => {
     const log = t.engine.events({ sessionId: id, limit: 1000 }).map(({ event }) => event)
     const conversation = emptyConversation()
     for (const event of log) {
+      assert.deepEqual(conversationBefore(t.engine, event), conversation, `before ${event.seq} ${event.type}`)
       step(conversation, event)
       assert.deepEqual(conversationAt(t.engine, id, event), conversation, `after ${event.seq} ${event.type}`)
     }
     assert.ok(isAtRest(conversation))
+  })
+
+  test('questions from outside are there between their two events, also when both came in one millisecond', async () => {
+    const still = await startEngine({ clock: { now: () => 1000 } })
+    try {
+      const { engine, cwd } = still
+      const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
+      const ask = () => engine.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
+      const [first, second] = [await ask(), await ask()]
+      for (const { id: approvalId } of [second, first]) {
+        await engine.decide({ approvalId, decision: { behavior: 'allow' }, by: 'me' })
+      }
+      const conversation = emptyConversation()
+      for (const { event } of engine.events({ sessionId, after: 0, limit: 100 })) {
+        assert.deepEqual(conversationBefore(engine, event), conversation)
+        step(conversation, event)
+        const { questions } = conversationAt(engine, sessionId, event)
+        assert.deepEqual([...questions.keys()].sort(), [...conversation.questions.keys()].sort())
+      }
+      assert.ok(isAtRest(conversation))
+    } finally {
+      await still.stop()
+    }
   })
 })

@@ -64,7 +64,7 @@ test('what belongs to no session has its seq, is live and replayed, and no sessi
     refused('session_not_found'),
   )
   assert.deepEqual(
-    house.flatMap((event) => toWire(t.engine, event)),
+    house.flatMap((event) => toWire(t.engine, event, [])),
     [],
     'nothing to a HumanLayer client',
   )

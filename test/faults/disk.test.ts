@@ -86,6 +86,7 @@ test('a data directory that cannot be written is said so at start', { skip }, as
       ...COMPILED,
       HOME: home,
       CORRAL_HOME: join(home, '.corral'),
+      CORRAL_PORT: '0',
       CORRAL_CODECAST_PORT: '0',
       CORRAL_CLAWDE_PORT: '0',
       CORRAL_RELAY_PORT: '0',

@@ -11,7 +11,7 @@ import { call, nobodyIn, only, processesIn, type Rig, startRig } from './rig.ts'
 let rig: Rig
 
 const overStdio = () => ({ command: process.execPath, args: [MAIN, 'mcp', 'approvals'] })
-const overHttp = () => ({ type: 'http', url: rig.daemon.listeners['mcp'] })
+const overHttp = () => ({ type: 'http', url: `${rig.daemon.listeners['corral']}/mcp` })
 
 /** A claude that asks Corral's own MCP server instead of its pipes. */
 async function asking(server: object) {

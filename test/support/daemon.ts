@@ -15,6 +15,8 @@ export interface TestDaemonOptions {
   home?: string
   env?: NodeJS.ProcessEnv
   args?: string[]
+  /** Another program than ours. */
+  program?: string
 }
 
 export interface TestDaemon {
@@ -60,6 +62,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     HOME: home,
     TMPDIR: tmp,
     CORRAL_HOME: corralHome,
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',
@@ -83,7 +86,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
 
   async function start(): Promise<void> {
     rmSync(runFile, { force: true })
-    child = spawn(process.execPath, [MAIN, 'start', ...(options.args ?? [])], {
+    child = spawn(process.execPath, [options.program ?? MAIN, 'start', ...(options.args ?? [])], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { downloadText } from '../../src/system/download.ts'
 import { readPublicKey, type Release, signedText } from '../../src/system/release.ts'
-import { watchForUpdates } from '../../src/system/update-watch.ts'
+import { watchForUpdates } from '../../src/dialects/clawde/update-watch.ts'
 import { createUpdates, type UpdateCheck, type Updates } from '../../src/system/update.ts'
 import { compareVersions } from '../../src/system/version.ts'
 

@@ -7,7 +7,7 @@ import { aPlace, checkoutAt, type Checkout } from './support.ts'
 
 const place = aPlace()
 const folder = join(place.root, 'of sessions')
-const workspace = createWorkspace({ env: place.env, worktrees: folder, changed() {}, problem() {} })
+const workspace = createWorkspace({ env: place.env, worktrees: folder, problem() {} })
 after(async () => {
   await workspace.stop()
   place.close()

@@ -85,6 +85,7 @@ export const opencode: AcpProfile = {
   signedIn: opencodeSignedIn,
   effortOption: { id: 'effort', words: [...SAFE_EFFORTS, 'default'], now: null },
   serverTool,
+  planIn: ({ rawOutput }) => asObject(asObject(rawOutput).metadata).todos,
   questionOf,
 }
 

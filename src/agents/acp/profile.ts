@@ -53,6 +53,8 @@ export interface AcpProfile {
   modeIn?(text: string): string | null
   /** The thought in a piece, for an agent whose thoughts come in one piece each. */
   thoughtIn?(text: string): string
+  /** The agent's list of what it has to do, in the end of a call, for an agent that has no other way to tell. */
+  planIn?(update: JsonObject): unknown
   /** A call that was refused is not mentioned again: it is over when the model goes on. */
   readonly silentRefusals?: boolean
 }

@@ -1,7 +1,9 @@
+import type { PlanEntry } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { capped, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
+import { planTold } from '../plan.ts'
 import type { EffortOption } from './effort.ts'
 import { type AcpRequest, type Abilities, type Choices, NO_ABILITIES } from './request.ts'
 
@@ -63,6 +65,8 @@ export interface AcpState {
   moves: number
   /** Why the agent cannot plan, which is what it was told to do last. */
   unplanned: Failure | null
+  /** What it has told last of what it is going to do. */
+  plan: PlanEntry[] | null
 }
 
 export interface Context {
@@ -152,6 +156,7 @@ export function initialState({ cwd, nativeId, settings }: Session): AcpState {
     noticed: null,
     moves: 0,
     unplanned: null,
+    plan: null,
   }
 }
 
@@ -180,6 +185,11 @@ export function completeMessage(state: AcpState, aborted = false): Step {
   const { id: messageId, kind, text } = state.message
   const next = { ...state, message: null, text: kind === 'text' ? text : state.text }
   return said(next, { type: 'message.completed', messageId, kind, text, parent: null, aborted })
+}
+
+/** The agent's plan, as it is now. */
+export function planned(state: AcpState, plan: PlanEntry[]): Step {
+  return said({ ...state, plan }, ...planTold(state.plan, plan))
 }
 
 /** A line nobody here knows, passed on as it came. */

@@ -1,5 +1,6 @@
 import { asArray, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
+import { planOf } from '../plan.ts'
 import { contentText, outputText } from './content.ts'
 import { fittingContent, fittingInput, MAX_SUBJECT, SUBJECTS } from './fitting.ts'
 import type { AcpProfile } from './profile.ts'
@@ -9,6 +10,7 @@ import {
   completeMessage,
   MAX_REMEMBERED,
   nothing,
+  planned,
   remember,
   said,
   type Step,
@@ -45,7 +47,10 @@ export function toolUpdate(profile: AcpProfile, state: AcpState, update: JsonObj
   const over = isOver(update)
   if (!over && !known && isUnfinished(update)) return nothing(next)
   const started = start(profile, next, id)
-  return over ? andThen(started, (now) => finish(now, id, update)) : started
+  if (!over) return started
+  const finished = andThen(started, (now) => finish(now, id, update))
+  const list = profile.planIn?.(update)
+  return Array.isArray(list) ? andThen(finished, (now) => planned(now, planOf(list, 'content'))) : finished
 }
 
 function isOver({ status }: JsonObject): boolean {

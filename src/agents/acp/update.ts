@@ -2,7 +2,8 @@ import { asCount, asObject, asString, capped, type JsonObject } from '../json.ts
 import { contextIn } from './compaction.ts'
 import { chunk } from './message.ts'
 import type { AcpProfile } from './profile.ts'
-import { type AcpState, nothing, other, type Step } from './state.ts'
+import { planOf } from '../plan.ts'
+import { type AcpState, nothing, other, planned, type Step } from './state.ts'
 import { toolUpdate } from './tool.ts'
 
 /** Of no interest in a log, or told elsewhere. */
@@ -59,6 +60,10 @@ export function updated(profile: AcpProfile, before: AcpState, line: JsonObject)
       return toolUpdate(profile, state, update)
     case 'current_mode_update':
       return noticed(state, asString(update.currentModeId))
+    case 'plan': {
+      const plan = planOf(update.entries, 'content')
+      return state.opening ? nothing({ ...state, plan }) : planned(state, plan)
+    }
     case 'usage_update':
       return nothing({ ...priced(state, asObject(update.cost)), context: contextIn(update) })
     default: {

@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { ownName } from './client-tools.ts'
+import { planAfter, withPlanCall } from './plan.ts'
 import { type ClaudeState, nothing, other, parentOf, remember, type Step, withSubAgent } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024
@@ -21,6 +22,10 @@ export function assistant(before: ClaudeState, line: JsonObject): Step {
     state = withBlock(state, id, index + 1)
     const output = blockOutput(block, `${id}:${index}`, line)
     if (output) outputs.push(output)
+    if (output?.type === 'tool.started' && output.parent === null) {
+      const { callId, tool, input } = output
+      state = { ...state, planning: withPlanCall(state.planning, callId, tool, input) }
+    }
   }
   return { state, outputs }
 }
@@ -72,19 +77,17 @@ function blockOutput(block: unknown, messageId: string, line: JsonObject): Drive
 
 /** Tool results come as the user's; what else does (replays, "interrupted by user") says nothing new. */
 export function user(before: ClaudeState, line: JsonObject): Step {
-  const state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
+  let state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
   const outputs: DriverOutput[] = []
   for (const block of asArray(asObject(line.message).content)) {
     if (!isObject(block) || block.type !== 'tool_result' || typeof block.tool_use_id !== 'string') continue
     const { text, cut } = cutText(textOfBlocks(block.content), MAX_OUTPUT)
-    outputs.push({
-      type: 'tool.completed',
-      callId: block.tool_use_id,
-      output: text,
-      isError: block.is_error === true,
-      parent: parentOf(line),
-      cut,
-    })
+    const callId = block.tool_use_id
+    const isError = block.is_error === true
+    outputs.push({ type: 'tool.completed', callId, output: text, isError, parent: parentOf(line), cut })
+    const plan = planAfter(state.planning, callId, { isError, result: asObject(line.tool_use_result) })
+    state = { ...state, planning: plan.planning }
+    outputs.push(...plan.outputs)
   }
   return { state, outputs }
 }

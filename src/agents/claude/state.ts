@@ -2,6 +2,7 @@ import type { CallRequest } from '../../core/call.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import { capped, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
+import { NO_PLAN, type Planning } from './plan.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {
@@ -33,6 +34,7 @@ export interface ClaudeState {
   compacting: boolean
   /** What it has told last about the account. */
   limits: AgentLimits | null
+  planning: Planning
 }
 
 export interface Step {
@@ -60,6 +62,7 @@ export function initialState(): ClaudeState {
     failure: null,
     compacting: false,
     limits: null,
+    planning: NO_PLAN,
   }
 }
 

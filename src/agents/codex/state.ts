@@ -1,3 +1,4 @@
+import type { PlanEntry } from '../../core/event.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import type { Question } from '../../core/approval.ts'
 import type { Session } from '../../core/session.ts'
@@ -73,6 +74,8 @@ export interface CodexState {
   asked: { requestId: string; below: Question | null }[]
   /** The last message of the turn. */
   text: string | null
+  /** What it has told last of what it is going to do in the turn. */
+  steps: PlanEntry[] | null
   /** All changes of the turn as one diff. */
   diff: string | null
   usage: Usage
@@ -96,6 +99,7 @@ const BETWEEN_TURNS = {
   stopping: false,
   ended: null,
   text: null,
+  steps: null,
   diff: null,
   usage: NO_USAGE,
   counted: null,

@@ -1,6 +1,7 @@
 import type { Translator } from '../agent.ts'
 import { asObject, asString, isObject, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
+import { planOf, planTold } from '../plan.ts'
 import { asked, resolved } from './approval.ts'
 import { childOf, unclaimed, withChild, withListed, withNamed } from './children.ts'
 import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
@@ -164,6 +165,8 @@ function ofItsOwn(state: CodexState, method: string, params: JsonObject): Step {
       return turnCompleted(state, asObject(params.turn))
     case 'turn/diff/updated':
       return nothing({ ...state, diff: asString(params.diff) || null })
+    case 'turn/plan/updated':
+      return planUpdated(state, params)
     case 'thread/tokenUsage/updated':
       return tokensUsed(state, params)
     case 'model/rerouted':
@@ -173,6 +176,11 @@ function ofItsOwn(state: CodexState, method: string, params: JsonObject): Step {
     default:
       return other(state, method, params)
   }
+}
+
+function planUpdated(state: CodexState, { plan }: JsonObject): Step {
+  const steps = planOf(plan, 'step')
+  return says({ ...state, steps }, ...planTold(state.steps, steps))
 }
 
 /** Another model answers than the one that was chosen. */

@@ -53,6 +53,8 @@ export function pretend(call: ToolCall, decision: DemoDecision | null): ToolResu
       return done(`(pretend) edited ${field(input, 'path')}`)
     case 'Ask':
       return done(answerOf(decision, input))
+    case 'Fail':
+      return { output: '(pretend) failed', isError: true }
     default:
       return done(`(pretend) called ${call.tool}`)
   }

@@ -74,7 +74,7 @@ export const status: Command = (cli) =>
     if (cli.json) return cli.printJson(now)
     const sessions = Object.entries(now.sessions).map(([name, count]) => `${count} ${name}`)
     const rows = [
-      ['corral', `${now.version}, pid ${now.pid}, up ${duration(now.uptimeMs)}`],
+      ['daemon', `${now.version}, pid ${now.pid}, up ${duration(now.uptimeMs)}`],
       ['home', cli.home],
       ...now.listeners.map(({ name, address }) => [name, address]),
       ['sessions', sessions.join(', ')],

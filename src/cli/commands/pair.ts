@@ -21,7 +21,9 @@ export const pair: Command = (cli) =>
     const arrivals = waits ? client.events({ types: ['device.paired'] }) : null
     await arrivals?.ready
     const pin = await client.call('device.pin', { scopes, svg: file !== undefined })
-    if (file !== undefined) await writeFile(file, pin.svg ?? '', { mode: 0o600 })
+    if (file !== undefined && pin.svg === undefined)
+      throw new CliError('there is no QR code: nobody listens for ClawDE (clawde.enabled)')
+    if (file !== undefined) await writeFile(file, pin.svg!, { mode: 0o600 })
     if (cli.json) cli.printJson({ ...pin, ...(file !== undefined && { svg: resolve(file) }) })
     else await show(cli, pin, file)
     return arrivals ? welcome(cli, arrivals, pin.expiresAt) : EXIT.ok
@@ -30,23 +32,28 @@ export const pair: Command = (cli) =>
 /** A PIN that is of no use is not made. */
 async function mustListen(client: NativeClient): Promise<void> {
   const { listeners } = await client.call('daemon.status')
-  if (listeners.some(({ name }) => name === 'clawde')) return
+  if (listeners.some(({ name }) => name === 'corral' || name === 'clawde')) return
   throw new CliError(
-    'nobody listens for devices: the setting clawde.enabled is false, or its port is taken (corral doctor)',
+    'nobody listens for devices: the settings http.enabled and clawde.enabled are false, or their ports are taken (corral doctor)',
   )
 }
 
-async function show(cli: Cli, { pin, expiresAt, url, reachable, qr }: Pin, file?: string): Promise<void> {
+async function show(
+  cli: Cli,
+  { pin, expiresAt, url, native, reachable, qr }: Pin,
+  file?: string,
+): Promise<void> {
   if (file === undefined && qr !== null) cli.print(await drawn(cli, qr))
   cli.print(`PIN      ${cli.paint('bold', `${pin.slice(0, 3)} ${pin.slice(3)}`)}`)
-  cli.print(`connect  ${url ?? ''}`)
+  if (url !== null) cli.print(`connect  ${url}`)
+  if (native !== null) cli.print(`native   ${native}`)
   const wholeSeconds = Math.ceil((expiresAt - Date.now()) / 1000) * 1000
   cli.print(`holds    ${duration(wholeSeconds)}, for one device`)
   if (file !== undefined) cli.print(`QR code  ${file}`)
   if (reachable) return
   cli.note(
     'Only this machine reaches that address, a phone does not: set clawde.host (CORRAL_CLAWDE_HOST) to 0.0.0.0, ' +
-      'or to an address of this machine, and run: corral restart',
+      'or to an address of this machine, and run: corral restart. For native clients, set http.bind.',
   )
 }
 

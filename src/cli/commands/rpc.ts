@@ -183,6 +183,7 @@ async function findOrHost(cli: Cli, signal: AbortSignal): Promise<Found> {
 /** All of a daemon but its doors for others. */
 async function host(cli: Cli): Promise<Daemon> {
   const closed = {
+    'http.enabled': false,
     'codecast.enabled': false,
     'humanlayer.enabled': false,
     'clawde.enabled': false,

@@ -21,7 +21,12 @@ export const start: Command = async (cli) => {
 }
 
 function flagsOf(cli: Cli): Record<string, unknown> {
-  return { home: cli.home, socket: cli.socket, 'codecast.port': cli.options['codecastPort'] }
+  return {
+    home: cli.home,
+    socket: cli.socket,
+    'http.port': cli.options['port'],
+    'codecast.port': cli.options['codecastPort'],
+  }
 }
 
 /** The first signal stops in order, the second at once; agents that are left are taken up by the next daemon. */
@@ -43,7 +48,7 @@ function announce(cli: Cli, config: Config, daemon: Daemon): void {
   if (cli.json) return cli.printJson({ pid: process.pid, version, home: config.home, listeners })
   cli.print(`${cli.paint('bold', `corral ${version}`)} is ready (pid ${process.pid}, data in ${config.home})`)
   for (const [name, address] of Object.entries(listeners)) cli.print(`  ${name.padEnd(10)} ${address}`)
-  const web = daemon.listeners['codecast']
+  const web = daemon.listeners['corral']
   if (web) cli.print(`  dashboard: will be at ${web}`)
   void daemon.agents().then(
     (agents) => {

@@ -28,7 +28,8 @@ export function finishes({ calls }: Under, event: Event & EventOf<'tool.complete
   const before = known ?? { ...newCall(callId, '', null, at), parent, begun: true }
   const state = before.state === 'refused' ? 'refused' : isError ? 'failed' : 'done'
   const call = { ...before, output, cut, state } as const
-  calls.set(callId, call)
+  // The output is told once: kept until the end of its turn, it would only take room.
+  calls.set(callId, { ...before, state })
   return [{ type: 'call', call, was: known?.state ?? null }]
 }
 

@@ -82,7 +82,10 @@ function readOn(
 }
 
 /** What was under way when this event came. */
-export function conversationBefore(log: ConversationLog, { sessionId, seq }: Event): Conversation {
+export function conversationBefore(
+  log: ConversationLog,
+  { sessionId, seq }: Pick<Event, 'sessionId' | 'seq'>,
+): Conversation {
   const [last] = log.events({ sessionId, before: seq, limit: 1 })
   return last ? conversationAt(log, sessionId, last.event) : emptyConversation()
 }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { Finding, UpdateCheck } from './ports.ts'
+import type { Finding, UpdateCheck } from '../ports.ts'
 
 export interface Check {
   name: string

@@ -1,71 +1,35 @@
-import { onDemand } from '../../transports/on-demand.ts'
-import type { WebSocketOptions } from '../../transports/websocket.ts'
-import { CODES, rpcError } from './errors.ts'
-import { SEND_LIMIT } from './limits.ts'
-import type { ClawdeListener } from './listener.ts'
-import type { RepoStatus } from './ports.ts'
-import type { Serving, ServingParts, Update } from './serving.ts'
+import { z } from 'zod'
+import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
+import { port, whole } from '../setting.ts'
 
-export { createClawdeListener } from './listener.ts'
-export { clawdeSettings } from './settings.ts'
-
-export interface ClawdeParts extends Omit<
-  ServingParts,
-  'metrics' | 'lagMs' | 'silentMs' | 'port' | 'onFault'
-> {
-  listener: ClawdeListener
-  timing?: ClawdeTiming
-  onFault?(error: unknown): void
+const settings = {
+  enabled: z.boolean().default(true).describe('listen for ClawDE clients'),
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('address to listen on; one that others reach is served with TLS only'),
+  port: port.default(4300).describe('0 takes any free one'),
+  connectionsPerMinute: whole(0, 1_000_000)
+    .default(10)
+    .describe('new connections from one address; 0 is any number'),
+  limitLoopback: z.boolean().default(false).describe('count connections from this machine, too'),
+  requestsPerSecond: whole(0, 1_000_000).default(100).describe('of one ClawDE connection; 0 is any number'),
+  mdns: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe('advertise in the local network; null does it if others can connect'),
+  maxSessions: whole(1, 1_000_000)
+    .nullable()
+    .default(null)
+    .describe('sessions beyond which ClawDE clients create no more; null is any number'),
 }
 
-export interface ClawdeTiming extends Pick<WebSocketOptions, 'admitMs' | 'pingMs'> {
-  /** Who is behind for no longer than this was not slow. */
-  lagMs?: number
-  /** Where people are asked: a call of a session that is silent for so long is told as running. */
-  silentMs?: number
-}
-
-/** A single large message fills what may be unsent, and is taken within a moment. */
-const LAG_MS = 1000
-/** Longer than an agent takes from naming a call to asking about it. */
-const SILENT_MS = 10_000
-
-export interface ClawdeDialect {
-  /** The status of an open repository is another one now. */
-  repoChanged(status: RepoStatus): void
-  updateAvailable(update: Update): void
-}
-
-/** ClawDE's daemon protocol, on every path of its port that nobody else serves. */
-export function clawdeDialect(given: ClawdeParts): ClawdeDialect {
-  const { listener, onFault = () => {}, timing = {}, ...parts } = given
-  const { lagMs = LAG_MS, silentMs = SILENT_MS, ...pace } = timing
-  const { metrics } = listener
-  let serving: Serving | null = null
-
-  async function served(): Promise<Serving> {
-    const { createServing } = await import('./serving.ts')
-    const rest = { metrics, lagMs, silentMs, port: () => listener.port, onFault }
-    return (serving ??= createServing({ ...parts, ...rest }))
-  }
-
-  listener.serve(
-    '*',
-    {
-      code: CODES.unauthorized,
-      beforehand: {
-        method: 'device.pair',
-        error: (thrown) => rpcError(thrown, parts.home),
-        answer: async (params) => (await served()).pair(params),
-      },
-      accept: onDemand(async () => (await served()).accept, onFault),
-    },
-    { sendLimit: SEND_LIMIT, ...pace },
-  )
-
-  return {
-    // Nobody has ever come: there is nobody to tell.
-    repoChanged: (status) => serving?.repoChanged(status),
-    updateAvailable: (update) => serving?.updateAvailable(update),
-  }
+/** JSON-RPC over WebSocket, with pushes: docs/clawde.md. */
+export const clawde: Dialect<'clawde', typeof settings> = {
+  name: 'clawde',
+  settings,
+  open,
 }

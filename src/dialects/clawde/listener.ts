@@ -1,22 +1,16 @@
 import type { DeviceAccess } from '../../access/devices.ts'
+import { createEntrance, type Entrance } from '../../access/entrance.ts'
 import { exposureOf } from '../../access/exposure.ts'
-import { tokenAccess, type TokenAccess, type Visitor } from '../../access/first-message.ts'
 import { loopbackGuard, originGuard } from '../../access/guard.ts'
-import { openSecret, type Secret } from '../../access/secret.ts'
+import { openSecret } from '../../access/secret.ts'
 import type { Engine } from '../../core/api.ts'
 import { createHttpApp, sendJson, type Guard } from '../../transports/http.ts'
-import {
-  createWebSockets,
-  type WebSocketConnection,
-  type WebSocketOptions,
-  type WebSockets,
-} from '../../transports/websocket.ts'
+import type { WebSockets } from '../../transports/websocket.ts'
 import { connectionGuard } from './limits.ts'
 import { createMetrics, METRICS_TYPE, type Metrics } from './metrics.ts'
 import type { ClawdeSettings } from './settings.ts'
 
 const HANDSHAKE_MS = 10_000
-const POLICY = 1008
 
 export interface ListenerParts {
   engine: Engine
@@ -35,12 +29,8 @@ export interface ClawdeListener {
   readonly metrics: Metrics
   /** Where it listens, once it does. */
   readonly port: number
-  /** Serves WebSockets at a path, `*` at all others, to whoever has the daemon's token or a device's; before `start`. */
-  serve(
-    path: string,
-    access: Pick<TokenAccess, 'code' | 'accept' | 'beforehand'>,
-    options?: Omit<WebSocketOptions, 'accept' | 'authorize'>,
-  ): WebSockets
+  /** Serves WebSockets at every path, to whoever has ClawDE's token or a device's; before `start`. */
+  serve(...args: Parameters<Entrance['sockets']>): WebSockets
   /** Resolves with its address, `ws://…` or `wss://…`. */
   start(): Promise<string>
   /** Closes connections with 1001, then stops listening. */
@@ -52,8 +42,7 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
   const secret = openSecret({ path: settings.tokenFile, onProblem: (problem) => log.warn({}, problem) })
   const app = createHttpApp(onFault ? { onError: onFault } : {})
   const metrics = createMetrics()
-  const doors = createDoors(engine, secret)
-  const served: WebSockets[] = []
+  const entrance = createEntrance({ engine, secret, authenticate: parts.devices.authenticate })
   let port = settings.port
 
   function now(): { uptimeSecs: number; activeSessions: number } {
@@ -96,12 +85,9 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
     get port() {
       return port
     },
-    serve(path, { accept, ...access }, options = {}) {
-      const { authenticate } = parts.devices
-      const entrance = tokenAccess({ secret, authenticate, ...access, accept: doors.through(accept) })
-      const sockets = createWebSockets({ ...options, ...entrance })
-      served.push(sockets)
-      app.upgrade(path, sockets.upgrade)
+    serve(access, options) {
+      const sockets = entrance.sockets(access, options)
+      app.upgrade('*', sockets.upgrade)
       return sockets
     },
     async start() {
@@ -117,8 +103,7 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
       return listener.url.replace(/^http/, 'ws')
     },
     async stop() {
-      doors.close()
-      await Promise.all(served.map((sockets) => sockets.close()))
+      await entrance.close()
       await app.close()
     },
   }
@@ -135,44 +120,4 @@ function isPlain({
   method?: string | undefined
 }): boolean {
   return httpVersion === '1.0' && method === 'GET' && !('host' in headers) && !('origin' in headers)
-}
-
-type Accept = TokenAccess['accept']
-/** What `connections` calls the owner; no device has this id. */
-const OWNER = ''
-
-/** Who is connected with which token: when it is worth nothing any more, the connection closes at once. */
-function createDoors(engine: Engine, secret: Secret): { through(accept: Accept): Accept; close(): void } {
-  const connections = new Map<string, Map<WebSocketConnection, Visitor>>()
-  const revoked = engine.subscribe({ after: engine.head, types: ['device.revoked'] }, (events) => {
-    for (const { event } of events) {
-      if (event.type !== 'device.revoked') continue
-      for (const connection of connections.get(event.deviceId)?.keys() ?? [])
-        connection.close(POLICY, 'this device was put out')
-    }
-  })
-  const unwatch = secret.onTouched(() => {
-    for (const [connection, visitor] of connections.get(OWNER) ?? [])
-      if (!visitor.holds()) connection.close(POLICY, 'there is another token now')
-  })
-  return {
-    through: (accept) => (connection, visitor) => {
-      const handler = accept(connection, visitor)
-      const id = visitor.device?.id ?? OWNER
-      const own = connections.get(id) ?? new Map<WebSocketConnection, Visitor>()
-      connections.set(id, own.set(connection, visitor))
-      return {
-        ...handler,
-        closed() {
-          own.delete(connection)
-          if (own.size === 0) connections.delete(id)
-          handler.closed?.()
-        },
-      }
-    },
-    close() {
-      revoked.close()
-      unwatch()
-    },
-  }
 }

@@ -7,7 +7,7 @@ import type { Broadcast } from './broadcast.ts'
 import type { Counts } from './counts.ts'
 import type { CodeName } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import type { Finding, ProviderReport, Resources, Updates, Workspace } from './ports.ts'
+import type { Finding, ProviderReport, Resources, Updates, Workspace } from '../ports.ts'
 import type { ClawdeSettings } from './settings.ts'
 import type { Stream } from './stream.ts'
 

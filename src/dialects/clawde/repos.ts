@@ -1,4 +1,4 @@
-import type { RepoStatus } from './ports.ts'
+import type { RepoStatus } from '../ports.ts'
 import { bothWays } from './spelling.ts'
 
 /** What `repo.open` and `repo.status` answer and `repo.statusChanged` tells: the fields of every age. */

@@ -7,7 +7,7 @@ import { createCounts } from './counts.ts'
 import type { Services } from './method.ts'
 import { METHODS } from './methods.ts'
 import { pairing } from './methods/device.ts'
-import type { RepoStatus } from './ports.ts'
+import type { RepoStatus } from '../ports.ts'
 import { repoView } from './repos.ts'
 import type { Stream } from './stream.ts'
 

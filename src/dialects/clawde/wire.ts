@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProviderReport } from './ports.ts'
+import type { ProviderReport } from '../ports.ts'
 import { bothWays } from './spelling.ts'
 import { MODES, STATUSES } from './status.ts'
 

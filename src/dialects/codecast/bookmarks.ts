@@ -1,6 +1,6 @@
 import type { Engine } from '../../core/api.ts'
 import type { Bookmark } from '../../core/ports.ts'
-import type { DialectLog } from './log.ts'
+import type { DialectLog } from '../dialect.ts'
 
 export const OWNER = 'codecast'
 

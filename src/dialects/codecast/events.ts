@@ -1,4 +1,7 @@
+import type { Approval } from '../../core/approval.ts'
 import { textOf } from '../../core/content.ts'
+import { step, type Conversation } from '../../core/conversation/conversation.ts'
+import type { Change, Message, Question, TurnEnd, Verdict } from '../../core/conversation/item.ts'
 import type { Event, LoggedEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -7,10 +10,10 @@ import type { WireEvent } from './wire.ts'
 
 export interface TurnMapperOptions {
   turnId: string
+  /** What was under way before the first event that is mapped. */
+  conversation(): Conversation
   /** The agent's own conversation id, where the turn's events have not told it. */
   nativeId(): string | null
-  /** The tool of a call that started before the first event that is mapped. */
-  toolOf(callId: string, before: number): string | null
   /** Whether an approval still waits for somebody. */
   isOpen(approvalId: string): boolean
 }
@@ -29,90 +32,26 @@ export interface TurnMapper {
 
 /** One turn of the log in Codecast's words. */
 export function createTurnMapper(options: TurnMapperOptions): TurnMapper {
-  const tools = new Map<string, string>()
-  /** Approvals that were settled the moment they came up: nobody is asked, nobody is told. */
-  const quiet = new Set<string>()
+  const { turnId, isOpen } = options
+  let conversation: Conversation | null = null
   let nativeId: string | null = null
   let ended = false
-
-  function toolResult(event: Event & { type: 'tool.completed' }): WireEvent {
-    const tool = tools.get(event.callId) ?? options.toolOf(event.callId, event.seq)
-    tools.delete(event.callId)
-    return {
-      type: 'tool_use',
-      ...(tool === null ? {} : { tool }),
-      message: event.output,
-      ...(event.isError ? { is_error: true as const } : {}),
-    }
-  }
-
-  /** For programs; and in words, as long as there is something to do about it. */
-  function requested(event: Event & { type: 'approval.requested' }): WireEvent[] {
-    const { approval } = event
-    return [approvalRequested(event), ...(options.isOpen(approval.id) ? [waitingEvent(approval)] : [])]
-  }
+  const around: Around = { turnId, isOpen, nativeId: () => nativeId ?? options.nativeId() }
 
   function one(event: Event): WireEvent[] {
-    switch (event.type) {
-      case 'agent.init':
-        nativeId = event.nativeId ?? nativeId
-        return [init(event)]
-      case 'agent.other':
-        return event.kind.startsWith('system/')
-          ? [{ type: 'system', subtype: event.kind.slice('system/'.length), raw: event.raw }]
-          : []
-      case 'agent.notice': {
-        const { level, code, message, data } = event
-        return [{ type: 'system', subtype: code, raw: { level, message, data } }]
-      }
-      // The wire has no message of a user's; what it does not know of `system` its clients pass over.
-      case 'turn.steer_accepted':
-        return [{ type: 'system', subtype: 'steered', raw: { message: textOf(event.input) } }]
-      case 'message.delta':
-        return isAnswer(event) ? [{ type: 'partial', content: event.text }] : []
-      case 'message.completed':
-        return isAnswer(event) ? [{ type: 'text', content: event.text }] : []
-      case 'tool.started':
-        tools.set(event.callId, event.tool)
-        return [{ type: 'tool_use', tool: event.tool, input: event.input }]
-      case 'tool.completed':
-        return [toolResult(event)]
-      case 'approval.requested':
-        return quiet.has(event.approval.id) ? [] : requested(event)
-      case 'approval.resolved':
-        return quiet.delete(event.approvalId) ? [] : [approvalResolved(event)]
-      default:
-        return end(event)
-    }
-  }
-
-  function end(event: Event): WireEvent[] {
-    switch (event.type) {
-      case 'turn.completed':
-        ended = true
-        return [result(event, nativeId ?? options.nativeId())]
-      case 'turn.failed':
-        ended = true
-        return [{ type: 'error', message: failureText(event.error), code: event.error.code }]
-      case 'turn.cancelled':
-        ended = true
-        return [{ type: 'interrupted', message: event.reason }]
-      case 'turn.interrupted':
-      case 'session.destroyed':
-        ended = true
-        return [{ type: 'interrupted' }]
-      default:
-        return []
-    }
+    if (event.type === 'message.delta') return partial(event)
+    if (event.type === 'agent.init') nativeId = event.nativeId ?? nativeId
+    ended = isEnd(event)
+    const changes = step((conversation ??= options.conversation()), event)
+    return [...beside(event), ...changes.flatMap((change) => spell(change, event, around))]
   }
 
   return {
     map(batch) {
-      for (const id of settledAtOnce(batch)) quiet.add(id)
       const mapped: Mapped[] = []
       for (const { event } of batch) {
         if (ended) break
-        if (event.turnId !== options.turnId && event.type !== 'session.destroyed') continue
+        if (event.turnId !== turnId && event.type !== 'session.destroyed') continue
         const events = one(event)
         if (events.length > 0) mapped.push({ seq: event.seq, events })
       }
@@ -124,22 +63,91 @@ export function createTurnMapper(options: TurnMapperOptions): TurnMapper {
   }
 }
 
-/** Text of the agent itself: neither its thinking nor what its sub-agents say to it. */
-function isAnswer(event: { kind: 'text' | 'thinking'; parent: string | null }): boolean {
-  return event.kind === 'text' && event.parent === null
+/** What a change is told with, beside itself. */
+type Around = Pick<TurnMapperOptions, 'turnId' | 'nativeId' | 'isOpen'>
+
+/** What an event changes in the conversation, in Codecast's words. */
+function spell(change: Change, event: Event, around: Around): WireEvent[] {
+  switch (change.type) {
+    // The wire has no message of a user's; what it does not know of `system` its clients pass over.
+    case 'said':
+      return change.message.steer
+        ? [{ type: 'system', subtype: 'steered', raw: { message: textOf(change.message.content) } }]
+        : []
+    case 'closed':
+      return isAnswer(change.message) ? [{ type: 'text', content: change.message.text }] : []
+    case 'call':
+      return toolUse(change, event)
+    case 'asked':
+      return change.question.asked ? asked(change.question, around) : []
+    case 'decided':
+      return isOurs(change, around) ? [approvalResolved(change.verdict)] : []
+    case 'notice': {
+      const { level, code, message, data } = change
+      return [{ type: 'system', subtype: code, raw: { level, message, data } }]
+    }
+    case 'withdrawn':
+      return [{ type: 'interrupted', message: change.reason }]
+    case 'ended':
+      return [end(change.end, around)]
+    default:
+      return []
+  }
 }
 
-function settledAtOnce(batch: readonly LoggedEvent[]): string[] {
-  const requested = new Set<string>()
-  const settled: string[] = []
-  for (const logged of batch) {
-    if (logged.type !== 'approval.requested' && logged.type !== 'approval.resolved') continue
-    const { event } = logged
-    if (event.type === 'approval.requested') requested.add(event.approval.id)
-    else if (event.type === 'approval.resolved' && requested.has(event.approvalId))
-      settled.push(event.approvalId)
+/** A piece is told as it comes: a stream has no need to gather the whole, which comes complete. */
+function partial(event: Event & { type: 'message.delta' }): WireEvent[] {
+  return isAnswer(event) ? [{ type: 'partial', content: event.text }] : []
+}
+
+/** What an agent says about itself, and the end of its session, are no part of a conversation. */
+function beside(event: Event): WireEvent[] {
+  switch (event.type) {
+    case 'agent.init':
+      return [init(event)]
+    case 'agent.other':
+      return event.kind.startsWith('system/')
+        ? [{ type: 'system', subtype: event.kind.slice('system/'.length), raw: event.raw }]
+        : []
+    case 'session.destroyed':
+      return [{ type: 'interrupted' }]
+    default:
+      return []
   }
-  return settled
+}
+
+function isEnd({ type }: Event): boolean {
+  return (
+    type === 'turn.completed' ||
+    type === 'turn.failed' ||
+    type === 'turn.interrupted' ||
+    type === 'turn.cancelled' ||
+    type === 'session.destroyed'
+  )
+}
+
+/** Text of the agent itself: neither its thinking nor what its sub-agents say to it. */
+function isAnswer({ kind, parent }: Pick<Message, 'kind' | 'parent'>): boolean {
+  return kind === 'text' && parent === null
+}
+
+/** A call is told when the agent begins it, and with its result. */
+function toolUse({ call: { tool, input, output } }: Change & { type: 'call' }, event: Event): WireEvent[] {
+  if (event.type === 'tool.started') return [{ type: 'tool_use', tool, input }]
+  if (event.type !== 'tool.completed') return []
+  const named = tool === '' ? {} : { tool }
+  const failed = event.isError ? { is_error: true as const } : {}
+  return [{ type: 'tool_use', ...named, message: output ?? '', ...failed }]
+}
+
+/** For programs; and in words, as long as there is something to do about it. */
+function asked({ approval }: Question, { isOpen }: Around): WireEvent[] {
+  return [approvalRequested(approval), ...(isOpen(approval.id) ? [waitingEvent(approval)] : [])]
+}
+
+/** A turn's stream tells the answers to the questions that it has told. */
+function isOurs({ verdict, question }: Change & { type: 'decided' }, { turnId }: Around): boolean {
+  return verdict.asked && question?.turnId === turnId
 }
 
 function init(event: Event & { type: 'agent.init' }): WireEvent {
@@ -152,8 +160,7 @@ function init(event: Event & { type: 'agent.init' }): WireEvent {
   }
 }
 
-function approvalRequested({ approval }: Event & { type: 'approval.requested' }): WireEvent {
-  const { id, kind, tool, input, summary } = approval
+function approvalRequested({ id, kind, tool, input, summary }: Approval): WireEvent {
   return {
     type: 'system',
     subtype: 'approval_requested',
@@ -161,8 +168,7 @@ function approvalRequested({ approval }: Event & { type: 'approval.requested' })
   }
 }
 
-function approvalResolved(event: Event & { type: 'approval.resolved' }): WireEvent {
-  const { approvalId, decision, by } = event
+function approvalResolved({ approvalId, decision, by }: Verdict): WireEvent {
   return {
     type: 'system',
     subtype: 'approval_resolved',
@@ -176,7 +182,12 @@ function approvalResolved(event: Event & { type: 'approval.resolved' }): WireEve
   }
 }
 
-function result(event: Event & { type: 'turn.completed' }, nativeId: string | null): WireEvent {
+function end({ outcome, error, usage, text }: TurnEnd, { nativeId }: Around): WireEvent {
+  if (error) return { type: 'error', message: failureText(error), code: error.code }
+  return outcome === 'completed' ? result(usage, text, nativeId()) : { type: 'interrupted' }
+}
+
+function result(usage: Usage, text: string | null, nativeId: string | null): WireEvent {
   const id = nativeId === null ? {} : { session_id: nativeId }
   return {
     type: 'result',
@@ -185,12 +196,12 @@ function result(event: Event & { type: 'turn.completed' }, nativeId: string | nu
       type: 'result',
       subtype: 'success',
       is_error: false,
-      duration_ms: event.usage.durationMs,
-      num_turns: event.usage.modelCalls,
-      total_cost_usd: event.usage.costUsd,
-      usage: tokens(event.usage),
+      duration_ms: usage.durationMs,
+      num_turns: usage.modelCalls,
+      total_cost_usd: usage.costUsd,
+      usage: tokens(usage),
       ...id,
-      result: event.text,
+      result: text,
     },
   }
 }

@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Engine } from '../../core/api.ts'
 import { CorralError } from '../../core/error.ts'
 import { RawJson } from '../../transports/jsonrpc.ts'
 import type { Bookmarks } from './bookmarks.ts'
-import type { DialectLog } from './log.ts'
+import type { DialectLog } from '../dialect.ts'
 import { requireDirectory } from './paths.ts'
 import { replay } from './replay.ts'
 import { syncSkills } from './skills.ts'
@@ -90,14 +91,22 @@ export function codecastMethods(deps: MethodDeps): Method[] {
     ),
     method('session.reconnect', wire.reconnectParams, (params, call) => reconnect(deps, params, call)),
     method('health.check', wire.noParams, () => healthView(engine, uptime(), deps.versions)),
-    method('monitor.sessions', wire.noParams, () => {
-      const sessions = allSessions(engine).map((session) => ({
-        ...sessionView(session),
-        queue: queueView(engine, bookmarks, session),
-      }))
+    method('monitor.sessions', wire.noParams, async () => {
+      const sessions = await monitored(deps)
       return { sessions, totalSessions: sessions.length, uptime: uptime() }
     }),
   ]
+}
+
+/** Every session with its queue. Where much waits to be told it takes a moment to count, and others have their turn in between. */
+async function monitored({ engine, bookmarks }: MethodDeps): Promise<object[]> {
+  const views: object[] = []
+  for (const session of allSessions(engine)) {
+    const queue = queueView(engine, bookmarks, session)
+    views.push({ ...sessionView(session), queue })
+    if (queue.responsePending > 0) await setImmediate()
+  }
+  return views
 }
 
 async function create(deps: MethodDeps, params: wire.CreateParams): Promise<{ sessionId: string }> {
@@ -131,7 +140,7 @@ async function reconnect(
 ): Promise<RawJson> {
   if (!(await ifThere(() => engine.session(sessionId)))) return new RawJson('{"bufferedEvents":[]}')
   // A connection that was reset just before this request is heard of first.
-  for (let turns = 0; turns < 2; turns++) await new Promise((resolve) => setImmediate(resolve))
+  for (let turns = 0; turns < 2; turns++) await setImmediate()
   const { lines, more, lastSeq, acknowledge } = replay(engine, bookmarks, sessionId, after)
   bookmarks.welcome(sessionId)
   call.onDelivered(acknowledge)

@@ -92,7 +92,7 @@ function readTurn(
   after: number,
   limits: ReplayLimits,
 ): Part {
-  const mapper = turnMapper(engine, sessionId, turnId)
+  const mapper = turnMapper(engine, sessionId, turnId, after)
   const part: Part = { lines: [], bytes: 0, seq: after, ended: false, more: false }
   for (;;) {
     const page = engine.events({ sessionId, turnId, after: part.seq, limit: PAGE })

@@ -4,7 +4,7 @@ import { CorralError } from '../../core/error.ts'
 import { HttpError, type HttpHandler, isJsonType, readBody, sendJson } from '../../transports/http.ts'
 import { RawJson } from '../../transports/jsonrpc.ts'
 import { paramsError, type WireError, wireError } from './errors.ts'
-import type { DialectLog } from './log.ts'
+import type { DialectLog } from '../dialect.ts'
 import type { Call, Method } from './methods.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from './wire.ts'
 

@@ -1,7 +1,7 @@
 import type { Engine } from '../../core/api.ts'
 import { DEFAULT_BODY_LIMIT, type HttpHandler } from '../../transports/http.ts'
 import { createBookmarks } from './bookmarks.ts'
-import type { CodecastOptions } from './index.ts'
+import type { CodecastOptions } from './open.ts'
 import { codecastMethods } from './methods.ts'
 import { createRpcHandler } from './rpc.ts'
 import { createSender } from './stream.ts'

@@ -27,18 +27,9 @@ const PING = JSON.stringify({ type: 'ping' } satisfies WireEvent)
 const UNREADABLE = 'The log could not be read. The turn goes on; reconnect to read the rest of it.'
 const STOPPING = 'The daemon is stopping. The turn goes on; reconnect to read the rest of it.'
 
-export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender {
+export function createSender(deps: SenderDeps): Sender {
+  const { engine, bookmarks } = deps
   const streams = new Set<SseWriter>()
-
-  function tell(writer: SseWriter, event: WireEvent): void {
-    for (const line of fitEvent(event)) writer.send(line)
-  }
-
-  function refuse(res: ServerResponse, message: string): void {
-    const writer = createSseWriter(res)
-    tell(writer, { type: 'error', message })
-    writer.end(DONE)
-  }
 
   /** The message waits and its sender does not: the bookmark stays, so `session.reconnect` has the answer. */
   function queue({ turnId, position }: Sent, res: ServerResponse): void {
@@ -55,42 +46,6 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
     return engine.send({ sessionId, input, origin: 'codecast', bookmark: OWNER, ...known })
   }
 
-  function follow({ sessionId, ids }: SendParams, sent: Sent, res: ServerResponse): void {
-    const { turnId } = sent
-    const mapper = turnMapper(engine, sessionId, turnId)
-    bookmarks.opened(turnId)
-    const writer = createSseWriter(res, {
-      ping: { data: PING, everyMs: pingMs },
-      onDrain: () => subscription.resume(),
-      onClose() {
-        streams.delete(writer)
-        subscription.close()
-      },
-      onSettled: (received) => bookmarks.closed(turnId, received && mapper.ended),
-    })
-    streams.add(writer)
-    if (sent.position > 0) tell(writer, { type: 'queued', position: sent.position })
-    else writer.send(PING)
-
-    function deliver(batch: LoggedEvent[]): boolean {
-      let ready = writer.open
-      for (const { seq, events } of mapper.map(batch)) {
-        const lines = events.flatMap(fitEvent)
-        // Only the last piece of an event has its id: whoever has seen an id has all that led up to it.
-        lines.forEach((line, at) => {
-          ready = writer.send(line, ids && at === lines.length - 1 ? seq : undefined)
-        })
-      }
-      if (!mapper.ended) return ready
-      writer.end(DONE)
-      return false
-    }
-    const subscription = engine.subscribe({ after: sent.seq - 1, sessionId }, deliver, () => {
-      tell(writer, { type: 'error', message: UNREADABLE })
-      writer.end(DONE)
-    })
-  }
-
   return {
     async send(params, res) {
       let sent: Sent
@@ -103,7 +58,7 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
         return refuse(res, 'This message was answered so long ago that its events are no longer kept')
       }
       if (sent.position > 0 && !params.follow) return queue(sent, res)
-      follow(params, sent, res)
+      follow(deps, params, sent, { res, streams })
     },
     stop() {
       for (const writer of streams) {
@@ -112,6 +67,58 @@ export function createSender({ engine, bookmarks, pingMs }: SenderDeps): Sender 
       }
     },
   }
+}
+
+function tell(writer: SseWriter, event: WireEvent): void {
+  for (const line of fitEvent(event)) writer.send(line)
+}
+
+function refuse(res: ServerResponse, message: string): void {
+  const writer = createSseWriter(res)
+  tell(writer, { type: 'error', message })
+  writer.end(DONE)
+}
+
+/** Tells a turn as it goes on. */
+function follow(
+  { engine, bookmarks, pingMs }: SenderDeps,
+  { sessionId, ids }: SendParams,
+  sent: Sent,
+  { res, streams }: { res: ServerResponse; streams: Set<SseWriter> },
+): void {
+  const { turnId } = sent
+  const mapper = turnMapper(engine, sessionId, turnId, sent.seq - 1)
+  bookmarks.opened(turnId)
+  const writer = createSseWriter(res, {
+    ping: { data: PING, everyMs: pingMs },
+    onDrain: () => subscription.resume(),
+    onClose() {
+      streams.delete(writer)
+      subscription.close()
+    },
+    onSettled: (received) => bookmarks.closed(turnId, received && mapper.ended),
+  })
+  streams.add(writer)
+  if (sent.position > 0) tell(writer, { type: 'queued', position: sent.position })
+  else writer.send(PING)
+
+  function deliver(batch: LoggedEvent[]): boolean {
+    let ready = writer.open
+    for (const { seq, events } of mapper.map(batch)) {
+      const lines = events.flatMap(fitEvent)
+      // Only the last piece of an event has its id: whoever has seen an id has all that led up to it.
+      lines.forEach((line, at) => {
+        ready = writer.send(line, ids && at === lines.length - 1 ? seq : undefined)
+      })
+    }
+    if (!mapper.ended) return ready
+    writer.end(DONE)
+    return false
+  }
+  const subscription = engine.subscribe({ after: sent.seq - 1, sessionId }, deliver, () => {
+    tell(writer, { type: 'error', message: UNREADABLE })
+    writer.end(DONE)
+  })
 }
 
 function contentOf({ message, images = [] }: SendParams): Content[] {

@@ -1,47 +1,31 @@
 import type { Engine } from '../../core/api.ts'
+import { emptyConversation } from '../../core/conversation/conversation.ts'
+import { conversationBefore } from '../../core/conversation/reader.ts'
 import { createTurnMapper, type TurnMapper } from './events.ts'
 
-const TOOLS_LOOKED_AT = 1_000
-
-/** A mapper that asks the log for what happened before its first event. */
-export function turnMapper(engine: Engine, sessionId: string, turnId: string): TurnMapper {
+/** A mapper of what a turn says after this event of the log. */
+export function turnMapper(engine: Engine, sessionId: string, turnId: string, after: number): TurnMapper {
   return createTurnMapper({
     turnId,
-    nativeId() {
-      try {
-        return engine.session(sessionId).nativeId
-      } catch {
-        return null
-      }
+    conversation() {
+      const isWhole = after < (found(() => engine.turn(turnId))?.seq ?? 0)
+      return isWhole ? emptyConversation() : conversationBefore(engine, { sessionId, seq: after + 1 })
     },
-    toolOf(callId, before) {
-      const started = engine.events({
-        sessionId,
-        turnId,
-        types: ['tool.started'],
-        before,
-        limit: TOOLS_LOOKED_AT,
-      })
-      for (const { event } of started) {
-        if (event.type === 'tool.started' && event.callId === callId) return event.tool
-      }
-      return null
-    },
-    isOpen(approvalId) {
-      try {
-        return engine.approval(approvalId).decision === null
-      } catch {
-        return false
-      }
-    },
+    nativeId: () => found(() => engine.session(sessionId))?.nativeId ?? null,
+    isOpen: (approvalId) => found(() => engine.approval(approvalId))?.decision === null,
   })
 }
 
 export function isOver(engine: Engine, turnId: string): boolean {
+  const state = found(() => engine.turn(turnId))?.state
+  return state !== 'queued' && state !== 'running'
+}
+
+/** Null: there is no such thing any more. */
+function found<T>(look: () => T): T | null {
   try {
-    const { state } = engine.turn(turnId)
-    return state !== 'queued' && state !== 'running'
+    return look()
   } catch {
-    return true
+    return null
   }
 }

@@ -1,8 +1,8 @@
 import type { Engine } from '../../core/api.ts'
-import type { EventType } from '../../core/event.ts'
 import { modelInUse } from '../../core/model.ts'
 import { type Session, statusOf } from '../../core/session.ts'
 import type { Bookmarks } from './bookmarks.ts'
+import { replay } from './replay.ts'
 import type { QueueView, SessionView } from './wire.ts'
 
 const PAGE = 200
@@ -41,38 +41,13 @@ export function sessionView(session: Session): SessionView {
   }
 }
 
-/** More than this is not counted. */
-const MAX_COUNT = 10_000
-/** What a client is told of. */
-const TOLD: EventType[] = [
-  'agent.init',
-  'agent.notice',
-  'message.delta',
-  'message.completed',
-  'tool.started',
-  'tool.completed',
-  'turn.completed',
-  'turn.failed',
-  'turn.interrupted',
-  'turn.cancelled',
-]
-
 export function queueView(engine: Engine, bookmarks: Bookmarks, session: Session): QueueView {
   return {
     userPending: session.queue.length,
-    responsePending: pending(engine, bookmarks, session.id),
+    // What is counted is what would be told: there is no second way to say how much that is.
+    responsePending: replay(engine, bookmarks, session.id).lines.length,
     clientConnected: bookmarks.connected(session.id),
   }
-}
-
-/** Events of the log that `session.reconnect` would tell, counted where they are. */
-function pending(engine: Engine, bookmarks: Bookmarks, sessionId: string): number {
-  let count = 0
-  for (const { turnId, seq } of bookmarks.waiting(sessionId)) {
-    count += engine.countEvents({ sessionId, turnId, after: seq, types: TOLD, limit: MAX_COUNT - count })
-    if (count >= MAX_COUNT) break
-  }
-  return count
 }
 
 export function healthView(engine: Engine, uptime: number, versions: Versions): Record<string, unknown> {

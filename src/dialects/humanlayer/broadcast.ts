@@ -3,6 +3,7 @@ import type { LoggedEvent } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import { forMany } from '../../transports/line-writer.ts'
 import { toWire } from './events.ts'
+import type { Follower } from './following.ts'
 import { resultLine } from './rpc.ts'
 
 /** The types of events that a subscriber wants. */
@@ -30,16 +31,15 @@ interface Encoded {
 const cache = new WeakMap<LoggedEvent[], Encoded>()
 
 /** What a batch says to a subscriber, as lines without the last LF; empty when that is nothing. */
-export function linesOf(engine: Engine, events: LoggedEvent[], wanted: WantedTypes): string | Buffer {
+export function linesOf(
+  engine: Engine,
+  follower: Follower,
+  events: LoggedEvent[],
+  wanted: WantedTypes,
+): string | Buffer {
   let encoded = cache.get(events)
-  if (!encoded) {
-    const reader = readingOnce(engine)
-    const lines = events.flatMap((event) =>
-      toWire(reader, event).map(({ type, json }) => ({ type, line: resultLine(`{"event":${json}}`) })),
-    )
-    encoded = { lines, texts: new Map() }
-    cache.set(events, encoded)
-  }
+  if (encoded) follower.skip()
+  else cache.set(events, (encoded = { lines: encode(engine, follower, events), texts: new Map() }))
   let text = encoded.texts.get(wanted.key)
   if (text === undefined) {
     const chosen = encoded.lines.filter(({ type }) => wanted.has(type))
@@ -47,6 +47,16 @@ export function linesOf(engine: Engine, events: LoggedEvent[], wanted: WantedTyp
     encoded.texts.set(wanted.key, text)
   }
   return text
+}
+
+function encode(engine: Engine, follower: Follower, events: LoggedEvent[]): Encoded['lines'] {
+  const reader = readingOnce(engine)
+  return events.flatMap((logged) =>
+    toWire(reader, logged, follower.changes(logged)).map(({ type, json }) => ({
+      type,
+      line: resultLine(`{"event":${json}}`),
+    })),
+  )
 }
 
 /** Nearly every event of a batch asks for the same session: whoever replays a long one makes others wait less so. */

@@ -1,4 +1,6 @@
-import type { Approval, Decision } from '../../core/approval.ts'
+import type { Decision } from '../../core/approval.ts'
+import { emptyConversation, step } from '../../core/conversation/conversation.ts'
+import type { Call, Change } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import { type Entry, entryOf } from './entries.ts'
@@ -6,8 +8,15 @@ import { isoTime } from './text.ts'
 
 type EntryApproval = 'pending' | 'approved' | 'denied' | 'resolved'
 
+/** What becomes of an entry after it has been written. */
+interface Progress {
+  is_completed: boolean
+  approval_status: EntryApproval | null
+  approval_id: string | null
+}
+
 /** An entry as `getConversation` answers it. */
-export interface ConversationEvent extends Omit<Entry, 'content_type' | 'tool_input' | 'subtype'> {
+export interface ConversationEvent extends Omit<Entry, 'content_type' | 'tool_input' | 'subtype'>, Progress {
   /** The `seq` of what it was made of: clients page by it. */
   id: number
   session_id: string
@@ -16,115 +25,91 @@ export interface ConversationEvent extends Omit<Entry, 'content_type' | 'tool_in
   sequence: number
   created_at: string
   tool_input_json?: string
-  is_completed: boolean
-  approval_status: EntryApproval | null
-  approval_id: string | null
 }
 
-interface KnownApproval {
-  id: string
-  tool: string
-  callId: string | null
-  turnId: string | null
-  status: EntryApproval
-  /** The tool call that it is about, once that has been seen. */
-  call: ConversationEvent | null
+interface Row {
+  seq: number
+  at: number
+  entry: Entry
+  progress: Progress
 }
 
-export interface Conversation {
-  readonly rows: ConversationEvent[]
+export interface ConversationView {
   /** The next event of the session, in order. */
   add(event: Event): void
+  rows(): ConversationEvent[]
 }
 
-/** The conversation of one session as its events tell it; approvals are found again at the tool calls they are about. */
-export function createConversation({ id, nativeId, settings }: Session): Conversation {
-  const rows: ConversationEvent[] = []
-  const calls = new Map<string, ConversationEvent>()
-  const approvals = new Map<string, KnownApproval>()
-  /** Those whose call has not been seen yet. */
-  const loose = new Set<KnownApproval>()
-  const around = {
-    verbose: () => settings.verbose === true,
-    toolOf: (approvalId: string) => approvals.get(approvalId)?.tool ?? null,
+/** The conversation of one session, from its beginning. */
+export function createConversationView(session: Session): ConversationView {
+  const conversation = emptyConversation()
+  const rows: Row[] = []
+  /** How it stands with each call, also with one that there is only a question about so far. */
+  const calls = new Map<string, Progress>()
+  const isVerbose = (): boolean => session.settings.verbose === true
+
+  function progressOf(callId: string): Progress {
+    const known = calls.get(callId) ?? progress(false)
+    calls.set(callId, known)
+    return known
   }
 
-  function push(event: Event, entry: Entry): ConversationEvent {
-    const { content_type: _, subtype: __, tool_input, ...shown } = entry
-    const isCall = entry.event_type === 'tool_call'
-    const row: ConversationEvent = {
-      id: event.seq,
-      session_id: id,
-      claude_session_id: nativeId ?? '',
-      sequence: rows.length + 1,
-      created_at: isoTime(event.at),
-      ...shown,
-      ...(isCall && { tool_input_json: JSON.stringify(tool_input ?? null) }),
-      is_completed: !isCall,
-      approval_status: null,
-      approval_id: null,
-    }
-    rows.push(row)
-    return row
-  }
-
-  function link(approval: KnownApproval, call: ConversationEvent): void {
-    loose.delete(approval)
-    approval.call = call
-    mark(call, approval)
-  }
-
-  /** By the id of the call; where nobody said it, the newest call of that tool that is under way. */
-  function callOf({ tool, callId }: KnownApproval): ConversationEvent | undefined {
-    if (callId !== null) return calls.get(callId)
-    return [...calls.values()].findLast(
-      (call) => call.tool_name === tool && !call.is_completed && call.approval_id === null,
-    )
-  }
-
-  function requested({ id, tool, callId }: Approval, turnId: string | null): void {
-    const approval: KnownApproval = { id, tool, callId, turnId, status: 'pending', call: null }
-    approvals.set(id, approval)
-    const call = callOf(approval)
-    if (call) link(approval, call)
-    else loose.add(approval)
-  }
-
-  /** A question may come before the call that it is about. */
-  function started(call: ConversationEvent, event: Event & { type: 'tool.started' }): void {
-    calls.set(event.callId, call)
-    for (const approval of loose) {
-      const { callId, tool, turnId } = approval
-      const same = callId === null ? tool === event.tool && turnId === event.turnId : callId === event.callId
-      if (same) return link(approval, call)
+  function note(change: Change): void {
+    if (change.type === 'call') {
+      // In older logs another call may have the same id.
+      const { call, was } = change
+      if (was === null && call.begun && calls.get(call.id)?.is_completed) calls.delete(call.id)
+      progressOf(call.id).is_completed ||= isOver(call)
+    } else if (change.type === 'asked') {
+      const { approval, callId } = change.question
+      Object.assign(progressOf(callId), link(approval.id, 'pending'))
+    } else if (change.type === 'decided' && change.question) {
+      const { approvalId, decision } = change.verdict
+      Object.assign(progressOf(change.question.callId), link(approvalId, resolution(decision)))
     }
   }
 
-  function resolved(event: Event & { type: 'approval.resolved' }, row: ConversationEvent | null): void {
-    const approval = approvals.get(event.approvalId)
-    if (!approval) return
-    approval.status = resolution(event.decision)
-    if (approval.call) mark(approval.call, approval)
-    if (row) mark(row, approval)
+  function progressAt(event: Event, { event_type, tool_id = '' }: Entry): Progress {
+    if (event_type === 'tool_call') return progressOf(tool_id)
+    if (event.type !== 'approval.resolved') return progress(true)
+    return { is_completed: true, ...link(event.approvalId, resolution(event.decision)) }
   }
 
   return {
-    rows,
     add(event) {
-      if (event.type === 'approval.requested') return requested(event.approval, event.turnId)
-      const entry = entryOf(event, around)
-      const row = entry && push(event, entry)
-      if (event.type === 'tool.started' && row) started(row, event)
-      if (event.type === 'approval.resolved') resolved(event, row)
-      const call = event.type === 'tool.completed' ? calls.get(event.callId) : undefined
-      if (call) call.is_completed = true
+      const changes = step(conversation, event)
+      changes.forEach(note)
+      const entry = entryOf(event, changes, isVerbose)
+      if (entry) rows.push({ seq: event.seq, at: event.at, entry, progress: progressAt(event, entry) })
     },
+    rows: () => rows.map((row, index) => viewOf(session, row, index + 1)),
   }
 }
 
-function mark(row: ConversationEvent, { id, status }: KnownApproval): void {
-  row.approval_id = id
-  row.approval_status = status
+function viewOf(session: Session, { seq, at, entry, progress }: Row, sequence: number): ConversationEvent {
+  const { content_type: _, subtype: __, tool_input, ...shown } = entry
+  return {
+    id: seq,
+    session_id: session.id,
+    claude_session_id: session.nativeId ?? '',
+    sequence,
+    created_at: isoTime(at),
+    ...shown,
+    ...(entry.event_type === 'tool_call' && { tool_input_json: JSON.stringify(tool_input ?? null) }),
+    ...progress,
+  }
+}
+
+function progress(is_completed: boolean): Progress {
+  return { is_completed, approval_status: null, approval_id: null }
+}
+
+function link(approval_id: string, approval_status: EntryApproval): Omit<Progress, 'is_completed'> {
+  return { approval_status, approval_id }
+}
+
+function isOver({ state }: Call): boolean {
+  return state !== 'asked' && state !== 'running'
 }
 
 function resolution({ behavior }: Decision): EntryApproval {

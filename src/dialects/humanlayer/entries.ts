@@ -1,5 +1,7 @@
 import type { Decision } from '../../core/approval.ts'
+import type { Call, Change, Message } from '../../core/conversation/item.ts'
 import type { Event, EventType } from '../../core/event.ts'
+import { WHOLE_TYPES } from './following.ts'
 import { textOfInput } from './text.ts'
 
 /** One thing in a conversation: what an event of the log is to this protocol's clients. */
@@ -21,62 +23,36 @@ export interface Entry {
   parent_tool_use_id?: string
 }
 
-/** The events that entries are made of, and what the entries' approvals are made of. */
-export const ENTRY_TYPES: readonly EventType[] = [
-  'turn.queued',
-  'turn.steer_accepted',
-  'turn.failed',
-  'message.completed',
-  'tool.started',
-  'tool.completed',
-  'agent.init',
-  'agent.notice',
-  'approval.requested',
-  'approval.resolved',
-]
+/** The events that entries are made of. */
+export const ENTRY_TYPES: readonly EventType[] = [...WHOLE_TYPES, 'agent.init']
 
-interface Surroundings {
-  /** The session shows what its agent says about itself. */
-  verbose(): boolean
-  /** The tool that an approval is about. */
-  toolOf(approvalId: string): string | null
+/**
+ * What an event adds to the conversation that a client is shown, and it is one entry at the most; null: nothing. `isVerbose`: the
+ * session shows what its agent says about itself.
+ */
+export function entryOf(event: Event, changes: readonly Change[], isVerbose: () => boolean): Entry | null {
+  if (event.type === 'agent.init') return isVerbose() ? system('init', initText(event)) : null
+  for (const change of changes) {
+    const entry = spell(change, event, isVerbose)
+    if (entry) return entry
+  }
+  return null
 }
 
-/** Null: nothing that a conversation shows. */
-export function entryOf(event: Event, around: Surroundings): Entry | null {
-  switch (event.type) {
-    case 'turn.queued':
-    case 'turn.steer_accepted':
-      return said('user', textOfInput(event.input))
-    case 'turn.failed':
-      return system(event.error.code, event.error.message)
-    case 'message.completed':
-      return message(event)
-    case 'tool.started':
-      return {
-        event_type: 'tool_call',
-        content_type: 'tool_use',
-        tool_id: event.callId,
-        tool_name: event.tool,
-        tool_input: event.input,
-        ...within(event.parent),
-      }
-    case 'tool.completed':
-      return {
-        event_type: 'tool_result',
-        content_type: 'tool_result',
-        role: 'user',
-        tool_result_for_id: event.callId,
-        ...resultOf(event),
-        ...(event.isError && { is_error: true as const }),
-        ...within(event.parent),
-      }
-    case 'agent.init':
-      return around.verbose() ? system('init', initText(event)) : null
-    case 'agent.notice':
-      return event.level === 'warning' || around.verbose() ? system(event.code, event.message) : null
-    case 'approval.resolved':
-      return answered(event.decision, () => around.toolOf(event.approvalId) ?? 'the request')
+function spell(change: Change, event: Event, isVerbose: () => boolean): Entry | null {
+  switch (change.type) {
+    case 'said':
+      return said('user', textOfInput(change.message.content))
+    case 'closed':
+      return message(change.message)
+    case 'call':
+      return toolEntry(change.call, event)
+    case 'decided':
+      return answered(change.verdict.decision, change.question?.approval.tool ?? 'the request')
+    case 'notice':
+      return change.level === 'warning' || isVerbose() ? system(change.code, change.message) : null
+    case 'ended':
+      return change.end.error && system(change.end.error.code, change.end.error.message)
     default:
       return null
   }
@@ -90,16 +66,36 @@ function system(subtype: string, content: string): Entry {
   return { event_type: 'system', content_type: 'system', role: 'system', subtype, content }
 }
 
-function message({ kind, text, parent }: Event & { type: 'message.completed' }): Entry | null {
-  if (text === '') return null
-  const thinking = {
-    event_type: 'thinking',
-    content_type: 'thinking',
-    role: 'assistant',
-    content: text,
-  } as const
-  const entry = kind === 'thinking' ? thinking : said('assistant', text)!
-  return { ...entry, ...within(parent) }
+function message({ kind, text, parent }: Message): Entry {
+  const type =
+    kind === 'thinking'
+      ? ({ event_type: 'thinking', content_type: 'thinking' } as const)
+      : ({ event_type: 'message', content_type: 'text' } as const)
+  return { ...type, role: 'assistant', content: text, ...within(parent) }
+}
+
+/** A call has a place where the agent begins it, and another one with its result. */
+function toolEntry(call: Call, event: Event): Entry | null {
+  if (event.type === 'tool.started') {
+    return {
+      event_type: 'tool_call',
+      content_type: 'tool_use',
+      tool_id: call.id,
+      tool_name: call.tool,
+      tool_input: call.input,
+      ...within(call.parent),
+    }
+  }
+  if (event.type !== 'tool.completed') return null
+  return {
+    event_type: 'tool_result',
+    content_type: 'tool_result',
+    role: 'user',
+    tool_result_for_id: call.id,
+    ...resultOf(event),
+    ...(event.isError && { is_error: true as const }),
+    ...within(event.parent),
+  }
 }
 
 function resultOf({ output, cut }: Event & { type: 'tool.completed' }): Partial<Entry> {
@@ -117,8 +113,8 @@ function initText({ model, version }: Event & { type: 'agent.init' }): string {
 }
 
 /** What a human wrote belongs to the conversation: why something was denied, or the answer to a question. */
-function answered(decision: Decision, tool: () => string): Entry | null {
+function answered(decision: Decision, tool: string): Entry | null {
   if (decision.behavior === 'respond') return said('user', decision.text)
   if (decision.behavior !== 'deny' || decision.comment === '') return null
-  return said('user', `Denied ${tool()}: ${decision.comment}`)
+  return said('user', `Denied ${tool}: ${decision.comment}`)
 }

@@ -1,7 +1,9 @@
 import type { Engine } from '../../core/api.ts'
+import type { Approval } from '../../core/approval.ts'
+import type { Change } from '../../core/conversation/item.ts'
 import type { Event, EventType, LoggedEvent } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
-import { approvalOrNull, approvalStatus, approvalType, commentOf } from './approvals.ts'
+import { approvalStatus, approvalType, commentOf } from './approvals.ts'
 import { ENTRY_TYPES, entryOf } from './entries.ts'
 import { runIdOf, sessionOrNull } from './ids.ts'
 import { statusChange } from './status.ts'
@@ -23,13 +25,14 @@ export const EVENT_TYPES: readonly EventType[] = [...ENTRY_TYPES, 'session.statu
 const TOLD: ReadonlySet<EventType> = new Set(EVENT_TYPES)
 const NOTHING: WireEvent[] = []
 
-/** Many subscribers get the same event: it is looked at once. */
+/** Many subscribers get the same event: it is put into words once. */
 const cache = new WeakMap<LoggedEvent, WireEvent[]>()
 
-export function toWire(engine: Engine, logged: LoggedEvent): WireEvent[] {
+/** What an event is to subscribers. `changes`: what it changes in its session's conversation. */
+export function toWire(engine: Engine, logged: LoggedEvent, changes: readonly Change[]): WireEvent[] {
   if (!TOLD.has(logged.type)) return NOTHING
   let events = cache.get(logged)
-  if (!events) cache.set(logged, (events = mapped(engine, logged.event)))
+  if (!events) cache.set(logged, (events = mapped(engine, logged.event, changes)))
   return events
 }
 
@@ -38,10 +41,14 @@ interface Told {
   data: Record<string, unknown>
 }
 
-function mapped(engine: Engine, event: Event): WireEvent[] {
+function mapped(engine: Engine, event: Event, changes: readonly Change[]): WireEvent[] {
   const { sessionId, seq } = event
   const runId = runIdOf(sessionId)
-  const told = [...changes(engine, event), ...entries(engine, event)]
+  const told = [
+    ...beside(engine, event),
+    ...changes.flatMap((change) => approvals(engine, change)),
+    ...entries(engine, event, changes),
+  ]
   return told.map(({ type, data }) => {
     const timestamp = isoTime(event.at)
     const whole = { type, timestamp, data: { session_id: sessionId, run_id: runId, ...data }, seq }
@@ -49,19 +56,16 @@ function mapped(engine: Engine, event: Event): WireEvent[] {
   })
 }
 
-function changes(engine: Engine, event: Event): Told[] {
-  switch (event.type) {
-    case 'session.status':
-      return statusChanged(engine, event)
-    case 'session.changed':
-      return settingsChanged(event)
-    case 'approval.requested':
-      return event.open ? [newApproval(engine, event)] : []
-    case 'approval.resolved':
-      return settledAtOnce(engine, event) ? [] : [approvalResolved(engine, event)]
-    default:
-      return []
-  }
+/** What is no part of a conversation. */
+function beside(engine: Engine, event: Event): Told[] {
+  if (event.type === 'session.status') return statusChanged(engine, event)
+  return event.type === 'session.changed' ? settingsChanged(event) : []
+}
+
+/** Nobody hears of a question that mode or rules have answered before anybody was asked. */
+function approvals(engine: Engine, change: Change): Told[] {
+  if (change.type === 'asked' && change.question.asked) return [newApproval(engine, change.question.approval)]
+  return change.type === 'decided' && change.verdict.asked ? [approvalResolved(change)] : []
 }
 
 function statusChanged(engine: Engine, event: Event & { type: 'session.status' }): Told[] {
@@ -96,30 +100,34 @@ function settingsChanged(event: Event & { type: 'session.changed' }): Told[] {
   return [{ type: 'session_settings_changed', data }]
 }
 
-function newApproval(engine: Engine, { approval }: Event & { type: 'approval.requested' }): Told {
-  const { id, tool, callId } = approval
+function newApproval(engine: Engine, approval: Approval): Told {
+  const { id } = approval
   const data = {
     approval_id: id,
     call_id: id,
-    tool_name: tool,
-    type: approvalType(approval),
-    ...(callId !== null && { tool_use_id: callId }),
+    ...about(approval),
     count: 1,
     total: engine.countApprovals(),
   }
   return { type: 'new_approval', data }
 }
 
-function approvalResolved(engine: Engine, event: Event & { type: 'approval.resolved' }): Told {
-  const { approvalId, decision, by } = event
-  const row = approvalOrNull(engine, approvalId)
+function about({ kind, tool, callId }: Approval): Record<string, unknown> {
+  return {
+    type: approvalType({ kind }),
+    tool_name: tool,
+    ...(callId !== null && { tool_use_id: callId }),
+  }
+}
+
+function approvalResolved({ verdict, question }: Change & { type: 'decided' }): Told {
+  const { approvalId, decision, by } = verdict
   const status = approvalStatus(decision)
   const comment = commentOf(decision)
   const data = {
     approval_id: approvalId,
     call_id: approvalId,
-    ...(row && { type: approvalType(row), tool_name: row.tool }),
-    ...(row?.callId && { tool_use_id: row.callId }),
+    ...(question && about(question.approval)),
     approved: decision.behavior === 'allow',
     decision: decision.behavior === 'cancelled' ? 'cancelled' : status,
     status,
@@ -130,23 +138,9 @@ function approvalResolved(engine: Engine, event: Event & { type: 'approval.resol
   return { type: 'approval_resolved', data }
 }
 
-/** Mode or rules answered before anybody was asked: there was no `new_approval`, so there is no end of one. */
-function settledAtOnce(
-  engine: Engine,
-  { approvalId, sessionId, seq }: Event & { type: 'approval.resolved' },
-): boolean {
-  const types: EventType[] = ['approval.requested']
-  const [found] = engine.events({ sessionId, after: seq - 2, before: seq, types, limit: 1 })
-  const event = found?.event
-  return event?.type === 'approval.requested' && event.approval.id === approvalId && !event.open
-}
-
-function entries(engine: Engine, event: Event): Told[] {
+function entries(engine: Engine, event: Event, changes: readonly Change[]): Told[] {
   const session = (): Session | null => sessionOrNull(engine, event.sessionId)
-  const entry = entryOf(event, {
-    verbose: () => session()?.settings.verbose === true,
-    toolOf: (id) => approvalOrNull(engine, id)?.tool ?? null,
-  })
+  const entry = entryOf(event, changes, () => session()?.settings.verbose === true)
   if (!entry) return []
   const data = { claude_session_id: session()?.nativeId ?? '', ...entry }
   return [{ type: 'conversation_updated', data }]

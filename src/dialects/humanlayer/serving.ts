@@ -1,6 +1,7 @@
 import type { LineConnection, LineHandler } from '../../transports/connection.ts'
 import { serveConnection } from './connection.ts'
-import type { HumanLayerParts } from './index.ts'
+import { createFollowing } from './following.ts'
+import type { HumanLayerParts } from './open.ts'
 import { createGate } from './lane.ts'
 import { METHODS } from './methods.ts'
 import { createDispatch } from './rpc.ts'
@@ -13,6 +14,7 @@ const HEAVY: ReadonlySet<string> = new Set(METHODS.filter(({ heavy }) => heavy).
 export function createServing(parts: Required<HumanLayerParts>): (connection: LineConnection) => LineHandler {
   const { engine, options, onFault, ...bounds } = parts
   const dispatch = createDispatch(METHODS, { engine, options }, onFault)
-  const shared = { engine, dispatch, heavy: HEAVY, gate: createGate(HEAVY_AT_ONCE), ...bounds }
+  const following = createFollowing(engine)
+  const shared = { engine, following, dispatch, heavy: HEAVY, gate: createGate(HEAVY_AT_ONCE), ...bounds }
   return (connection) => serveConnection(connection, shared)
 }

@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Event, EventType } from '../../core/event.ts'
+import { emptyConversation, step } from '../../core/conversation/conversation.ts'
+import type { Call } from '../../core/conversation/item.ts'
+import type { Event } from '../../core/event.ts'
 import { isObject, isoTime, stringIn } from './text.ts'
 
 const MAX_FILE = 10 * 1024 ** 2
@@ -14,8 +16,6 @@ export interface Snapshot {
   content: string
   created_at: string
 }
-
-export const SNAPSHOT_TYPES: readonly EventType[] = ['tool.started', 'tool.completed']
 
 /** One use of the tool that reads files. */
 interface FileRead {
@@ -34,23 +34,27 @@ export interface FileReads {
 
 /** Picks the finished reads of files out of a session's events. */
 export function createFileReads(): FileReads {
-  const started = new Map<string, unknown>()
+  const conversation = emptyConversation()
   const all: FileRead[] = []
   return {
     all,
     add(event) {
-      if (event.type === 'tool.started' && event.tool === 'Read') started.set(event.callId, event.input)
-      if (event.type !== 'tool.completed' || !started.has(event.callId)) return
-      const { callId, output, isError, cut, at } = event
-      const input = started.get(callId)
-      started.delete(callId)
-      const path = stringIn(input, 'file_path')
-      if (isError || path === null) return
-      const lines = linesOf(output)
-      const partial = cut > 0 || isPart(input) || lines.length >= LINES_AT_ONCE
-      all.push({ callId, path, text: lines.join('\n'), partial, at })
+      for (const change of step(conversation, event)) {
+        const isResult = change.type === 'call' && event.type === 'tool.completed'
+        const read = isResult ? readOf(change.call, event.at) : null
+        if (read) all.push(read)
+      }
     },
   }
+}
+
+/** Null: it is another tool, or it has failed. */
+function readOf({ id, tool, input, state, output, cut }: Call, at: number): FileRead | null {
+  const path = stringIn(input, 'file_path')
+  if (tool !== 'Read' || state !== 'done' || output === null || path === null) return null
+  const lines = linesOf(output)
+  const partial = cut > 0 || isPart(input) || lines.length >= LINES_AT_ONCE
+  return { callId: id, path, text: lines.join('\n'), partial, at }
 }
 
 function isPart(input: unknown): boolean {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Engine, Subscription } from '../../core/api.ts'
 import type { LoggedEvent } from '../../core/event.ts'
 import { linesOf, wantedTypes, type WantedTypes } from './broadcast.ts'
+import type { Following } from './following.ts'
 import { runIdOf, sessionOrNull } from './ids.ts'
 import { HumanLayerError } from './method.ts'
 import { resultLine } from './rpc.ts'
@@ -22,6 +23,8 @@ export const subscribeParams = z.object({
 
 export interface SubscriptionOptions {
   engine: Engine
+  /** The conversations that all subscribers follow. */
+  following: Following
   /** False: no more before there is room again. */
   send(line: string | Buffer): boolean
   heartbeatMs: number
@@ -85,10 +88,11 @@ interface Reader {
 }
 
 function openReader(
-  { engine, send, heartbeatMs, maxLag, failed }: SubscriptionOptions,
+  { engine, following, send, heartbeatMs, maxLag, failed }: SubscriptionOptions,
   wanted: Wanted,
 ): Reader {
   const filter = wanted.sessionId === undefined ? {} : { sessionId: wanted.sessionId }
+  const follower = following.open()
   let full = false
   let subscription = follow(wanted.after)
   // Somebody who replays is behind by choice: slow is who falls further behind than it has been before.
@@ -109,7 +113,7 @@ function openReader(
   }
 
   function deliver(events: LoggedEvent[]): boolean {
-    const text = linesOf(engine, events, wanted.types)
+    const text = linesOf(engine, follower, events, wanted.types)
     if (text.length > 0) say(text)
     if (full) leastBehind = Math.min(leastBehind, behind())
     return !full
@@ -119,6 +123,7 @@ function openReader(
     const { cursor } = subscription
     subscription.close()
     subscription = follow(engine.head)
+    follower.skip()
     leastBehind = 0
     say(
       gapLine(cursor, engine.head, `this reader was too slow: use since ${cursor} to read what was skipped`),
@@ -136,6 +141,7 @@ function openReader(
     close() {
       clearInterval(timer)
       subscription.close()
+      follower.close()
     },
   }
 }

@@ -34,7 +34,7 @@ export interface NativeClient {
 }
 
 /**
- * Dials the daemon, at the path of its socket or at a URL (`ws://127.0.0.1:4300/native`); throws `DaemonUnreachable` when
+ * Dials the daemon, at the path of its socket or at a URL (`ws://127.0.0.1:2677/native`); throws `DaemonUnreachable` when
  * there is none, also with `reconnect`.
  */
 export async function connect(address: string, options: ClientOptions = {}): Promise<NativeClient> {

@@ -1,13 +1,11 @@
-import { onDemand } from '../../transports/on-demand.ts'
-import type { AcceptNative, NativeOptions } from './serving.ts'
+import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
 
-export { UNAUTHORIZED } from './errors.ts'
-export type { AgentReport } from './wire.ts'
+const settings = {}
 
-/** The engine's whole API, as JSON-RPC. */
-export function nativeDialect(options: NativeOptions): AcceptNative {
-  return onDemand(async () => {
-    const { createServing } = await import('./serving.ts')
-    return createServing(options)
-  }, options.onFault)
+/** The engine's whole API, as JSON-RPC on a Unix socket and at the front door: docs/native.md. */
+export const native: Dialect<'native', typeof settings> = {
+  name: 'native',
+  settings,
+  open,
 }

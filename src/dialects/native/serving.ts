@@ -7,9 +7,9 @@ import { createDispatcher, errorLine, INVALID_REQUEST } from '../../transports/j
 import { isAllowed, type Method, verifying } from '../method.ts'
 import { ALWAYS, mapError, mapInvalidParams } from './errors.ts'
 import { createFeed } from './feed.ts'
-import type { Context, DaemonControl } from './method.ts'
+import type { AgentReport, Daemon } from '../ports.ts'
+import type { Context } from './method.ts'
 import { METHODS } from './methods.ts'
-import type { AgentReport } from './wire.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
 const MAX_PENDING = 256
@@ -20,7 +20,7 @@ export interface NativeOptions {
   devices: DeviceAccess
   signin: Context['signin']
   invite: Context['invite']
-  daemon: DaemonControl
+  daemon: Daemon
   /** The agents of this machine; asked again each time. */
   agents(): Promise<AgentReport[]>
   /** A fault of ours, for the log; the client gets its message only. */

@@ -13,7 +13,6 @@ export const sample = z.object({
   warm: z.number(),
   cold: z.number(),
 })
-export type Sample = z.output<typeof sample>
 
 export const resources = sample.extend({
   sessions: z
@@ -29,7 +28,6 @@ export const resources = sample.extend({
     )
     .describe('those that are not cold'),
 })
-export type Resources = z.output<typeof resources>
 
 export const limits = z.object({
   plan: z.string().exactOptional().describe('where the agent says which'),
@@ -66,3 +64,17 @@ export const mergeOutcome = z.object({
   files: z.array(z.string()).readonly().exactOptional().describe('those in conflict, or in the way'),
 })
 export type MergeOutcome = z.output<typeof mergeOutcome>
+
+export const check = z.object({
+  group: z.enum(['machine', 'home', 'configuration', 'daemon', 'agents']),
+  name: z.string().describe('stays the same: `sqlite`, `disk_space`, `agent_claude`'),
+  status: z.enum(['ok', 'warn', 'error', 'skipped']),
+  message: z.string(),
+  fix: z.string().nullable().describe('what to do about it'),
+})
+
+export const examination = z.object({
+  status: z.enum(['ok', 'warn', 'error']).describe('the worst of all'),
+  checks: z.array(check),
+})
+export type Examination = z.output<typeof examination>

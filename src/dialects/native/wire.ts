@@ -262,7 +262,6 @@ export const agentReport = z.object({
     )
     .describe('what it does without a question, by class of tools: no rule can keep it from that'),
 })
-export type AgentReport = z.output<typeof agentReport>
 
 export const agentModel = z.object({
   id: z.string().describe('as `model` of a session'),
@@ -272,17 +271,3 @@ export const agentModel = z.object({
   defaultEffort: effort.exactOptional(),
   contextWindow: z.number().exactOptional().describe('in tokens'),
 })
-
-export const check = z.object({
-  group: z.enum(['machine', 'home', 'configuration', 'daemon', 'agents']),
-  name: z.string().describe('stays the same: `sqlite`, `disk_space`, `agent_claude`'),
-  status: z.enum(['ok', 'warn', 'error', 'skipped']),
-  message: z.string(),
-  fix: z.string().nullable().describe('what to do about it'),
-})
-
-export const examination = z.object({
-  status: z.enum(['ok', 'warn', 'error']).describe('the worst of all'),
-  checks: z.array(check),
-})
-export type Examination = z.output<typeof examination>

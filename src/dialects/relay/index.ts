@@ -1,70 +1,32 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { localGuard } from '../../access/same-user.ts'
-import type { RelayOptions as RelayRoomOptions } from '../../relay/relay.ts'
-import { createHttpApp, type HttpListener, sendError } from '../../transports/http.ts'
-import type { Mounted } from './mount.ts'
-import { routePath } from './paths.ts'
+import { z } from 'zod'
+import type { Dialect } from '../dialect.ts'
+import { open } from './open.ts'
+import { port, whole } from '../setting.ts'
 
-export interface RelayOptions extends RelayRoomOptions {
-  version: string
-  startedAt: number
-  bodyLimit: number
-  otherUsers: boolean
-  newId: () => string
+const DAY = 24 * 60 * 60 * 1000
+
+const settings = {
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('listen for programs that speak to the Anthropic or OpenAI API'),
+  port: port.nullable().default(null).describe('instead of SR_DAEMON_PORT, or 7421; 0 takes any free one'),
+  maxActive: whole(1, 1000).default(8).describe('calls that agents answer at the same time; others wait'),
+  maxWaiting: whole(0, 100_000).default(1000).describe('calls that wait; more are refused'),
+  maxHeld: whole(0, 1000)
+    .default(8)
+    .describe('agents that wait for the result of a tool call; the oldest ones beyond it end'),
+  heldMs: whole(1000, DAY)
+    .default(5 * 60 * 1000)
+    .describe('agents that wait for the result of a tool call end after this long'),
+  idleMs: whole(1000, DAY)
+    .default(30 * 60 * 1000)
+    .describe('sessions and waiting agents that nobody uses end after this long'),
 }
 
-export interface RelayDialect {
-  listen(port: number): Promise<HttpListener>
-  stop(): Promise<void>
-}
-
-const DEFAULT_PORT = 7421
-
-/** Where clients look, unless they have been told otherwise the same way. */
-export function relayPort(env: NodeJS.ProcessEnv): number {
-  const given = env['SR_DAEMON_PORT'] ?? ''
-  return /^\d{1,5}$/.test(given) && Number(given) <= 65_535 ? Number(given) : DEFAULT_PORT
-}
-
-/** The relay's door. Behind it is nothing (7 MB less) until somebody comes, unless somebody has come before. */
-export function relayDialect(options: RelayOptions): RelayDialect {
-  let listener: HttpListener | null = null
-  let opened: Promise<Mounted> | null = null
-  let relay: Mounted | null = null
-
-  async function open(): Promise<void> {
-    opened ??= import('./mount.ts')
-      .then(({ mountRelay }) => mountRelay(app, () => listener?.port ?? 0, options))
-      .catch((error: unknown) => {
-        opened = null
-        throw error
-      })
-    relay = await opened
-  }
-
-  const app = createHttpApp({
-    bodyLimit: options.bodyLimit,
-    onError: options.onFault,
-    prepare: open,
-    routePath,
-    refuse(req, res, error) {
-      if (relay) relay.refuse(req, res, error)
-      else sendError(res, error)
-    },
-  })
-
-  return {
-    async listen(port) {
-      listener = await app.listen({ host: '127.0.0.1', port, guard: localGuard(options.otherUsers) })
-      if (existsSync(join(options.directory, 'work'))) await open()
-      return listener
-    },
-    async stop() {
-      const built = await opened?.catch(() => null)
-      built?.stop()
-      await app.close()
-      await built?.flushed()
-    },
-  }
+/** HTTP in the shapes of Anthropic's and OpenAI's APIs: docs/relay.md. */
+export const relay: Dialect<'relay', typeof settings> = {
+  name: 'relay',
+  settings,
+  open,
 }

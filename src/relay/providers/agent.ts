@@ -10,7 +10,7 @@ import { groundsOf, newPart } from '../sessions/history.ts'
 import { effortFor, modelFor, offered, type Place, sessionFor } from '../sessions/launch.ts'
 import { promptOf, resultPart } from '../sessions/prompt.ts'
 import type { Talk, Talks } from '../sessions/talks.ts'
-import type { Told } from '../pool.ts'
+import type { Told } from '../ports.ts'
 import type { Call, Provider } from './provider.ts'
 
 interface AgentProviderDeps {

@@ -5,18 +5,14 @@ import type { Mode } from '../../core/mode.ts'
 import type { Ask, ToolDefinition } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
 import { joined, systemOf } from '../json/structured.ts'
+import type { AgentAbilities } from '../ports.ts'
 
 /** How the relay's settings want its sessions to be. */
-export interface Place {
+export interface Place extends AgentAbilities {
   agent: string
   cwd: string
   /** False: the agent has no tools but the caller's. */
   ownTools: boolean
-  /** Whether the agent can call the caller's tools, and whether it can be without its own. */
-  takesTools: boolean
-  canBeBare: boolean
-  /** Whether it can be told how long to think. */
-  takesEffort: boolean
   mode: Mode
 }
 

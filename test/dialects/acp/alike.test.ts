@@ -27,17 +27,17 @@ function story({ updates }: TestEditor): object[] {
     const { sessionUpdate: kind } = update
     if (kind === 'tool_call' || kind === 'tool_call_update') all.push(update)
     if (!isChunk(update) || update.content.type !== 'text') continue
-    const { messageId = '', content } = update
+    const { messageId, content } = update
     if (open.messageId !== messageId) all.push((open = { kind, messageId, text: '' } as typeof open))
     open.text += content.text
   }
   return all
 }
 
-type Chunk = { messageId?: string; content: ContentBlock }
+type Chunk = { messageId: string; content: ContentBlock }
 
 function isChunk(update: object): update is Chunk {
-  return 'sessionUpdate' in update && /chunk$/.test(String(update.sessionUpdate))
+  return 'sessionUpdate' in update && String(update.sessionUpdate).endsWith('chunk')
 }
 
 test('an editor that looks on is shown the same as one that loads the session afterwards', async (t) => {

@@ -34,6 +34,7 @@ function emptyHome(t: TestContext) {
     ...COMPILED,
     HOME: home,
     CORRAL_HOME: join(home, '.corral'),
+    CORRAL_PORT: '0',
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_RELAY_PORT: '0',

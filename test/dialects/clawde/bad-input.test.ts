@@ -267,8 +267,6 @@ test('foreign pages and foreign names are refused, by either way in', async (t) 
     assert.equal((await openRaw(t, port, { headers })).status, 403, JSON.stringify(headers))
     const known = await openRaw(t, port, { headers: { ...headers, ...bearer() } })
     assert.equal(known.status, 403, JSON.stringify(headers))
-    const native = await openRaw(t, port, { path: '/native', headers: { ...headers, ...bearer() } })
-    assert.equal(native.status, 403)
   }
   for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://[::1]:8080']) {
     assert.equal((await openRaw(t, port, { headers: { origin } })).status, 101, origin)

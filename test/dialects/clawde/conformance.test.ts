@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { z } from 'zod'
 import { METHODS } from '../../../src/dialects/clawde/methods.ts'
 import { PUSHES } from '../../../src/dialects/clawde/pushes.ts'
-import type { Updates } from '../../../src/dialects/clawde/ports.ts'
+import type { Updates } from '../../../src/dialects/ports.ts'
 import { aPlace } from '../../workspace/support.ts'
 import { rigFor, type Json } from './support.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmodSync } from 'node:fs'
 import { test } from 'node:test'
-import type { UpdateCheck } from '../../../src/dialects/clawde/ports.ts'
+import type { UpdateCheck } from '../../../src/dialects/ports.ts'
 import { rigFor, type Json } from './support.ts'
 
 test('daemon.status has every field in both spellings', async (t) => {
@@ -65,6 +65,7 @@ test('daemon.checkProvider says everything about an agent, whether it is there o
 
 test('daemon.doctor has eight checks, and its status is that of the worst', async (t) => {
   const finding = (name: string, status: 'ok' | 'warn' | 'error' | 'skipped') => ({
+    group: 'daemon' as const,
     name,
     status,
     message: name,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
@@ -134,7 +134,8 @@ test('two daemons: a device of the one is nobody at the other, and put out at on
     assert.ok(!bytes.includes(token), file)
   }
   const boss = await clientOf(t, home)
-  const native = await dial(t, `${urlOf(home)}/native`, { authorization: `Bearer ${token}` })
+  const door = home.listeners['corral']!.replace('http', 'ws')
+  const native = await dial(t, `${door}/native`, { authorization: `Bearer ${token}` })
   assert.equal((await native.refusal('daemon.stop')).data['code'], 'forbidden')
   assert.equal((await native.refusal('device.pin', {})).data['code'], 'forbidden')
   assert.equal((await native.refusal('daemon.setName', { name: 'x' })).data['code'], 'forbidden')
@@ -142,4 +143,19 @@ test('two daemons: a device of the one is nobody at the other, and put out at on
   assert.equal(await back.closed, 1008)
   assert.equal(await native.closed, 1008)
   await assert.rejects(clientOf(t, home, token), { code: -32004 })
+})
+
+test('the token is where ClawDE’s clients look for it', async (t) => {
+  const daemon = await daemonFor(t, { XDG_DATA_HOME: '/nowhere', CLAWD_DATA_DIR: 'elsewhere' })
+  assert.match(readFileSync(join(daemon.home, 'elsewhere/auth_token'), 'utf8'), /^[0-9a-f]{32}$/)
+  assert.ok(!existsSync(join(daemon.home, '.local/share/clawd')))
+})
+
+test('a taken port is a warning, and everything else works', async (t) => {
+  const first = await daemonFor(t)
+  const { port } = new URL(urlOf(first))
+  const second = await daemonFor(t, { CORRAL_CLAWDE_PORT: port })
+  assert.match(second.output(), /warning: clawde is not listening: .*EADDRINUSE/)
+  assert.ok(second.listeners['native'] && second.listeners['corral'])
+  assert.equal(second.listeners['clawde'], undefined)
 })

@@ -45,16 +45,16 @@ const lagged = (client: Client): Json[] =>
   client.pushes.filter(({ method }) => method === 'events.lagged').map(({ params }) => params)
 
 /**
- * Everybody is told this much, of messages to a session that is paused: no agent has to read them. It goes on when those who
- * read have read: nobody but the others is ever behind, on however slow a machine.
+ * Everybody is told this much, of messages to an agent. It goes on when those who read have read: nobody but the others is ever
+ * behind, on however slow a machine.
  */
 async function flood(rig: Rig, readers: [Client, ...Client[]], size: number): Promise<void> {
   const [client] = readers
   const sessionId = await rig.session(client)
-  await client.call('session.pause', { sessionId })
   for (let n = 0; n * size < FLOOD; n++) {
-    await client.call('session.sendMessage', { sessionId, content: 'x'.repeat(size + n), queue: true })
-    for (const one of readers) await one.until(() => said(one).at(-1) === size + n)
+    const content = '[[say ok]]'.padEnd(size + n, 'x')
+    await client.turn(sessionId, content)
+    for (const one of readers) await one.until(() => said(one).at(-1) === content.length)
   }
 }
 

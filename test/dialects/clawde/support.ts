@@ -6,14 +6,9 @@ import type { TestContext } from 'node:test'
 import { WebSocket } from 'ws'
 import { createDeviceAccess } from '../../../src/access/devices.ts'
 import { uuid } from '../../../src/core/ids.ts'
-import {
-  clawdeDialect,
-  clawdeSettings,
-  createClawdeListener,
-  type ClawdeDialect,
-  type ClawdeParts,
-} from '../../../src/dialects/clawde/index.ts'
-import type { ClawdeLimits } from '../../../src/dialects/clawde/settings.ts'
+import { createClawdeListener } from '../../../src/dialects/clawde/listener.ts'
+import { clawdeDialect, type ClawdeDialect, type ClawdeParts } from '../../../src/dialects/clawde/open.ts'
+import { clawdeSettings, type ClawdeLimits } from '../../../src/dialects/clawde/settings.ts'
 import { createWorkspace } from '../../../src/workspace/service.ts'
 import { startEngine, type TestEngine, type TestEngineOptions } from '../../support/engine.ts'
 import { arrival } from '../../support/wait.ts'
@@ -219,7 +214,6 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
   const workspace = createWorkspace({
     env: process.env,
     worktrees: join(home, 'worktrees'),
-    changed: (status) => dialect.repoChanged(status),
     problem() {},
   })
   const dialect = clawdeDialect({
@@ -234,7 +228,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     examine: async () => [],
     newId: uuid,
     isAdvertised: () => false,
-    resources: { now: async () => SAMPLE, history: () => [SAMPLE] },
+    resources: { now: async () => ({ ...SAMPLE, sessions: [] }), history: () => [SAMPLE] },
     updates: {
       check: async () => ({ state: 'unconfigured', current: '9.9.9', message: 'no feed' }),
       stage: async () => assert.fail('nothing to fetch'),
@@ -242,6 +236,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
     },
     ...options.parts,
   })
+  workspace.onChanged(dialect.repoChanged)
   const url = await listener.start()
   const token = readFileSync(settings.tokenFile, 'utf8')
   t.after(async () => {

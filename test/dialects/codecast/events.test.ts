@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { emptyConversation, step } from '../../../src/core/conversation/conversation.ts'
 import { type EventBody, LoggedEvent } from '../../../src/core/event.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { createTurnMapper } from '../../../src/dialects/codecast/events.ts'
@@ -11,11 +12,14 @@ function logged(bodies: EventBody[], turnId: string | null = TURN): LoggedEvent[
   return bodies.map((body, at) => LoggedEvent.of({ seq: at + 1, at: 0, sessionId: 's', turnId, ...body }))
 }
 
-function mapper(nativeId: string | null = 'native') {
+/** A mapper of all that follows these events. */
+function mapper(...before: EventBody[]) {
+  const conversation = emptyConversation()
+  for (const { event } of logged(before)) step(conversation, event)
   return createTurnMapper({
     turnId: TURN,
-    nativeId: () => nativeId,
-    toolOf: (id) => (id === 'old' ? 'Old' : null),
+    conversation: () => conversation,
+    nativeId: () => 'native',
     isOpen: (id) => id !== 'decided',
   })
 }
@@ -126,15 +130,23 @@ test('a tool is shown with its input, then by name with its output', () => {
     mapped(
       { type: 'tool.started', callId: 'c', tool: 'Bash', input: { command: 'ls' }, parent: null },
       { type: 'tool.completed', callId: 'c', output: 'a\nb', isError: false, parent: null, cut: 0 },
-      { type: 'tool.completed', callId: 'old', output: 'x', isError: true, parent: null, cut: 0 },
       { type: 'tool.completed', callId: 'lost', output: 'y', isError: false, parent: null, cut: 0 },
     ),
     [
       { type: 'tool_use', tool: 'Bash', input: { command: 'ls' } },
       { type: 'tool_use', tool: 'Bash', message: 'a\nb' },
-      { type: 'tool_use', tool: 'Old', message: 'x', is_error: true },
       { type: 'tool_use', message: 'y' },
     ],
+  )
+})
+
+test('the result of a call that began before has its name too', () => {
+  const later = mapper({ type: 'tool.started', callId: 'old', tool: 'Old', input: {}, parent: null }).map(
+    logged([{ type: 'tool.completed', callId: 'old', output: 'x', isError: true, parent: null, cut: 0 }]),
+  )
+  assert.deepEqual(
+    later.flatMap(({ events }) => events),
+    [{ type: 'tool_use', tool: 'Old', message: 'x', is_error: true }],
   )
 })
 
@@ -192,14 +204,38 @@ test('what waits is told in words: a command as it is, a question, a plan; what 
   assert.deepEqual(words({ id: 'decided' }), [])
 })
 
-test('an approval that the mode settles at once is not told', () => {
-  assert.deepEqual(
-    mapped(
-      { type: 'approval.requested', turnId: TURN, approval, open: false, ...ASKING },
-      { type: 'approval.resolved', approvalId: 'a1', decision: { behavior: 'allow' }, by: 'mode:auto' },
-    ),
-    [],
-  )
+const resolved = { type: 'approval.resolved', approvalId: 'a1', decision: { behavior: 'allow' } } as const
+
+test('whether an approval is told does not depend on where a batch ends', () => {
+  const subtypes = (asked: boolean, ...batches: number[]): unknown[] => {
+    const m = mapper()
+    const all = logged([
+      { type: 'approval.requested', turnId: TURN, approval, open: asked, ...ASKING },
+      { ...resolved, by: asked ? 'cli' : 'mode:auto', asked },
+    ])
+    return batches
+      .flatMap((size) => m.map(all.splice(0, size)))
+      .flatMap(({ events }) => events)
+      .flatMap((event) => (event.type === 'system' ? [event.subtype] : []))
+  }
+  for (const batches of [[2], [1, 1]]) {
+    assert.deepEqual(subtypes(true, ...batches), ['approval_requested', 'approval_resolved'])
+    assert.deepEqual(subtypes(false, ...batches), [])
+  }
+})
+
+test('the answer to a question that was not asked in this turn is not told in it', () => {
+  const outside: EventBody = {
+    type: 'approval.requested',
+    turnId: null,
+    approval,
+    open: true,
+    external: true,
+    timeoutAt: null,
+  }
+  for (const before of [[], [outside]]) {
+    assert.deepEqual(mapper(...before).map(logged([{ ...resolved, by: 'cli', asked: true }])), [])
+  }
 })
 
 test('a completed turn is a result with the conversation, the usage and the cost', () => {

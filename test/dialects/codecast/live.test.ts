@@ -4,13 +4,10 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createBookmarks } from '../../../src/dialects/codecast/bookmarks.ts'
-import {
-  type CodecastDialect,
-  codecastDialect,
-  readCodecastSettings,
-} from '../../../src/dialects/codecast/index.ts'
 import { openListener } from '../../../src/dialects/codecast/listener.ts'
+import { type CodecastDialect, codecastDialect } from '../../../src/dialects/codecast/open.ts'
 import { replay } from '../../../src/dialects/codecast/replay.ts'
+import { readCodecastSettings } from '../../../src/dialects/codecast/settings.ts'
 import { createHttpApp } from '../../../src/transports/http.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
 import { goOn, HELD, sessionToHold } from '../../support/held.ts'

@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Approval } from '../../../src/core/approval.ts'
 import type { Event, EventBody } from '../../../src/core/event.ts'
-import { type ConversationEvent, createConversation } from '../../../src/dialects/humanlayer/conversation.ts'
+import {
+  type ConversationEvent,
+  createConversationView,
+} from '../../../src/dialects/humanlayer/conversation.ts'
 import { aSession } from '../../support/session.ts'
 import { type Json, rigFor } from './support.ts'
 
 /** The conversation that these events tell, of a session with these settings. */
 function told(bodies: EventBody[], verbose = false): ConversationEvent[] {
-  const conversation = createConversation(aSession({ nativeId: 'n1', settings: verbose ? { verbose } : {} }))
+  const view = createConversationView(aSession({ nativeId: 'n1', settings: verbose ? { verbose } : {} }))
   bodies.forEach((body, index) => {
-    conversation.add({ turnId: 't1', ...body, seq: 10 + index, at: 0, sessionId: 's1' } as Event)
+    view.add({ turnId: 't1', ...body, seq: 10 + index, at: 0, sessionId: 's1' } as Event)
   })
-  return conversation.rows
+  return view.rows()
 }
 
 function approval(patch: Partial<Approval> = {}): Approval {
@@ -244,31 +247,17 @@ test('a failure is told as a system event', async (t) => {
   assert.match(String(last['content']), /529/)
 })
 
-test('approvals find their calls: by id, by tool, and before the call', () => {
-  // By id, whatever else is open.
+test('approvals are shown at the calls that they name, also when they come before them', () => {
   assert.deepEqual(links(told([call('c1'), call('c2'), asked({ callId: 'c1' })])), [
     ['c1', 'a1', 'pending'],
     ['c2', null, null],
   ])
-  // Without one: the newest of that tool that is neither finished nor linked.
-  const three = [call('c1'), call('c2'), result('c2'), call('c3', 'Read'), asked(), asked({ id: 'a2' })]
-  assert.deepEqual(links(told(three)), [
-    ['c1', 'a1', 'pending'],
-    ['c2', null, null],
-    ['c3', null, null],
-  ])
-  // Before the call: by id, or by tool within the turn.
   assert.deepEqual(links(told([asked({ callId: 'c1' }), call('c0'), call('c1')])), [
     ['c0', null, null],
     ['c1', 'a1', 'pending'],
   ])
-  assert.deepEqual(links(told([asked(), call('c1', 'Read'), call('c2'), call('c3')])), [
-    ['c1', null, null],
-    ['c2', 'a1', 'pending'],
-    ['c3', null, null],
-  ])
-  const later = { ...call('c1'), turnId: 't2' } as EventBody
-  assert.deepEqual(links(told([asked(), later])), [['c1', null, null]])
+  // One that names no call belongs to none.
+  assert.deepEqual(links(told([call('c1'), asked()])), [['c1', null, null]])
   // Two at once keep apart.
   const two = [call('c1'), call('c2'), asked({ callId: 'c2' }), asked({ id: 'a2', callId: 'c1' })]
   const deny: EventBody = {
@@ -336,6 +325,7 @@ test('images, sub-agents and silence', () => {
       origin: null,
       position: 0,
     },
+    { type: 'turn.started', turnId: 't1' },
     { type: 'message.completed', messageId: 'm0', kind: 'text', text: '', parent: null, aborted: true },
     { type: 'message.completed', messageId: 'm1', kind: 'text', text: 'hi', parent: 'c9', aborted: false },
   ])

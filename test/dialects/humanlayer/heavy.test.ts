@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import type { Engine } from '../../../src/core/api.ts'
+import { emptyConversation, step } from '../../../src/core/conversation/conversation.ts'
 import { toWire } from '../../../src/dialects/humanlayer/events.ts'
 import { createGate, createLane } from '../../../src/dialects/humanlayer/lane.ts'
 import { until } from '../../support/wait.ts'
@@ -12,13 +13,12 @@ const MB = 1024 ** 2
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** A conversation of this size; nothing runs. */
-async function conversationOf({ engine: { engine, cwd } }: Served, bytes: number): Promise<string> {
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd })
-  await engine.pause(sessionId)
+async function conversationOf({ engine }: Served, bytes: number): Promise<string> {
+  const { id } = await engine.engine.create({ agent: 'demo', cwd: engine.cwd })
   for (let size = 0; size < bytes; size += MB / 2) {
-    await engine.send({ sessionId, input: [{ type: 'text', text: 'x'.repeat(MB / 2) }] })
+    await engine.turn(id, `${'x'.repeat(MB / 2)} [[say yes]]`)
   }
-  return sessionId
+  return id
 }
 
 interface Counting {
@@ -248,6 +248,6 @@ test('how many are open is counted, not read', async (t) => {
     approvals: { value: () => assert.fail('every open one was read') },
   }) as Engine
   const [asked] = engine.events({ sessionId, after: 0, types: ['approval.requested'], limit: 1 })
-  const [event] = toWire(unread, asked!)
+  const [event] = toWire(unread, asked!, step(emptyConversation(), asked!.event))
   assert.equal((JSON.parse(event!.json) as { data: { total: number } }).data.total, 3)
 })

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { readHumanLayerSettings } from '../../../src/dialects/humanlayer/index.ts'
+import { readHumanLayerSettings } from '../../../src/dialects/humanlayer/settings.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../../support/daemon.ts'
 import { connectRaw, type Json } from './raw.ts'
 

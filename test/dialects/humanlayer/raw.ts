@@ -3,7 +3,7 @@ import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Engine } from '../../../src/core/api.ts'
-import { humanlayerDialect, type HumanLayerParts } from '../../../src/dialects/humanlayer/index.ts'
+import { humanlayerDialect, type HumanLayerParts } from '../../../src/dialects/humanlayer/open.ts'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import type { UnixListener } from '../../../src/transports/unix.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
@@ -38,6 +38,9 @@ export interface Served {
   subscribers(): number
   connect(): Promise<Raw>
 }
+
+/** Where there are subscribers, the fold that they have in common reads the log as they do. */
+export const SHARED = 1
 
 /** A real engine with the dialect on a socket of its own. */
 export async function serve(t: TestContext, parts: Partial<HumanLayerParts> = {}): Promise<Served> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runIdOf } from '../../../src/dialects/humanlayer/ids.ts'
 import { until } from '../../support/wait.ts'
-import { serve, type Json, type Raw, type Served } from './raw.ts'
+import { serve, SHARED, type Json, type Raw, type Served } from './raw.ts'
 
 const CONFIRMED = 'Subscription established. Waiting for events...'
 
@@ -54,7 +54,7 @@ test('Subscribe needs no version and no parameters, null is none', async (t) => 
   for (const request of [{ method: 'Subscribe' }, { method: 'Subscribe', params: null }]) client.send(request)
   client.send({ method: 'Subscribe', params: nulls })
   for (let i = 0; i < 3; i++) assert.equal(((await client.next())['result'] as Json)['message'], CONFIRMED)
-  assert.equal(served.subscribers(), 3)
+  assert.equal(served.subscribers(), 3 + SHARED)
 })
 
 test('an event is a result with the id null: type, time, data with both ids, and seq', async (t) => {
@@ -219,7 +219,7 @@ test('Unsubscribe ends one subscription and leaves the others', async (t) => {
 
   client.ask(1, 'Unsubscribe', { subscription_id: first['subscription_id'] })
   assert.deepEqual(await client.next(), { jsonrpc: '2.0', result: { success: true }, id: 1 })
-  assert.equal(served.subscribers(), 1)
+  assert.equal(served.subscribers(), 1 + SHARED)
   await rename(served, sessionId, 'once')
   assert.equal((await event(client)).data['title'], 'once')
 
@@ -245,7 +245,7 @@ test('a connection has 64 subscriptions at the most; the next one is refused and
   assert.match(error.message, /64/)
   client.ask(2, 'health')
   assert.equal((await client.next())['id'], 2)
-  assert.equal(served.subscribers(), 64)
+  assert.equal(served.subscribers(), 64 + SHARED)
 })
 
 test('a subscription ends with its connection, half closed or closed', async (t) => {

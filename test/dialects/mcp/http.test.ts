@@ -35,7 +35,7 @@ const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/
 
 function post(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return fetch(daemon.listeners['mcp']!, {
+  return fetch(`${daemon.listeners['corral']}/mcp`, {
     method: 'POST',
     headers: { ...JSON_HEADERS, ...headers },
     body: text,
@@ -159,7 +159,7 @@ test('a web page of somebody else is not served', async () => {
   assert.equal((await post(HELLO)).status, 200)
   assert.equal((await post(HELLO, { origin: 'http://localhost:1234' })).status, 200)
   assert.equal((await post(HELLO, { origin: 'https://evil.example' })).status, 403)
-  const { hostname, port, pathname } = new URL(daemon.listeners['mcp']!)
+  const { hostname, port, pathname } = new URL(`${daemon.listeners['corral']}/mcp`)
   const status = await new Promise((resolve, reject) => {
     const headers = { ...JSON_HEADERS, host: 'evil.example' }
     const req = request({ hostname, port, path: pathname, method: 'POST', headers }, (res) => {
@@ -181,7 +181,7 @@ test('what is no MCP gets an answer that says so', async () => {
   assert.equal((await post(HELLO, { 'content-type': 'text/plain' })).status, 415)
   assert.equal((await post(HELLO, { accept: 'text/html' })).status, 406)
   assert.equal((await post(`"${'x'.repeat(200_000)}"`)).status, 413)
-  const url = daemon.listeners['mcp']!
+  const url = `${daemon.listeners['corral']}/mcp`
   assert.equal((await fetch(url, { headers: { accept: 'text/event-stream' } })).status, 400)
   assert.equal((await fetch(url, { method: 'DELETE' })).status, 400)
   assert.equal((await fetch(url, { method: 'PUT', body: '{}' })).status, 405)

@@ -58,7 +58,7 @@ export async function overHttp(
   setup: HttpSetup = {},
 ): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
   const client = newClient(setup)
-  const url = new URL(`${daemon.listeners['mcp']}${setup.query ?? ''}`)
+  const url = new URL(`${daemon.listeners['corral']}/mcp${setup.query ?? ''}`)
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers: setup.headers ?? {} } })
   t.after(() => client.close())
   await client.connect(transport)

@@ -245,10 +245,17 @@ test('messages wait in order and can be taken out; an interrupt stops the turn',
     [second.turnId, third.turnId],
   )
   await call('queue.remove', { sessionId, turnId: second.turnId })
-  const other = await call('session.interrupt', { sessionId, turnId: third.turnId, clearQueue: true })
-  assert.deepEqual(other, { interrupted: false, cancelled: [] }, 'another one runs')
+  const fourth = await call('session.send', { sessionId, content: 'fourth' })
+  const one = await call('session.interrupt', { sessionId, turnId: third.turnId, clearQueue: true })
+  assert.deepEqual(
+    one,
+    { interrupted: false, cancelled: [third.turnId] },
+    'another one runs, and others wait',
+  )
+  const over = await call('session.interrupt', { sessionId, turnId: third.turnId })
+  assert.deepEqual(over, { interrupted: false, cancelled: [] })
   const result = await call('session.interrupt', { sessionId, clearQueue: true })
-  assert.deepEqual(result, { interrupted: true, cancelled: [third.turnId] })
+  assert.deepEqual(result, { interrupted: true, cancelled: [fourth.turnId] })
   await readTo(client.events({ after: first.seq, sessionId }), 'turn.interrupted')
 })
 

@@ -112,7 +112,7 @@ export const overSocket: Over = { startDaemon, clientFor, rawFor }
 export const overWebSocket: Over = {
   /** Its port stays the same when it is started again. */
   async startDaemon() {
-    return startDaemon({ env: { CORRAL_CLAWDE_PORT: String(await freePort()) } })
+    return startDaemon({ env: { CORRAL_PORT: String(await freePort()) } })
   },
   async clientFor(t, daemon, options = {}) {
     const client = await connect(webSocketOf(daemon), { token: tokenOf(daemon), ...options })
@@ -134,11 +134,11 @@ export const overWebSocket: Over = {
 }
 
 export function webSocketOf(daemon: TestDaemon): string {
-  return daemon.listeners['native-ws']!
+  return `${daemon.listeners['corral']!.replace('http', 'ws')}/native`
 }
 
 export function tokenOf(daemon: TestDaemon): string {
-  return readFileSync(join(daemon.home, '.local/share/clawd/auth_token'), 'utf8')
+  return readFileSync(join(daemon.corralHome, 'token'), 'utf8')
 }
 
 /** The error that it must end with. */

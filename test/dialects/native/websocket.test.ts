@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -145,35 +145,15 @@ test('a daemon that stops says so: 1001', async (t) => {
   await assert.rejects(connect(webSocketOf(daemon), { token: 'x' }), DaemonUnreachable)
 })
 
-test('health is told to everybody on this machine, in plain HTTP', async () => {
-  const url = daemon.listeners['clawde']!.replace('ws:', 'http:')
-  const response = await fetch(`${url}/health`)
-  assert.equal(response.headers.get('content-type'), 'application/json')
-  const health = (await response.json()) as Record<string, unknown>
-  assert.equal(health['status'], 'ok')
-  assert.equal(health['port'], Number(new URL(url).port))
-  assert.equal(typeof health['activeSessions'], 'number')
-  assert.equal((await fetch(`${url}/health`, { method: 'POST' })).status, 405)
-  assert.equal((await fetch(`${url}/native`)).status, 404)
-  const foreign = await fetch(`${url}/health`, { headers: { origin: 'https://evil.example' } })
-  assert.equal(foreign.status, 403)
-})
-
-test('the token is where ClawDE’s clients look for it', async (t) => {
-  const data = await daemonFor(t, { env: { XDG_DATA_HOME: '/nowhere', CLAWD_DATA_DIR: 'elsewhere' } })
-  assert.match(readFileSync(join(data.home, 'elsewhere/auth_token'), 'utf8'), /^[0-9a-f]{32}$/)
-  assert.ok(!existsSync(join(data.home, '.local/share/clawd')))
-})
-
 test('an address that others reach is served with TLS only', async (t) => {
   const address = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .find((one) => !one.internal && one.family === 'IPv4')?.address
   if (address === undefined) return t.skip('this machine has no other address')
-  const daemon = await daemonFor(t, { env: { CORRAL_CLAWDE_HOST: '0.0.0.0' } })
+  const daemon = await daemonFor(t, { env: { CORRAL_HTTP_BIND: '0.0.0.0' } })
   const { port } = new URL(webSocketOf(daemon))
   assert.match(webSocketOf(daemon), /^wss:/)
-  const ca = readFileSync(join(daemon.home, '.local/share/clawd/tls-cert.pem'), 'utf8')
+  const ca = readFileSync(join(daemon.corralHome, 'tls-cert.pem'), 'utf8')
   const token = tokenOf(daemon)
   await assert.rejects(connect(`ws://${address}:${port}/native`, { token }), DaemonUnreachable)
   await assert.rejects(connect(`wss://${address}:${port}/native`, { token }), DaemonUnreachable)
@@ -182,12 +162,4 @@ test('an address that others reach is served with TLS only', async (t) => {
   t.after(() => client.close())
   const { id } = await demoSession(client, daemon)
   assert.equal((await turn(client, id, '[[burst 2000 100]]')).at(-1)?.type, 'turn.completed')
-})
-
-test('a taken port is a warning, and everything else works', async (t) => {
-  const { port } = new URL(webSocketOf(daemon))
-  const second = await daemonFor(t, { env: { CORRAL_CLAWDE_PORT: port } })
-  assert.match(second.output(), /warning: clawde is not listening: .*EADDRINUSE/)
-  assert.ok(second.listeners['native'])
-  assert.equal(second.listeners['native-ws'], undefined)
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { method } from '../method.ts'
-import type { Sample } from '../ports.ts'
+import type { Sample } from '../../ports.ts'
 import { bothWays } from '../spelling.ts'
 import * as wire from '../wire.ts'
 

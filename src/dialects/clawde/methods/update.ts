@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { updateMessage } from '../doctor.ts'
 import { ClawdeError } from '../errors.ts'
 import { method } from '../method.ts'
-import type { UpdateCheck, Updates } from '../ports.ts'
+import type { UpdateCheck, Updates } from '../../ports.ts'
 import { bothWays } from '../spelling.ts'
 import * as wire from '../wire.ts'
 

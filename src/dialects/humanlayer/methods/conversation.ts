@@ -1,11 +1,12 @@
 import type { Engine } from '../../../core/api.ts'
 import type { Session } from '../../../core/session.ts'
-import { type ConversationEvent, createConversation } from '../conversation.ts'
+import { type ConversationEvent, createConversationView } from '../conversation.ts'
 import { ENTRY_TYPES } from '../entries.ts'
+import { WHOLE_TYPES } from '../following.ts'
 import { findSession } from '../ids.ts'
 import { HumanLayerError, method } from '../method.ts'
 import { eventsOf } from '../reading.ts'
-import { createFileReads, SNAPSHOT_TYPES, snapshotOf } from '../snapshots.ts'
+import { createFileReads, snapshotOf } from '../snapshots.ts'
 import * as wire from '../wire.ts'
 
 export const conversationMethods = [
@@ -30,7 +31,7 @@ export const conversationMethods = [
     async handler(params, { engine }) {
       const { id, cwd } = findSession(engine, wire.required(params.session_id, 'session_id'))
       const reads = createFileReads()
-      for await (const page of eventsOf(engine, id, SNAPSHOT_TYPES)) page.forEach(reads.add)
+      for await (const page of eventsOf(engine, id, WHOLE_TYPES)) page.forEach(reads.add)
       const snapshots = []
       for (const read of reads.all.toReversed()) snapshots.push(await snapshotOf(read, cwd))
       return { snapshots }
@@ -74,9 +75,9 @@ function named(engine: Engine, sessionId: string): Session {
 }
 
 async function block(engine: Engine, session: Session, until = Number.POSITIVE_INFINITY) {
-  const conversation = createConversation(session)
+  const view = createConversationView(session)
   for await (const page of eventsOf(engine, session.id, ENTRY_TYPES)) {
-    for (const event of page) if (event.at <= until) conversation.add(event)
+    for (const event of page) if (event.at <= until) view.add(event)
   }
-  return conversation.rows
+  return view.rows()
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { DeviceAccess } from '../../../access/devices.ts'
 import { SCOPES } from '../../../core/devices.ts'
+import { CorralError } from '../../../core/error.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -11,6 +13,21 @@ const QUIET_ZONE = 4
 async function picture(text: string): Promise<string> {
   const { renderSVG } = await import('uqr')
   return renderSVG(text, { border: QUIET_ZONE })
+}
+
+const pairParams = z.strictObject({
+  pin: z.string().min(1).max(20),
+  name: z.string().min(1).max(100),
+  platform: wire.platform.default('other'),
+})
+
+/** The same for somebody who has no token yet. */
+export async function pairing(params: unknown, devices: Pick<DeviceAccess, 'pair'>): Promise<object> {
+  const parsed = pairParams.safeParse(params)
+  if (parsed.success) return devices.pair(parsed.data)
+  const { path, message } = parsed.error.issues[0]!
+  const field = path.join('.')
+  throw new CorralError('invalid', `device.pair: ${field}: ${message}`, { field })
 }
 
 export const deviceMethods = [
@@ -28,16 +45,24 @@ export const deviceMethods = [
     result: z.object({
       pin: z.string(),
       expiresAt: wire.time,
-      url: z.string().nullable().describe('where the device connects; null: nobody listens for devices'),
-      reachable: z.boolean().describe('from other machines'),
+      url: z
+        .string()
+        .nullable()
+        .describe('where ClawDE’s applications connect; null: nobody listens for them'),
+      native: z
+        .string()
+        .nullable()
+        .describe('where programs that speak this API connect; null: the front door is closed'),
+      reachable: z.boolean().describe('whether any of them is reached from other machines'),
       qr: z.string().nullable().describe('what a QR code says to ClawDE’s mobile application'),
       svg: z.string().exactOptional().describe('that QR code as a picture'),
     }),
     async handler({ scopes, svg }, { devices, device, invite }) {
       const { pin, expiresAt } = devices.pin(device, scopes)
-      const invitation = await invite(pin)
-      const { url = null, reachable = false, json: qr = null } = invitation ?? {}
-      return { pin, expiresAt, url, reachable, qr, ...(svg && qr !== null && { svg: await picture(qr) }) }
+      const { clawde, native, reachable } = await invite(pin)
+      const { url = null, json: qr = null } = clawde ?? {}
+      const drawn = svg && qr !== null && { svg: await picture(qr) }
+      return { pin, expiresAt, url, native, reachable, qr, ...drawn }
     },
   }),
   method({
@@ -45,12 +70,9 @@ export const deviceMethods = [
     scope: 'use',
     repeat: 'never',
     errors: ['pin_invalid', 'pin_expired'],
-    summary: 'Lets a device in. Its token is shown here and never again; Corral keeps only a hash of it.',
-    params: z.strictObject({
-      pin: z.string().min(1).max(20),
-      name: z.string().min(1).max(100),
-      platform: wire.platform.default('other'),
-    }),
+    summary:
+      'Lets a device in. Its token is shown here and never again; Corral keeps only a hash of it. On a WebSocket it needs no token: the PIN is enough.',
+    params: pairParams,
     result: z.object({ device: wire.device, token: z.string() }),
     handler: (params, { devices }) => devices.pair(params),
   }),

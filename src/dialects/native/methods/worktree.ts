@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { CorralError } from '../../../core/error.ts'
 import { mustRest } from '../../../core/own-worktree.ts'
-import { method, type Context, type WorktreeEntry } from '../method.ts'
+import type { WorktreeEntry } from '../../ports.ts'
+import { method, type Context } from '../method.ts'
 import * as wire from '../wire.ts'
 
 const { sessionId } = wire

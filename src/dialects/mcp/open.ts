@@ -6,35 +6,20 @@ import type { Engine } from '../../core/api.ts'
 import { asCorralError } from '../../core/error.ts'
 import { uuid } from '../../core/ids.ts'
 import { untilDecided } from '../../core/wait.ts'
-import { DEFAULT_BODY_LIMIT, type HttpApp, type HttpHandler, readBody } from '../../transports/http.ts'
+import { type HttpHandler, readBody } from '../../transports/http.ts'
+import type { DialectContext, OpenDialect } from '../dialect.ts'
 import { askHuman, type Asker, type Caller, type Desk, type Place, tracked } from './asking.ts'
 import type { Endpoint } from './endpoint.ts'
 
-export interface McpOptions {
-  version: string
-  /** The user's home directory: where agents that name no session are said to work. */
-  home: string
-  bodyLimit?: number
-  /** A fault of ours, for the log. */
-  onFault?(error: unknown): void
-}
-
-export interface McpDialect {
-  /** Adds `/mcp`. Nothing of MCP is loaded before the first request. */
-  start(app: HttpApp): Promise<void>
-  /** Ends conversations and takes their questions back. */
-  stop(): Promise<void>
-}
-
-export const MCP_PATH = '/mcp'
+const PATH = '/mcp'
 const WAIT_MS = 10 * 60 * 1000
 const MANY = 10_000
 /** Marks questions whose asker does not outlive the daemon. */
 const ID_PREFIX = 'mcp-http-'
 
-/** MCP over streamable HTTP, on the daemon itself. */
-export function mcpDialect(engine: Engine, options: McpOptions): McpDialect {
-  const { version, home, bodyLimit = DEFAULT_BODY_LIMIT, onFault } = options
+/** MCP over streamable HTTP. Nothing of MCP is loaded before the first request. */
+export async function open(context: DialectContext): Promise<OpenDialect> {
+  const { engine, daemon, door, homedir, http, onFault } = context
   const desk = deskOf(engine)
   const responses = new WeakMap<Request, AbortSignal>()
   let loading: Promise<Endpoint> | null = null
@@ -42,10 +27,10 @@ export function mcpDialect(engine: Engine, options: McpOptions): McpDialect {
   const asker = tracked(async (question, caller) => {
     const over = caller.request && responses.get(caller.request)
     try {
-      return await askHuman(desk, placeOf(caller, home), question, either(caller.signal, over))
+      return await askHuman(desk, placeOf(caller, homedir), question, either(caller.signal, over))
     } catch (error) {
       if (asCorralError(error).code === 'internal' && !(over?.aborted || caller.signal.aborted))
-        onFault?.(error)
+        onFault(error)
       throw error
     }
   })
@@ -53,19 +38,18 @@ export function mcpDialect(engine: Engine, options: McpOptions): McpDialect {
   const handle: HttpHandler = async ({ req, res }) => {
     const over = new AbortController()
     res.on('close', () => over.abort())
-    const body = req.method === 'POST' ? parse(await readBody(req, bodyLimit)) : undefined
-    const endpoint = await (loading ??= load(asker, version))
+    const body = req.method === 'POST' ? parse(await readBody(req, http.bodyLimit)) : undefined
+    const endpoint = await (loading ??= load(asker, daemon.version))
     const request = requestOf(req, over.signal)
     responses.set(request, over.signal)
     await send(res, await endpoint.handle(request, body, over.signal))
   }
 
+  for (const method of ['POST', 'GET', 'DELETE'] as const) door.route(method, PATH, handle)
+  await withdrawLeftovers(engine)
   return {
-    async start(app) {
-      await withdrawLeftovers(engine)
-      for (const method of ['POST', 'GET', 'DELETE'] as const) app.route(method, MCP_PATH, handle)
-    },
-    async stop() {
+    address: null,
+    async close() {
       await (await loading)?.close()
       await asker.settled()
     },

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { daemonIdOf, readDaemonId } from '../../src/system/daemon-id.ts'
-import { servicesOf, wantsAdvertising } from '../../src/system/mdns.ts'
-import { until } from '../support/wait.ts'
+import { daemonIdOf, readDaemonId } from '../../../src/system/daemon-id.ts'
+import { servicesOf, wantsAdvertising } from '../../../src/dialects/clawde/mdns.ts'
+import { until } from '../../support/wait.ts'
 
 const SIDE = join(import.meta.dirname, 'mdns-side.ts')
 

@@ -5,7 +5,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import Bonjour from 'bonjour-service'
-import { advertise } from '../../src/system/mdns.ts'
+import { advertise } from '../../../src/dialects/clawde/mdns.ts'
 
 const tell = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
 const [role, port = '0'] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import type { UpdateCheck, Updates } from './update.ts'
+import type { UpdateCheck, Updates } from '../ports.ts'
 
 const FIRST_MS = 10_000
 const DAY_MS = 24 * 60 * 60 * 1000

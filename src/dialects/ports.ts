@@ -1,6 +1,52 @@
+import type { Unasked } from '../core/about.ts'
+import type { WorktreeMaker } from '../core/own-worktree.ts'
+import type { Capabilities } from '../core/ports.ts'
+import type { AgentAbilities, Spares } from '../relay/ports.ts'
+
 /*
- * What this dialect needs beside the engine, as it sees it; the daemon hands it in.
+ * What dialects use beside the engine, as they see it: the process around it, and git. The daemon hands it in.
  */
+
+/** The process around the engine. */
+export interface Daemon {
+  readonly version: string
+  readonly startedAt: number
+  /** The same at every start on this machine and data directory. */
+  id(): Promise<string>
+  /** Where it listens now. */
+  listeners(): Listener[]
+  /** Agent processes now. */
+  agents(): AgentsSummary
+  /** The agents of this machine; looked for again each time. */
+  reports(): Promise<AgentReport[]>
+  /** One of them; null: there is no agent of this name. */
+  detect(name: string): Promise<Pick<AgentReport, 'installed' | 'version' | 'problem'> | null>
+  /** What the relay must know about an agent before it asks it. */
+  abilities(name: string): AgentAbilities
+  /** Agent processes that wait for a session. */
+  readonly spares: Spares
+  /** Looks at itself and all around it. */
+  examine(): Promise<Examination>
+  readonly resources: Resources
+  /** All counters, in Prometheus' text format. */
+  metrics(): string
+  readonly updates: Updates
+  /** Begins to stop, after answers that are due have gone out. */
+  stop(options: { agents: 'end' | 'keep'; now: boolean }): void
+}
+
+export interface Listener {
+  /** Of the dialect that it serves. */
+  name: string
+  /** A URL, or the path of a socket. */
+  address: string
+}
+
+export interface AgentsSummary {
+  running: number
+  idle: number
+  maxWarm: number
+}
 
 /** An agent of this machine. */
 export interface ProviderReport {
@@ -14,8 +60,22 @@ export interface ProviderReport {
   signedIn: boolean | null
 }
 
+export interface AgentReport extends ProviderReport {
+  /** How a human signs in; null when that is done. */
+  signIn: string | null
+  capabilities: Capabilities
+  unasked: Unasked
+}
+
+export interface Examination {
+  /** The worst of all. */
+  status: 'ok' | 'warn' | 'error'
+  checks: Finding[]
+}
+
 /** A finding of the doctor's. */
 export interface Finding {
+  group: 'machine' | 'home' | 'configuration' | 'daemon' | 'agents'
   name: string
   status: 'ok' | 'warn' | 'error' | 'skipped'
   message: string
@@ -59,8 +119,22 @@ export interface WorktreeInfo {
   readonly base: string | null
 }
 
+/** A worktree of a session's own. */
+export interface WorktreeEntry extends WorktreeInfo {
+  readonly id: string
+}
+
+export interface MergeOutcome {
+  /** `conflict`, `blocked`: nothing was touched. */
+  readonly outcome: 'merged' | 'nothing' | 'conflict' | 'blocked'
+  readonly commit?: string
+  readonly how?: 'fast-forward' | 'merge' | 'squash'
+  readonly why?: 'detached' | 'uncommitted' | 'unfinished'
+  readonly files?: readonly string[]
+}
+
 /** Git repositories; every path may be below the checkout that is meant. Throws `repo_not_found`. */
-export interface Workspace {
+export interface Workspace extends WorktreeMaker {
   /** And watch it from now on. */
   open(path: string): Promise<RepoStatus>
   /** Whether it was open. */
@@ -76,13 +150,15 @@ export interface Workspace {
     file: string,
   ): Promise<{ readonly root: string; readonly content: string; readonly sizeBytes: number }>
   structured(diff: string): readonly FileDiff[]
-  /** A checkout of its own for a session. */
+  /** Checkouts that sessions have for themselves. */
+  ownWorktree(id: string): Promise<WorktreeEntry | null>
+  ownWorktrees(): Promise<WorktreeEntry[]>
   addWorktree(path: string, id: string, carry: boolean): Promise<WorktreeInfo>
   worktree(path: string, id: string): Promise<WorktreeInfo | null>
   worktreeDiff(path: string, id: string): Promise<DiffText>
-  mergeWorktree(path: string, id: string, message?: string): Promise<object>
-  /** Throws `unsaved_work` unless told that it may be lost. */
-  discardWorktree(path: string, id: string, force: boolean): Promise<void>
+  mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
+  /** Calls back when the status of an open repository is another one. */
+  onChanged(tell: (status: RepoStatus) => void): void
 }
 
 /** What was used at one moment. */
@@ -97,10 +173,20 @@ export interface Sample {
   readonly cold: number
 }
 
+export interface SessionResources {
+  sessionId: string
+  agent: string
+  tier: 'active' | 'warm' | 'cold'
+  pid: number | null
+  bytes: number
+  activeAt: number
+}
+
 export interface Resources {
-  now(): Promise<Sample>
+  /** With the sessions that are not cold. */
+  now(): Promise<Sample & { sessions: SessionResources[] }>
   /** The newest first. */
-  history(limit: number): readonly Sample[]
+  history(limit: number): Sample[]
 }
 
 export type UpdateCheck =

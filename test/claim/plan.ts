@@ -1,0 +1,203 @@
+/*
+ * A random session as data: what is said to the demo agent, and what its users do while it works. The same seed makes the
+ * same plan, and a plan can be made smaller.
+ */
+
+import { randomly } from '../support/random.ts'
+
+export type Mode = 'auto' | 'code' | 'plan' | 'ask'
+
+/** Something that a user does at a moment when the agent waits. */
+export type Command =
+  | { do: 'queue'; text: string }
+  | { do: 'cancel' }
+  | { do: 'move' }
+  | { do: 'steer'; text: string }
+  | { do: 'pause' }
+  | { do: 'mode'; mode: Mode }
+  | { do: 'crash' }
+
+export type Answer = 'allow' | 'session' | 'deny' | 'edit' | 'respond' | 'interrupt' | 'clear'
+
+/** The agent waits, for a human or for nothing: what is done then, and how it goes on. */
+export interface Station {
+  before: Command[]
+  answer: Answer
+}
+
+/** One answer of the agent: the last round of a turn says something, all before make calls. */
+export type Round =
+  | { kind: 'say'; text: string }
+  | { kind: 'words'; count: number }
+  | { kind: 'drip'; count: number }
+  | { kind: 'think'; text: string }
+  | { kind: 'fail' }
+  | { kind: 'sayfail'; text: string }
+  | { kind: 'hang' }
+  | { kind: 'ask'; question: string }
+  | { kind: 'calls'; say: string | null; tools: Tool[] }
+
+export type Tool = 'Shell' | 'Write' | 'Edit' | 'Fail' | 'Task'
+
+export type Act =
+  | { act: 'turn'; rounds: Round[]; stations: Station[] }
+  | { act: 'compact' }
+  | { act: 'fork' }
+  | { act: 'crash' }
+
+export interface Plan {
+  seed: number
+  mode: Mode
+  /** Its messages go through Codecast: read as they come, or cut off and read by `session.reconnect`. */
+  codecast: 'live' | 'reconnect' | null
+  acts: Act[]
+}
+
+export function planOf(seed: number): Plan {
+  const random = randomly(seed)
+  for (let i = 0; i < 3; i++) random(2)
+  const among = <T>(...list: T[]): T => list[random(list.length)]!
+  const some = <T>(most: number, make: () => T): T[] => Array.from({ length: random(most + 1) }, make)
+  let said = 0
+  const thought = (): string => `thought ${++said}`
+  const words = (): string => `${among('alpha', 'beta', 'gamma', 'delta')} ${++said}`
+
+  const command = (): Command =>
+    among<() => Command>(
+      () => ({ do: 'queue', text: `[[say ${words()}]]` }),
+      () => ({ do: 'queue', text: words() }),
+      () => ({ do: 'cancel' }),
+      () => ({ do: 'move' }),
+      () => ({ do: 'steer', text: `[[say ${words()}]]` }),
+      () => ({ do: 'pause' }),
+      () => ({ do: 'mode', mode: among<Mode>('auto', 'code', 'plan', 'ask') }),
+      () => ({ do: random(8) === 0 ? 'crash' : 'pause' }),
+    )()
+  const station = (): Station => ({
+    before: some(2, command),
+    answer: among<Answer>(
+      'allow',
+      'allow',
+      'allow',
+      'session',
+      'deny',
+      'edit',
+      'respond',
+      'interrupt',
+      'clear',
+    ),
+  })
+  const tools = (): Tool[] => [
+    ...some(2, () => among<Tool>('Shell', 'Write', 'Edit', 'Fail', 'Task')),
+    // Its result is the script of the next round.
+    'Shell',
+  ]
+  const middle = (): Round =>
+    random(4) === 0
+      ? { kind: 'ask', question: `${words()}?` }
+      : { kind: 'calls', say: random(2) ? thought() : null, tools: tools() }
+  const last = (): Round =>
+    among<() => Round>(
+      () => ({ kind: 'say', text: words() }),
+      () => ({ kind: 'say', text: words() }),
+      () => ({ kind: 'words', count: 1 + random(20) }),
+      () => ({ kind: 'drip', count: 1 + random(5) }),
+      () => ({ kind: 'think', text: thought() }),
+      () => ({ kind: 'fail' }),
+      () => ({ kind: 'sayfail', text: words() }),
+      () => ({ kind: 'hang' }),
+    )()
+  const turn = (): Act => {
+    const rounds = [...some(2, middle), last()]
+    return { act: 'turn', rounds, stations: some(4, station) }
+  }
+  const act = (): Act =>
+    among<() => Act>(
+      turn,
+      turn,
+      turn,
+      turn,
+      () => ({ act: 'compact' }),
+      () => ({ act: 'fork' }),
+      () => (random(4) === 0 ? { act: 'crash' } : turn()),
+    )()
+  return {
+    seed,
+    mode: among<Mode>('auto', 'code', 'plan', 'ask', 'ask', 'ask'),
+    codecast: among('live', 'reconnect', null, null),
+    acts: [turn(), ...some(2, act)],
+  }
+}
+
+/** The message that makes the demo agent do it. */
+export function scriptOf([round, ...rest]: readonly Round[]): string {
+  if (!round) return 'the end'
+  switch (round.kind) {
+    case 'say':
+      return `[[say ${round.text}]]`
+    case 'words':
+      return `[[words ${round.count}]]`
+    case 'drip':
+      return `[[drip ${round.count} 2]]`
+    case 'think':
+      return `[[think ${round.text}]]`
+    case 'fail':
+      return '[[fail 529]]'
+    case 'sayfail':
+      return `[[sayfail 500 ${round.text}]]`
+    case 'hang':
+      return '[[hang]]'
+    case 'ask':
+      return `[[ask ${round.question}]]`
+    case 'calls': {
+      const pairs = round.tools.map((tool, at) => {
+        const input = at === round.tools.length - 1 ? { command: scriptOf(rest) } : inputOf(tool)
+        return `${tool} ${base64(JSON.stringify(input))}`
+      })
+      const calls = `[[call ${pairs.join(' ')}]]`
+      return round.say === null ? calls : `[[think ${round.say}]] ${calls}`
+    }
+  }
+}
+
+function inputOf(tool: Tool): Record<string, string> {
+  if (tool === 'Write') return { path: 'a.txt', content: 'text' }
+  if (tool === 'Edit') return { path: 'a.txt', before: 'a', after: 'b' }
+  return { command: `run ${tool}` }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+/** All plans that have one thing less. */
+export function* smaller(plan: Plan): Generator<Plan> {
+  for (let at = plan.acts.length - 1; at >= 0; at--) yield { ...plan, acts: plan.acts.toSpliced(at, 1) }
+  for (const [at, act] of plan.acts.entries()) {
+    for (const less of smallerAct(act)) yield { ...plan, acts: plan.acts.with(at, less) }
+  }
+  if (plan.codecast !== null) yield { ...plan, codecast: null }
+}
+
+function* smallerAct(act: Act): Generator<Act> {
+  if (act.act !== 'turn') return
+  const { rounds, stations } = act
+  for (const at of rounds.keys()) {
+    if (rounds.length > 1) yield { ...act, rounds: rounds.toSpliced(at, 1) }
+    const round = rounds[at]!
+    if (round.kind !== 'calls') continue
+    if (round.say !== null) yield { ...act, rounds: rounds.with(at, { ...round, say: null }) }
+    for (const tool of round.tools.keys()) {
+      if (round.tools.length > 1) {
+        yield { ...act, rounds: rounds.with(at, { ...round, tools: round.tools.toSpliced(tool, 1) }) }
+      }
+    }
+  }
+  for (const [at, station] of stations.entries()) {
+    yield { ...act, stations: stations.toSpliced(at, 1) }
+    for (const command of station.before.keys()) {
+      const before = station.before.toSpliced(command, 1)
+      yield { ...act, stations: stations.with(at, { ...station, before }) }
+    }
+  }
+}
