@@ -109,9 +109,9 @@ function* sessionsOf(engine: Pick<Engine, 'sessions'>): Generator<Session> {
 
 /** What an earlier daemon has noted in a session; null: nobody can come back to it. */
 function noteIn({ notes, turn }: Session): Note | null {
-  const note = notes[ORIGIN] as Note | undefined
+  const note = notes[ORIGIN] as (Omit<Note, 'turnId' | 'calls'> & Partial<Note>) | undefined
   if (!note) return null
-  const { turnId = null, calls = [] }: Partial<Note> = note
+  const { turnId = null, calls = [] } = note
   // A turn whose caller is gone with the last daemon answers nobody.
   const waits = calls.length > 0 && turn !== null && turn.id === turnId
   const isOver = (turn && !waits) || (note.stickyId === null && !waits)
