@@ -63,7 +63,6 @@ export const mergeOutcome = z.object({
     .describe('what blocks: no branch, uncommitted changes in the way, or a merge or rebase under way'),
   files: z.array(z.string()).readonly().exactOptional().describe('those in conflict, or in the way'),
 })
-export type MergeOutcome = z.output<typeof mergeOutcome>
 
 export const check = z.object({
   group: z.enum(['machine', 'home', 'configuration', 'daemon', 'agents']),
@@ -77,4 +76,3 @@ export const examination = z.object({
   status: z.enum(['ok', 'warn', 'error']).describe('the worst of all'),
   checks: z.array(check),
 })
-export type Examination = z.output<typeof examination>

@@ -20,7 +20,7 @@ function toldBy(updates: readonly SessionUpdate[]): Told[] {
   for (const update of updates) {
     const { sessionUpdate } = update
     // A word of Corral's own, as about a turn that failed, is no message.
-    if ('messageId' in update === false && sessionUpdate === 'agent_message_chunk') continue
+    if (!('messageId' in update) && sessionUpdate === 'agent_message_chunk') continue
     if (sessionUpdate === 'user_message_chunk' || sessionUpdate === 'agent_message_chunk') {
       const text = update.content.type === 'text' ? update.content.text : ''
       const id = `${sessionUpdate} ${update.messageId}`

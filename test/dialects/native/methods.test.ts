@@ -346,9 +346,7 @@ const HOUSE = [
   'session.export',
   'queue.move',
   'messages.search',
-  ...['list', 'get', 'create', 'update', 'delete', 'addRepo', 'removeRepo'].map(
-    (name) => `workspace.${name}`,
-  ),
+  ...['list', 'get', 'create', 'update', 'delete', 'addRepo', 'removeRepo'].map((name) => `project.${name}`),
   ...['pin', 'pair', 'list', 'rename', 'revoke'].map((name) => `device.${name}`),
   'rules.check',
 ]
