@@ -17,7 +17,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   workspace: ['core'],
   transports: [],
   access: ['core', 'transports'],
-  dialects: ['core', 'transports', 'access'],
+  relay: ['core', 'transports', 'access'],
+  dialects: ['core', 'transports', 'access', 'relay'],
   config: ['dialects'],
   door: ['core', 'transports', 'access'],
   system: ['core'],
@@ -42,6 +43,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Of the rooms with a folder for each of their kind: the file that lists them, and may import them all. */
 const LISTS = ['dialects/list.ts', 'agents/drivers.ts']
+
+/** Dialects without a listener of their own: that of `dialects/relay` serves both. */
+const SERVED_BY_RELAY = ['anthropic', 'openai']
 
 const problems: string[] = []
 
@@ -81,6 +85,7 @@ function isForeignFolder(file: string, target: string): boolean {
   const [, , other] = target.split('/')
   if (room !== 'dialects' && room !== 'agents') return false
   if (folder === other || other!.endsWith('.ts') || LISTS.includes(`${room}/${folder}`)) return false
+  if (folder === 'relay' && SERVED_BY_RELAY.includes(other!)) return false
   return room === 'dialects' || (folder !== 'host' && other !== 'host')
 }
 

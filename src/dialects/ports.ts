@@ -1,6 +1,7 @@
 import type { Unasked } from '../core/about.ts'
 import type { WorktreeMaker } from '../core/own-worktree.ts'
-import type { Capabilities, SpareCounts } from '../core/ports.ts'
+import type { Capabilities } from '../core/ports.ts'
+import type { AgentAbilities, Spares } from '../relay/ports.ts'
 
 /*
  * What dialects use beside the engine, as they see it: the process around it, and git. The daemon hands it in.
@@ -64,29 +65,6 @@ export interface AgentReport extends ProviderReport {
   signIn: string | null
   capabilities: Capabilities
   unasked: Unasked
-}
-
-/** Whether an agent calls tools of its caller's, can be without its own, and can be told how long to think. */
-export interface AgentAbilities {
-  takesTools: boolean
-  canBeBare: boolean
-  takesEffort: boolean
-}
-
-/** What waiting processes have been started with. */
-export interface SpareKind {
-  cwd: string
-  ownTools: boolean
-  /** False: nobody can be asked anything. */
-  questions: false
-  /** What they have been told already. */
-  told?: { systemPrompt: string; model: string | null }
-}
-
-/** Processes that wait for sessions, as the host keeps them. */
-export interface Spares {
-  keep(agent: string, kind: SpareKind, size: number, refillMs?: number): void
-  count(agent: string, kind: SpareKind): SpareCounts
 }
 
 export interface Examination {

@@ -1,8 +1,8 @@
-import type { CallRecord } from './calls.ts'
-import type { LicenseView } from './license.ts'
-import type { ProviderStatus } from './providers/cascade.ts'
-import { scrubAll } from './redact.ts'
-import type { RelaySettings } from './settings-schema.ts'
+import type { CallRecord } from '../../relay/records/calls.ts'
+import type { LicenseView } from '../../relay/license/license.ts'
+import type { ProviderStatus } from '../../relay/providers/cascade.ts'
+import { scrubAll } from '../../relay/redact.ts'
+import type { RelaySettings } from '../../relay/settings/schema.ts'
 
 export interface BundleParts {
   version: unknown

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { RelayFailure } from './failure.ts'
+import type { RelayFailure } from '../../relay/failure.ts'
+import { ANTHROPIC } from '../anthropic/shape.ts'
+import { OPENAI } from '../openai/shape.ts'
 
 /** Whose envelope a client opens; plain ones find a text under `error`. */
 export type ClientKind = 'plain' | 'anthropic' | 'openai'
@@ -27,12 +29,6 @@ export function clientKind(headers: IncomingHttpHeaders, path: string): ClientKi
   return sdk || /^\/v1\/models(\/|$)/.test(path) ? 'openai' : 'plain'
 }
 
-/** Whatever was thrown; what nobody foresaw is not told to clients. */
-export function failureOf(thrown: unknown): RelayFailure {
-  if (thrown instanceof RelayFailure) return thrown
-  return new RelayFailure(500, 'api_error', 'internal error', { cause: thrown })
-}
-
 export function failureAnswer(failure: RelayFailure, kind: ClientKind, requestId: string): FailureAnswer {
   return {
     status: failure.status,
@@ -41,20 +37,9 @@ export function failureAnswer(failure: RelayFailure, kind: ClientKind, requestId
   }
 }
 
-export function failureBody(failure: RelayFailure, kind: ClientKind, requestId: string): object {
-  const { message, extra } = failure
-  switch (kind) {
-    case 'plain':
-      return { error: message, ...extra }
-    case 'anthropic':
-      return { type: 'error', error: { ...extra, type: failure.kind, message }, request_id: requestId }
-    case 'openai':
-      // Its SDKs look into `error`; whoever knows the relay looks beside it.
-      return {
-        error: { code: null, ...extra, message, type: failure.kind, param: failure.field || null },
-        ...extra,
-      }
-  }
+function failureBody(failure: RelayFailure, kind: ClientKind, requestId: string): object {
+  if (kind === 'plain') return { error: failure.message, ...failure.extra }
+  return (kind === 'anthropic' ? ANTHROPIC : OPENAI).failure(failure, requestId)
 }
 
 const BUSY_RETRY_MS = 2_000

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { localGuard } from '../../access/same-user.ts'
-import type { Engine } from '../../core/api.ts'
+import type { RelayOptions as RoomOptions } from '../../relay/relay.ts'
 import { createHttpApp, type HttpListener, sendError } from '../../transports/http.ts'
 import type { OpenDialect } from '../dialect.ts'
-import type { AgentAbilities, Spares } from '../ports.ts'
-import type { AgentReport } from './about.ts'
 import type { relay } from './index.ts'
+import type { Mounted } from './mount.ts'
 import { routePath } from './paths.ts'
-import type { Relay } from './relay.ts'
 
 type Context = Parameters<(typeof relay)['open']>[0]
 
@@ -33,30 +31,12 @@ export async function open({ settings, daemon, ...context }: Context): Promise<O
   return { address: url, close: () => dialect.stop() }
 }
 
-export interface RelayOptions {
-  engine: Engine
-  spares: Spares
-  /** What the machine has of an agent. */
-  agent(name: string): Promise<AgentReport | null>
-  abilities(name: string): AgentAbilities
-  /** Where the relay keeps what is its own. */
-  directory: string
-  env: NodeJS.ProcessEnv
+export interface RelayOptions extends RoomOptions {
   version: string
   startedAt: number
   bodyLimit: number
   otherUsers: boolean
-  /** Turns that run at the same time; as many as `maxWaiting` wait. */
-  maxActive: number
-  maxWaiting: number
-  /** Agents that wait for results of tools, and for how long. */
-  maxHeld: number
-  heldMs: number
-  /** Sticky sessions and waiting processes end when nobody has used them for so long. */
-  idleMs: number
   newId: () => string
-  warn: (message: string, error?: unknown) => void
-  onFault: (error: unknown) => void
 }
 
 export interface RelayDialect {
@@ -75,12 +55,12 @@ function relayPort(env: NodeJS.ProcessEnv): number {
 /** The relay's door. Behind it is nothing (7 MB less) until somebody comes, unless somebody has come before. */
 export function relayDialect(options: RelayOptions): RelayDialect {
   let listener: HttpListener | null = null
-  let opened: Promise<Relay> | null = null
-  let relay: Relay | null = null
+  let opened: Promise<Mounted> | null = null
+  let relay: Mounted | null = null
 
   async function open(): Promise<void> {
-    opened ??= import('./relay.ts')
-      .then(({ createRelay }) => createRelay(app, () => listener?.port ?? 0, options))
+    opened ??= import('./mount.ts')
+      .then(({ mountRelay }) => mountRelay(app, () => listener?.port ?? 0, options))
       .catch((error: unknown) => {
         opened = null
         throw error

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createSseWriter, type SseWriter } from '../../transports/sse.ts'
-import type { Numbered, Ring } from './ring.ts'
+import type { Numbered, Ring } from '../../relay/records/ring.ts'
 
 export interface FeedOptions<T extends Numbered> {
   ring: Ring<T>

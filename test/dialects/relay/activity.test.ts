@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, test } from 'node:test'
-import { createActivity } from '../../../src/dialects/relay/activity.ts'
-import type { CallRecord } from '../../../src/dialects/relay/calls.ts'
-import { createRelayEvents } from '../../../src/dialects/relay/events.ts'
-import { createSseReader, type SseEvent } from '../../../src/dialects/relay/providers/sse-reader.ts'
-import { createRing, type Ring } from '../../../src/dialects/relay/ring.ts'
+import { activityFeed, eventFeed } from '../../../src/dialects/relay/feeds.ts'
+import type { CallRecord } from '../../../src/relay/records/calls.ts'
+import { createRelayEvents } from '../../../src/relay/records/events.ts'
+import { createSseReader, type SseEvent } from '../../../src/relay/providers/sse-reader.ts'
+import { createRing, type Ring } from '../../../src/relay/records/ring.ts'
 import type { FeedOptions } from '../../../src/dialects/relay/sse-feed.ts'
 import { until } from '../../support/wait.ts'
-import { serve } from './servers.ts'
+import { serve } from '../../relay/servers.ts'
 
 function record(seq: number, patch: Partial<CallRecord> = {}): CallRecord {
   return {
@@ -57,7 +57,7 @@ async function listen(url: string, lastEventId?: string | null): Promise<Reader>
 const headerOf = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined)
 
 async function activity(ring: Ring<CallRecord>, pace: Partial<FeedOptions<CallRecord>> = {}) {
-  const feed = createActivity(ring, pace)
+  const feed = activityFeed(ring, pace)
   const { url } = await serve((req, res) => feed.open(res, headerOf(req.headers['last-event-id'])))
   after(() => feed.close())
   return { feed, url }
@@ -206,10 +206,11 @@ test('events stream, too', async () => {
   const events = createRelayEvents({ now: () => 1000 })
   events.add({ type: 'license.refreshed', valid: true, tier: 'solo' })
   events.add({ type: 'turn.started', callId: 'c', sessionId: null, model: 'm' })
-  const { url } = await serve((req, res) => events.stream(res, headerOf(req.headers['last-event-id'])))
+  const feed = eventFeed(events.ring)
+  const { url } = await serve((req, res) => feed.open(res, headerOf(req.headers['last-event-id'])))
   const reader = await listen(url, '1000')
   await until(() => reader.events.length === 1)
   assert.match(reader.text(), /^event: turn\.started\nid: 1001\n/)
-  events.close()
+  feed.close()
   await once(reader.res, 'end')
 })

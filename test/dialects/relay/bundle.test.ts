@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { debugBundle } from '../../../src/dialects/relay/bundle.ts'
-import { openCalls } from '../../../src/dialects/relay/calls.ts'
-import { noLicense } from '../../../src/dialects/relay/license.ts'
-import { redacted, scrub, scrubAll } from '../../../src/dialects/relay/redact.ts'
-import { openSettings } from '../../../src/dialects/relay/settings.ts'
-import { scratch } from './servers.ts'
+import { openCalls } from '../../../src/relay/records/calls.ts'
+import { noLicense } from '../../../src/relay/license/license.ts'
+import { redacted, scrub, scrubAll } from '../../../src/relay/redact.ts'
+import { openSettings } from '../../../src/relay/settings/settings.ts'
+import { scratch } from '../../relay/servers.ts'
 
 const BULLETS = '•'.repeat(8)
 

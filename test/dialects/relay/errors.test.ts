@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as Anthropic from '@anthropic-ai/sdk'
 import * as OpenAI from 'openai'
-import { clientKind, failureAnswer, failureOf } from '../../../src/dialects/relay/errors.ts'
-import { type FailureKind, invalid, RelayFailure } from '../../../src/dialects/relay/failure.ts'
-import { clientsOf } from './sdk.ts'
+import { clientKind, failureAnswer } from '../../../src/dialects/relay/errors.ts'
+import { type FailureKind, failureOf, invalid, RelayFailure } from '../../../src/relay/failure.ts'
+import { clientsOf } from '../../relay/sdk.ts'
 
 const ask = { model: 'm', max_tokens: 10, messages: [{ role: 'user' as const, content: 'Hi' }] }
 const capped = new RelayFailure(402, 'billing_error', 'Monthly usage cap reached (5001 / 5000).', {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { jsonOf, sendJson, serve } from '../servers.ts'
+import { jsonOf, sendJson, serve } from '../../../relay/servers.ts'
 import { nobodyLeft, saying, startRelay } from './rig.ts'
 
 test('a call that cannot be counted is refused, and takes nobody’s place', async () => {

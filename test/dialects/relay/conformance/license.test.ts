@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { APIError } from '@anthropic-ai/sdk'
-import { jsonOf, sendJson, serve } from '../servers.ts'
+import { jsonOf, sendJson, serve } from '../../../relay/servers.ts'
 import { chatting, type Json, ownFile, saying, startRelay, textOf } from './rig.ts'
 
 const KEY = 'ir_live_0123456789abcdWXYZ'

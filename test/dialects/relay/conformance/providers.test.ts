@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { APIError, InternalServerError } from '@anthropic-ai/sdk'
 import { startScriptedModel } from '../../../support/model/server.ts'
-import { sendEvents, sendJson, serve } from '../servers.ts'
+import { sendEvents, sendJson, serve } from '../../../relay/servers.ts'
 import { calling, callsOf, chatting, FUNCTIONS, type Json, type Relay, saying, startRelay } from './rig.ts'
 import { textOf, TOOLS } from './rig.ts'
 
