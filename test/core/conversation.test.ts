@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { conversationAt } from '../../src/core/conversation/reader.ts'
 import { emptyConversation, isAtRest, step } from '../../src/core/conversation/conversation.ts'
 import type { Change } from '../../src/core/conversation/item.ts'
 import type { Event, EventBody } from '../../src/core/event.ts'
@@ -258,24 +257,35 @@ describe('with a real session', () => {
   after(() => t.stop())
 
   test('a fold that begins anywhere goes on as one that began with the session', async () => {
-    const { id } = await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'ask' })
-    const sent = await t.engine.send({
+    const { id } = await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'ask' })
+    const sent = await t.engine.turns.send({
       sessionId: id,
       input: [{ type: 'text', text: '[[words 3]] [[shell ls]]' }],
     })
     const asked = await t.event('approval.requested', { sessionId: id, after: sent.seq })
-    const second = await t.engine.send({ sessionId: id, input: [{ type: 'text', text: '[[say two]]' }] })
-    await t.engine
+    const second = await t.engine.turns.send({
+      sessionId: id,
+      input: [{ type: 'text', text: '[[say two]]' }],
+    })
+    await t.engine.turns
       .send({ sessionId: id, input: [{ type: 'text', text: 'never' }] })
-      .then(({ turnId }) => t.engine.cancelTurn(id, turnId))
-    await t.engine.decide({ approvalId: asked.approval.id, decision: { behavior: 'allow' }, by: 'me' })
+      .then(({ turnId }) => t.engine.turns.cancel(id, turnId))
+    await t.engine.approvals.decide({
+      approvalId: asked.approval.id,
+      decision: { behavior: 'allow' },
+      by: 'me',
+    })
     const ends = async (after: number) => t.event('turn.completed', { sessionId: id, after })
     await ends((await ends(second.seq)).seq)
-    const log = t.engine.events({ sessionId: id, limit: 1000 }).map(({ event }) => event)
+    const log = t.engine.events.read({ sessionId: id, limit: 1000 }).map(({ event }) => event)
     const conversation = emptyConversation()
     for (const event of log) {
       step(conversation, event)
-      assert.deepEqual(conversationAt(t.engine, id, event), conversation, `after ${event.seq} ${event.type}`)
+      assert.deepEqual(
+        t.engine.sessions.conversationAt(id, event),
+        conversation,
+        `after ${event.seq} ${event.type}`,
+      )
     }
     assert.ok(isAtRest(conversation))
   })

@@ -9,13 +9,13 @@ export function turnMapper(engine: Engine, sessionId: string, turnId: string): T
     turnId,
     nativeId() {
       try {
-        return engine.session(sessionId).nativeId
+        return engine.sessions.get(sessionId).nativeId
       } catch {
         return null
       }
     },
     toolOf(callId, before) {
-      const started = engine.events({
+      const started = engine.events.read({
         sessionId,
         turnId,
         types: ['tool.started'],
@@ -29,7 +29,7 @@ export function turnMapper(engine: Engine, sessionId: string, turnId: string): T
     },
     isOpen(approvalId) {
       try {
-        return engine.approval(approvalId).decision === null
+        return engine.approvals.get(approvalId).decision === null
       } catch {
         return false
       }
@@ -39,7 +39,7 @@ export function turnMapper(engine: Engine, sessionId: string, turnId: string): T
 
 export function isOver(engine: Engine, turnId: string): boolean {
   try {
-    const { state } = engine.turn(turnId)
+    const { state } = engine.turns.get(turnId)
     return state !== 'queued' && state !== 'running'
   } catch {
     return true

@@ -20,7 +20,7 @@ export function allSessions(engine: Engine): Session[] {
   for (;;) {
     const last = all.at(-1)
     const before = last ? { activeAt: last.activeAt, id: last.id } : null
-    const page = engine.sessions({ before, limit: PAGE })
+    const page = engine.sessions.list({ before, limit: PAGE })
     all.push(...page)
     if (page.length < PAGE) break
   }
@@ -69,14 +69,14 @@ export function queueView(engine: Engine, bookmarks: Bookmarks, session: Session
 function pending(engine: Engine, bookmarks: Bookmarks, sessionId: string): number {
   let count = 0
   for (const { turnId, seq } of bookmarks.waiting(sessionId)) {
-    count += engine.countEvents({ sessionId, turnId, after: seq, types: TOLD, limit: MAX_COUNT - count })
+    count += engine.events.count({ sessionId, turnId, after: seq, types: TOLD, limit: MAX_COUNT - count })
     if (count >= MAX_COUNT) break
   }
   return count
 }
 
 export function healthView(engine: Engine, uptime: number, versions: Versions): Record<string, unknown> {
-  const { idle, running, waiting, paused } = engine.countSessions()
+  const { idle, running, waiting, paused } = engine.sessions.count()
   const busy = running + waiting + paused
   const { rss, heapUsed, heapTotal } = process.memoryUsage()
   return {

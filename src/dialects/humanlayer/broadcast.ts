@@ -53,7 +53,7 @@ export function linesOf(engine: Engine, events: LoggedEvent[], wanted: WantedTyp
 function readingOnce(engine: Engine): Engine {
   const sessions = new Map<string, Session>()
   const session = (id: string): Session => {
-    const found = sessions.get(id) ?? engine.session(id)
+    const found = sessions.get(id) ?? engine.sessions.get(id)
     sessions.set(id, found)
     return found
   }

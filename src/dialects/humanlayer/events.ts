@@ -67,7 +67,7 @@ function changes(engine: Engine, event: Event): Told[] {
 function statusChanged(engine: Engine, event: Event & { type: 'session.status' }): Told[] {
   const { sessionId, seq, outcome } = event
   const { before, after } = statusChange(event, () => {
-    const [found] = engine.events({ sessionId, before: seq, types: ['session.status'], limit: 1 })
+    const [found] = engine.events.read({ sessionId, before: seq, types: ['session.status'], limit: 1 })
     return found?.event.type === 'session.status' ? found.event : null
   })
   if (before === after) return []
@@ -105,7 +105,7 @@ function newApproval(engine: Engine, { approval }: Event & { type: 'approval.req
     type: approvalType(approval),
     ...(callId !== null && { tool_use_id: callId }),
     count: 1,
-    total: engine.countApprovals(),
+    total: engine.approvals.count(),
   }
   return { type: 'new_approval', data }
 }
@@ -136,7 +136,7 @@ function settledAtOnce(
   { approvalId, sessionId, seq }: Event & { type: 'approval.resolved' },
 ): boolean {
   const types: EventType[] = ['approval.requested']
-  const [found] = engine.events({ sessionId, after: seq - 2, before: seq, types, limit: 1 })
+  const [found] = engine.events.read({ sessionId, after: seq - 2, before: seq, types, limit: 1 })
   const event = found?.event
   return event?.type === 'approval.requested' && event.approval.id === approvalId && !event.open
 }

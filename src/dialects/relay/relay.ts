@@ -95,7 +95,7 @@ export async function createRelay(app: HttpApp, port: () => number, options: Rel
   const about = createAbout({
     agent: options.agent,
     settings: settings.current,
-    told: engine.models,
+    told: engine.agents.models,
     sessions: active,
     port,
     version: options.version,

@@ -39,7 +39,7 @@ export const conversationMethods = [
 ]
 
 async function byNativeId(engine: Engine, nativeId: string): Promise<ConversationEvent[]> {
-  const session = engine.sessionByNativeId(nativeId)
+  const session = engine.sessions.byNativeId(nativeId)
   return session ? block(engine, session) : []
 }
 
@@ -56,7 +56,7 @@ async function withAncestors(engine: Engine, sessionId: string | undefined): Pro
 function lineage(engine: Engine, sessionId: string): { session: Session; until: number }[] {
   const session = named(engine, sessionId)
   let until = Number.POSITIVE_INFINITY
-  const line = [session, ...engine.ancestors(session.id)].map((one) => {
+  const line = [session, ...engine.sessions.ancestors(session.id)].map((one) => {
     const part = { session: one, until }
     until = one.createdAt
     return part
