@@ -255,7 +255,9 @@ const LAST_MS = 10_000
 async function endAgents({ engine }: EngineParts, host: Host, graceMs: number): Promise<void> {
   const busy = (): string[] => host.running().flatMap((run) => (run.busy ? [run.sessionId] : []))
   await waitFor(() => busy().length === 0, graceMs)
-  await Promise.allSettled(busy().map((sessionId) => engine.interrupt({ sessionId, reason: 'stopping' })))
+  await Promise.allSettled(
+    busy().map((sessionId) => engine.turns.interrupt({ sessionId, reason: 'stopping' })),
+  )
   await waitFor(() => busy().length === 0, INTERRUPT_MS)
   await withinReason(host.endAll())
 }

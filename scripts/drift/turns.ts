@@ -73,13 +73,13 @@ async function playIn(agent: Watched, env: NodeJS.ProcessEnv): Promise<Omit<Show
     await playAll(engine, talk, TALK, turns)
     const work = await newSession(engine, agent, 'auto')
     await playAll(engine, work, ownTurns(agent), turns)
-    await engine.engine.configure({ sessionId: work, mode: 'plan', model: agent.model })
+    await engine.engine.sessions.configure({ sessionId: work, mode: 'plan', model: agent.model })
     await playAll(engine, work, [{ name: 'other mode and model', say: '[[write plan.txt x]]' }], turns)
     await close(engine)
     engine = await start()
     await playAll(engine, talk, [{ name: 'resumed', say: '[[recall]]' }], turns)
     if (agent.driver.capabilities.fork) {
-      const fork = await engine.engine.fork({ sessionId: talk })
+      const fork = await engine.engine.sessions.fork({ sessionId: talk })
       await playAll(engine, fork.id, [{ name: 'forked', say: '[[recall]]' }], turns)
     }
     return { turns, seen }
@@ -96,7 +96,7 @@ function ownTurns({ turns }: Watched): Turn[] {
 async function newSession({ engine, cwd }: TestEngine, agent: Watched, mode: Mode): Promise<string> {
   const own = mkdtempSync(join(cwd, 'session-'))
   writeFileSync(join(own, 'pixel.png'), PIXEL, 'base64')
-  return (await engine.create({ agent: agent.name, cwd: own, mode })).id
+  return (await engine.sessions.create({ agent: agent.name, cwd: own, mode })).id
 }
 
 /** As `stop` of the engine does, but its files stay. */
@@ -122,17 +122,17 @@ async function playAll(
 
 /** How the turn ended; null when it did not. */
 async function play({ engine }: TestEngine, sessionId: string, turn: Turn): Promise<string | null> {
-  const { turnId, seq } = await engine.send({ sessionId, input: inputOf(turn) })
-  const file = join(engine.session(sessionId).cwd, turn.stopWith ?? '')
+  const { turnId, seq } = await engine.turns.send({ sessionId, input: inputOf(turn) })
+  const file = join(engine.sessions.get(sessionId).cwd, turn.stopWith ?? '')
   let failedTool = false
   let stopped = false
   const stop = (): void => {
-    if (!stopped) engine.interrupt({ sessionId }).catch(tooLate)
+    if (!stopped) engine.turns.interrupt({ sessionId }).catch(tooLate)
     stopped = true
   }
   const decide = ({ id: approvalId, kind }: Approval): void => {
     const allow = kind === 'question' ? { ...ALLOW, answers: { 'Shall we?': 'Yes' } } : ALLOW
-    engine.decide({ approvalId, decision: turn.deny ? DENY : allow, by: 'drift' }).catch(tooLate)
+    engine.approvals.decide({ approvalId, decision: turn.deny ? DENY : allow, by: 'drift' }).catch(tooLate)
   }
   return new Promise((resolve) => {
     const look = setInterval(() => turn.stopWith && existsSync(file) && stop(), LOOK_MS)
@@ -143,7 +143,7 @@ async function play({ engine }: TestEngine, sessionId: string, turn: Turn): Prom
       resolve(end)
     }
     const timer = setTimeout(done, WAIT_MS, null)
-    const subscription = engine.subscribe({ sessionId, after: seq - 1 }, (events) => {
+    const subscription = engine.events.subscribe({ sessionId, after: seq - 1 }, (events) => {
       for (const { event } of events) {
         if (event.turnId !== turnId) continue
         const end = endOf(event)

@@ -23,7 +23,7 @@ export interface DeviceAccessOptions {
   warn(message: string, error: unknown): void
 }
 
-type Devices = Pick<Engine, 'addDevice' | 'renameDevice' | 'revokeDevice' | 'deviceByToken' | 'deviceSeen'>
+type Known = Pick<Engine, 'devices'>
 
 const REFUSED: Record<Exclude<PinVerdict, 'ok'>, [code: 'pin_invalid' | 'pin_expired', message: string]> = {
   wrong: ['pin_invalid', 'This PIN is wrong or was used already'],
@@ -40,7 +40,7 @@ interface Grant {
 }
 
 /** Who may come in, beside the owner: devices with a token that they got for a PIN. */
-export function createDeviceAccess(engine: Devices, options: DeviceAccessOptions): DeviceAccess {
+export function createDeviceAccess(engine: Known, options: DeviceAccessOptions): DeviceAccess {
   const pairing = createPairing<Grant>({ now: options.now, ttlMs: options.pinTtlMs })
 
   return {
@@ -58,7 +58,7 @@ export function createDeviceAccess(engine: Devices, options: DeviceAccessOptions
       const token = randomBytes(TOKEN_BYTES).toString('hex')
       try {
         const { scopes } = redeemed.grant
-        const device = await engine.addDevice({ ...about, scopes, tokenHash: hashOf(token) })
+        const device = await engine.devices.add({ ...about, scopes, tokenHash: hashOf(token) })
         return { device, token }
       } catch (error) {
         redeemed.undo()
@@ -67,18 +67,18 @@ export function createDeviceAccess(engine: Devices, options: DeviceAccessOptions
     },
     authenticate(token) {
       // What is looked for is a hash: how long that takes says nothing about any token.
-      const device = engine.deviceByToken(hashOf(token))
+      const device = engine.devices.byToken(hashOf(token))
       if (!device) return null
-      engine.deviceSeen(device.id).catch((error) => options.warn('noting that a device is there', error))
+      engine.devices.seen(device.id).catch((error) => options.warn('noting that a device is there', error))
       return device
     },
     async rename(by, deviceId, name) {
       mustManage(by, deviceId)
-      return engine.renameDevice(deviceId, name)
+      return engine.devices.rename(deviceId, name)
     },
     async revoke(by, deviceId) {
       mustManage(by, deviceId)
-      await engine.revokeDevice(deviceId)
+      await engine.devices.revoke(deviceId)
       pairing.withdraw(({ madeBy }) => madeBy === deviceId)
     },
   }

@@ -10,7 +10,7 @@ const POLICY = 1008
 const OWNER = ''
 
 export interface EntranceParts {
-  engine: Pick<Engine, 'subscribe' | 'head'>
+  engine: Pick<Engine, 'events'>
   /** The owner's token. */
   secret: Secret
   /** The device that a token belongs to. */
@@ -83,12 +83,15 @@ export function createEntrance({ engine, secret, authenticate }: EntranceParts):
 /** What has been opened with which token. */
 function createVisits(engine: EntranceParts['engine'], secret: Secret) {
   const visits = new Map<string, Set<Visit>>()
-  const revoked = engine.subscribe({ after: engine.head, types: ['device.revoked'] }, (events) => {
-    for (const { event } of events) {
-      if (event.type !== 'device.revoked') continue
-      for (const visit of visits.get(event.deviceId) ?? []) visit.close('this device was put out')
-    }
-  })
+  const revoked = engine.events.subscribe(
+    { after: engine.events.head, types: ['device.revoked'] },
+    (events) => {
+      for (const { event } of events) {
+        if (event.type !== 'device.revoked') continue
+        for (const visit of visits.get(event.deviceId) ?? []) visit.close('this device was put out')
+      }
+    },
+  )
   const unwatch = secret.onTouched(() => {
     for (const visit of visits.get(OWNER) ?? []) if (!visit.holds()) visit.close('there is another token now')
   })

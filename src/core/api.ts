@@ -14,7 +14,8 @@ import type {
 } from './command.ts'
 import type { AddDevice, Device } from './devices.ts'
 import type { ExportPage, ExportRequest } from './export/export.ts'
-import type { AgentModel, EventType, LoggedEvent } from './event.ts'
+import type { Conversation } from './conversation/conversation.ts'
+import type { AgentModel, Event, EventType, LoggedEvent } from './event.ts'
 import type { KnownLimits } from './limits.ts'
 import type {
   ApprovalQuery,
@@ -33,16 +34,51 @@ import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
 
 /**
- * The one door to everything: dialects call this and nothing else. Commands resolve after their commit and throw
+ * The one door to everything, by nouns: a dialect is handed the ones that it needs. Commands resolve after their commit and throw
  * `CorralError`; reads are of committed state and cheap enough to be synchronous.
  */
 export interface Engine {
-  /** Identity and range of the log: a cursor is `logId` + `seq`. */
-  readonly logId: string
-  readonly head: number
-  readonly oldest: number
+  readonly sessions: Sessions
+  readonly turns: Turns
+  readonly approvals: Approvals
+  readonly directories: DirectoryRules
+  readonly projects: Projects
+  readonly devices: Devices
+  readonly events: Events
+  readonly bookmarks: Bookmarks
+  readonly agents: Agents
+  readonly daemon: DaemonName
+  /** What users said and agents answered, by words; never fails for what was typed. */
+  search(query: SearchRequest): SearchResult
+}
 
+export interface Sessions {
   create(command: CreateSession): Promise<Session>
+  fork(command: ForkSession): Promise<Session>
+  configure(command: ConfigureSession): Promise<Session>
+  pause(sessionId: string): Promise<Session>
+  resume(sessionId: string): Promise<Session>
+  /** Resolves when the process is gone too. */
+  destroy(sessionId: string): Promise<void>
+  /** Throws `session_not_found`, also for destroyed ones. */
+  get(id: string): Session
+  list(query: SessionQuery): Session[]
+  count(): Record<'idle' | 'running' | 'waiting' | 'paused', number>
+  /** The session that goes on with this conversation of an agent's own; null when none does. */
+  byNativeId(nativeId: string): Session | null
+  /** The sessions that it branched off, the nearest first: destroyed ones too, as long as one that needs them is there. */
+  ancestors(sessionId: string): Session[]
+  /** Directories that sessions have worked in, the last used first. */
+  recentPaths(limit: number): RecentPath[]
+  /** What was under way in a session after an event, for a reader that goes on from there. */
+  conversationAt(sessionId: string, moment: Moment): Conversation
+  /** What was under way when this event came. */
+  conversationBefore(event: Pick<Event, 'sessionId' | 'seq'>): Conversation
+  /** A session as a document, a page at a time. */
+  exportPage(request: ExportRequest): ExportPage
+}
+
+export interface Turns {
   send(command: SendMessage): Promise<Sent>
   /** Brings a message to the turn that runs; it becomes the next turn if that one ends without having taken it. */
   steer(command: SteerTurn): Promise<Steered>
@@ -51,74 +87,68 @@ export interface Engine {
   /** Stops the running turn; resolves when that is committed, not when the agent has stopped. */
   interrupt(command: Interrupt): Promise<{ interrupted: boolean; cancelled: string[] }>
   /** Takes a message out of the queue. */
-  cancelTurn(sessionId: string, turnId: string): Promise<void>
+  cancel(sessionId: string, turnId: string): Promise<void>
   /** Moves a message within the queue; 1 is the next to run. Resolves with the queue as it is then. */
-  moveTurn(sessionId: string, turnId: string, position: number): Promise<string[]>
-  pause(sessionId: string): Promise<Session>
-  resume(sessionId: string): Promise<Session>
-  configure(command: ConfigureSession): Promise<Session>
-  fork(command: ForkSession): Promise<Session>
-  /** Resolves when the process is gone too. */
-  destroy(sessionId: string): Promise<void>
+  move(sessionId: string, turnId: string, position: number): Promise<string[]>
+  /** Brings the result of a call that the agent waits on. */
+  answerCall(command: AnswerCall): Promise<void>
+  get(id: string): Turn
+  /** The newest first. */
+  list(sessionId: string, limit: number, moment?: Moment): Turn[]
+}
+
+export interface Approvals {
   decide(command: DecideApproval): Promise<ApprovalRow>
   /** A question from outside. Mode and rules may have answered it when this resolves. */
   ask(command: AskHuman): Promise<ApprovalRow>
   /** Whoever asked has given up; what was decided before stays. */
   withdraw(approvalId: string, by: string): Promise<ApprovalRow>
-  /** Brings the result of a call that the agent waits on. */
-  answerCall(command: AnswerCall): Promise<void>
-  /** Rules for every session that works in this directory or below; what is given replaces what was. */
-  configureDirectory(path: string, rules: Partial<Rules>): Promise<Directory>
-  directories(): Directory[]
+  get(id: string): ApprovalRow
+  list(query: ApprovalQuery): ApprovalRow[]
+  /** How many wait for an answer. */
+  count(): number
+}
 
-  /** What people call this daemon; null: nobody has said. */
-  readonly name: string | null
-  setName(name: string): Promise<void>
+/** Rules for every session that works in a directory or below. */
+export interface DirectoryRules {
+  /** What is given replaces what was. */
+  configure(path: string, rules: Partial<Rules>): Promise<Directory>
+  list(): Directory[]
+}
 
-  createProject(command: CreateProject): Promise<ProjectView>
-  updateProject(command: UpdateProject): Promise<ProjectView>
+export interface Projects {
+  create(command: CreateProject): Promise<ProjectView>
+  update(command: UpdateProject): Promise<ProjectView>
   /** Repositories stay where they are. */
-  deleteProject(projectId: string): Promise<void>
+  remove(projectId: string): Promise<void>
   addRepo(projectId: string, path: string): Promise<ProjectView>
   removeRepo(projectId: string, path: string): Promise<ProjectView>
-  project(projectId: string): ProjectView
+  get(projectId: string): ProjectView
   /** In the order in which they were made. */
-  projects(): ProjectView[]
+  list(): ProjectView[]
+}
 
-  /** For `access/`, which knows who may; the token's hash is in no event. */
-  addDevice(command: AddDevice): Promise<Device>
-  renameDevice(deviceId: string, name: string): Promise<Device>
+/** For `access/`, which knows who may; the token's hash is in no event. */
+export interface Devices {
+  add(command: AddDevice): Promise<Device>
+  rename(deviceId: string, name: string): Promise<Device>
   /** Its token is worth nothing from now on. */
-  revokeDevice(deviceId: string): Promise<void>
+  revoke(deviceId: string): Promise<void>
   /** Writes down that it is there, now and then. */
-  deviceSeen(deviceId: string): Promise<void>
-  device(deviceId: string): Device
+  seen(deviceId: string): Promise<void>
+  get(deviceId: string): Device
   /** In the order in which they were let in. */
-  devices(): Device[]
+  list(): Device[]
   /** By the SHA-256 of its token, in hex. */
-  deviceByToken(tokenHash: string): Device | null
+  byToken(tokenHash: string): Device | null
+}
 
-  /** Throws `session_not_found`, also for destroyed ones. */
-  session(id: string): Session
-  /** The session that goes on with this conversation of an agent's own; null when none does. */
-  sessionByNativeId(nativeId: string): Session | null
-  sessions(query: SessionQuery): Session[]
-  /** The sessions that it branched off, the nearest first: destroyed ones too, as long as one that needs them is there. */
-  ancestors(sessionId: string): Session[]
-  /** Directories that sessions have worked in, the last used first. */
-  recentPaths(limit: number): RecentPath[]
-  countSessions(): Record<'idle' | 'running' | 'waiting' | 'paused', number>
-  turn(id: string): Turn
-  /** The newest first. */
-  turns(sessionId: string, limit: number, moment?: Moment): Turn[]
-  approval(id: string): ApprovalRow
-  approvals(query: ApprovalQuery): ApprovalRow[]
-  /** How many wait for an answer. */
-  countApprovals(): number
-  events(query: EventQuery): LoggedEvent[]
-  /** What an agent has told last about its account, without windows that have begun anew since; null: nothing. */
-  limits(agent: string): KnownLimits | null
-
+export interface Events {
+  /** Identity and range of the log: a cursor is `logId` + `seq`. */
+  readonly logId: string
+  readonly head: number
+  readonly oldest: number
+  read(query: EventQuery): LoggedEvent[]
   /**
    * Events after a cursor, first from the log, then live, without a gap or a repeat. `deliver` gets batches in order; when
    * it returns false the subscription leaves the live feed until `resume()` is called, and then catches up from the log.
@@ -129,18 +159,26 @@ export interface Engine {
     /** The log could not be read, or `deliver` threw: nothing more comes. */
     failed?: (error: unknown) => void,
   ): Subscription
+}
 
-  /** What users said and agents answered, by words; never fails for what was typed. */
-  search(query: SearchRequest): SearchResult
+/** How far a client has certainly read a turn. */
+export interface Bookmarks {
+  list(owner: string, sessionId: string): Bookmark[]
+  set(bookmark: Bookmark): Promise<void>
+  remove(owner: string, turnId: string): Promise<void>
+}
 
-  /** A session as a document, a page at a time. */
-  exportPage(request: ExportRequest): ExportPage
-
+export interface Agents {
   /** The models that an agent has told of last. One that never has is asked, which takes a moment; empty: it does not say. */
   models(agent: string): Promise<AgentModel[]>
-  bookmarks(owner: string, sessionId: string): Bookmark[]
-  setBookmark(bookmark: Bookmark): Promise<void>
-  deleteBookmark(owner: string, turnId: string): Promise<void>
+  /** What an agent has told last about its account, without windows that have begun anew since; null: nothing. */
+  limits(agent: string): KnownLimits | null
+}
+
+export interface DaemonName {
+  /** What people call this daemon; null: nobody has said. */
+  readonly name: string | null
+  setName(name: string): Promise<void>
 }
 
 export interface SubscribeOptions {

@@ -6,15 +6,15 @@ import { untilOver } from './wait.ts'
 
 /** Stops what runs and drops what waits. False: the agent has not stopped in this time. */
 export async function stop(
-  engine: Pick<Engine, 'session' | 'interrupt' | 'turn' | 'subscribe' | 'head'>,
+  engine: Pick<Engine, 'sessions' | 'turns' | 'events'>,
   sessionId: string,
   timeoutMs: number,
 ): Promise<boolean> {
-  const { turn } = engine.session(sessionId)
-  await engine.interrupt({ sessionId, clearQueue: true })
+  const { turn } = engine.sessions.get(sessionId)
+  await engine.turns.interrupt({ sessionId, clearQueue: true })
   if (!turn) return true
   await untilOver(engine, { sessionId, turnId: turn.id, timeoutMs })
-  return engine.turn(turn.id).state !== 'running'
+  return engine.turns.get(turn.id).state !== 'running'
 }
 
 /**
@@ -23,16 +23,16 @@ export async function stop(
  */
 export async function continueFrom(engine: Engine, command: ForkSession, stopMs: number): Promise<Session> {
   const { sessionId: parentId, ...given } = command
-  if (engine.session(parentId).turn && !(await stop(engine, parentId, stopMs))) {
+  if (engine.sessions.get(parentId).turn && !(await stop(engine, parentId, stopMs))) {
     throw new CorralError('conversation_busy', `Session ${parentId} did not stop in time`, {
       reason: 'turn_running',
     })
   }
   try {
-    return await engine.fork(command)
+    return await engine.sessions.fork(command)
   } catch (error) {
     if (!(error instanceof CorralError) || error.code !== 'unsupported') throw error
   }
-  const { agent, cwd, mode, model, title, rules, nativeId } = engine.session(parentId)
-  return engine.create({ agent, cwd, mode, model, title, rules, nativeId, parentId, ...given })
+  const { agent, cwd, mode, model, title, rules, nativeId } = engine.sessions.get(parentId)
+  return engine.sessions.create({ agent, cwd, mode, model, title, rules, nativeId, parentId, ...given })
 }

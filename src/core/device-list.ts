@@ -1,4 +1,4 @@
-import type { Engine } from './api.ts'
+import type { Devices } from './api.ts'
 import { deviceName, paired, SEEN_EVERY_MS, type Device } from './devices.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
@@ -12,13 +12,8 @@ interface DeviceListDeps {
   newId: () => string
 }
 
-type DeviceList = Pick<
-  Engine,
-  'addDevice' | 'renameDevice' | 'revokeDevice' | 'deviceSeen' | 'device' | 'devices' | 'deviceByToken'
->
-
 /** The part of the engine that keeps the devices. Who may change them is for `access/` to say. */
-export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): DeviceList {
+export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): Devices {
   const inTurn = oneByOne()
   const noting = new Set<string>()
 
@@ -29,7 +24,7 @@ export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): De
   }
 
   return {
-    addDevice: (command) =>
+    add: (command) =>
       inTurn(async () => {
         const id = newId()
         await drafts.apart(paired(id, command), (event, at) => {
@@ -40,7 +35,7 @@ export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): De
         })
         return found(id)
       }),
-    renameDevice: (deviceId, given) =>
+    rename: (deviceId, given) =>
       inTurn(async () => {
         const name = deviceName(given)
         const effect = [{ op: 'device.name' as const, id: deviceId, name }]
@@ -49,14 +44,14 @@ export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): De
         }
         return found(deviceId)
       }),
-    revokeDevice: (deviceId) =>
+    revoke: (deviceId) =>
       inTurn(async () => {
         found(deviceId)
         await drafts.apart({ type: 'device.revoked', deviceId }, () => [
           { op: 'device.delete', id: deviceId },
         ])
       }),
-    async deviceSeen(deviceId) {
+    async seen(deviceId) {
       const at = clock.now()
       const device = log.device(deviceId)
       if (!device || noting.has(deviceId)) return
@@ -68,8 +63,8 @@ export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): De
         noting.delete(deviceId)
       }
     },
-    device: found,
-    devices: () => log.devices(),
-    deviceByToken: (tokenHash) => log.deviceByToken(tokenHash),
+    get: found,
+    list: () => log.devices(),
+    byToken: (tokenHash) => log.deviceByToken(tokenHash),
   }
 }

@@ -1,4 +1,4 @@
-import type { Engine } from './api.ts'
+import type { Engine, Sessions } from './api.ts'
 import type { CreateSession } from './command.ts'
 import { asCorralError, CorralError } from './error.ts'
 import type { Session } from './session.ts'
@@ -18,14 +18,14 @@ export interface OwnWorktree {
 
 /** A session in a worktree of the repository that `cwd` is in, or neither of them. */
 export async function createInWorktree(
-  { engine, workspace }: { engine: Pick<Engine, 'create'>; workspace: WorktreeMaker },
+  { create, workspace }: { create: Sessions['create']; workspace: WorktreeMaker },
   command: CreateSession & { id: string },
   carry: boolean,
 ): Promise<{ session: Session; worktree: OwnWorktree | null }> {
   const { id, cwd } = command
   const worktree = await workspace.addWorktree(cwd, id, carry)
   try {
-    const session = await engine.create({ ...command, cwd: worktree.path })
+    const session = await create({ ...command, cwd: worktree.path })
     if (session.id === id) return { session, worktree }
     // The key has made this session before, with its own worktree.
     await workspace.discardWorktree(cwd, id, true)
@@ -37,7 +37,7 @@ export async function createInWorktree(
 }
 
 /** While an agent works in it, it is nobody else's. Its session may have gone: what it has left rests. */
-export function mustRest(engine: Pick<Engine, 'session'>, sessionId: string): void {
+export function mustRest(engine: Pick<Engine, 'sessions'>, sessionId: string): void {
   if (!isRunning(engine, sessionId)) return
   throw new CorralError('conversation_busy', 'A turn runs in this worktree: wait, or interrupt it', {
     sessionId,
@@ -45,9 +45,9 @@ export function mustRest(engine: Pick<Engine, 'session'>, sessionId: string): vo
   })
 }
 
-function isRunning(engine: Pick<Engine, 'session'>, sessionId: string): boolean {
+function isRunning(engine: Pick<Engine, 'sessions'>, sessionId: string): boolean {
   try {
-    return engine.session(sessionId).turn !== null
+    return engine.sessions.get(sessionId).turn !== null
   } catch (error) {
     if (asCorralError(error).code === 'session_not_found') return false
     throw error

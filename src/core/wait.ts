@@ -10,15 +10,19 @@ export interface WaitOptions {
 
 /** The approval, once it is decided, or when the time is up. */
 export function untilDecided(
-  engine: Pick<Engine, 'approval' | 'subscribe' | 'head'>,
+  engine: Pick<Engine, 'approvals' | 'events'>,
   approvalId: string,
   { timeoutMs, signal }: WaitOptions,
 ): Promise<ApprovalRow> {
-  const now = engine.approval(approvalId)
+  const now = engine.approvals.get(approvalId)
   if (now.decision || timeoutMs <= 0 || signal?.aborted) return Promise.resolve(now)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const options = { after: engine.head, sessionId: now.sessionId, types: ['approval.resolved' as const] }
-  const subscription = engine.subscribe(
+  const options = {
+    after: engine.events.head,
+    sessionId: now.sessionId,
+    types: ['approval.resolved' as const],
+  }
+  const subscription = engine.events.subscribe(
     options,
     (events) => {
       const ours = events.some(
@@ -38,21 +42,25 @@ export function untilDecided(
       signal?.removeEventListener('abort', give)
       subscription.close()
     })
-    .then(() => engine.approval(approvalId))
+    .then(() => engine.approvals.get(approvalId))
 }
 
 const ENDS: readonly EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 'session.destroyed']
 
 /** Resolves when a turn that runs is over, or when the time is up. */
 export async function untilOver(
-  engine: Pick<Engine, 'turn' | 'subscribe' | 'head'>,
+  engine: Pick<Engine, 'turns' | 'events'>,
   { sessionId, turnId, timeoutMs }: { sessionId: string; turnId: string; timeoutMs: number },
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const look = (): void => {
-    if (engine.turn(turnId).state !== 'running') resolve()
+    if (engine.turns.get(turnId).state !== 'running') resolve()
   }
-  const subscription = engine.subscribe({ after: engine.head, sessionId, types: ENDS }, look, reject)
+  const subscription = engine.events.subscribe(
+    { after: engine.events.head, sessionId, types: ENDS },
+    look,
+    reject,
+  )
   const timer = setTimeout(resolve, timeoutMs).unref()
   look()
   await promise.finally(() => {

@@ -207,7 +207,7 @@ async function missingIn({ settings, agent: agentOf }: Ground): Promise<string |
 
 async function modelsIn({ settings, engine }: Ground): Promise<ModelEntry[]> {
   const { agent, upstreams, prices } = settings.current()
-  return modelsOf({ agent, told: await engine.models(agent), upstreams, priced: Object.keys(prices) })
+  return modelsOf({ agent, told: await engine.agents.models(agent), upstreams, priced: Object.keys(prices) })
 }
 
 async function changeSettings(

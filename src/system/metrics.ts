@@ -4,7 +4,7 @@ import type { Sample } from './resources.ts'
 import type { Tally } from './tally.ts'
 
 export interface MetricsDeps {
-  engine: Pick<Engine, 'countSessions' | 'countApprovals' | 'head' | 'oldest'>
+  engine: Pick<Engine, 'sessions' | 'approvals' | 'events'>
   version: string
   startedAt: number
   tally: Tally
@@ -43,11 +43,11 @@ function ownFamilies(deps: MetricsDeps): Family[] {
   return [
     gauge('corral_build_info', 'Always 1; the version is the label.', [{ labels: { version }, value: 1 }]),
     gauge('corral_uptime_seconds', 'Time since the daemon started.', one(uptime(deps))),
-    gauge('corral_sessions', 'Sessions by status.', by('status', engine.countSessions())),
+    gauge('corral_sessions', 'Sessions by status.', by('status', engine.sessions.count())),
     gauge('corral_agents', 'Agent processes by what they do.', by('state', { running, warm: idle })),
-    gauge('corral_approvals_open', 'Approvals that wait for an answer.', one(engine.countApprovals())),
-    gauge('corral_log_head', 'Number of the newest event.', one(engine.head)),
-    gauge('corral_log_oldest', 'Number of the oldest event that is kept.', one(engine.oldest)),
+    gauge('corral_approvals_open', 'Approvals that wait for an answer.', one(engine.approvals.count())),
+    gauge('corral_log_head', 'Number of the newest event.', one(engine.events.head)),
+    gauge('corral_log_oldest', 'Number of the oldest event that is kept.', one(engine.events.oldest)),
     counter('corral_sessions_created', 'Sessions made.', one(tally.sessionsCreated)),
     counter('corral_sessions_destroyed', 'Sessions removed.', one(tally.sessionsDestroyed)),
     counter('corral_messages', 'Messages by who sent them.', by('from', messagesOf(tally))),

@@ -103,9 +103,9 @@ const outcomeOf = (type: 'turn.completed' | 'turn.failed' | 'turn.interrupted') 
   type.slice('turn.'.length) as 'completed' | 'failed' | 'interrupted'
 
 /** Counts from now on; one reader of the log, whoever asks for the numbers. */
-export function keepTally(engine: Pick<Engine, 'subscribe' | 'head'>): { tally: Tally; close(): void } {
+export function keepTally(engine: Pick<Engine, 'events'>): { tally: Tally; close(): void } {
   const tally = emptyTally()
-  const subscription = engine.subscribe({ after: engine.head, types: COUNTED }, (events) => {
+  const subscription = engine.events.subscribe({ after: engine.events.head, types: COUNTED }, (events) => {
     for (const { event } of events) count(tally, event as Counted)
   })
   return { tally, close: () => subscription.close() }

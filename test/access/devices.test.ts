@@ -47,12 +47,12 @@ test('a device comes in with a PIN, is known by its token, also after a restart,
   await start(t.home)
   assert.equal(access.authenticate(token)?.id, device.id)
   await t.log.append({ events: [], writes: [] }) // that it was there is written down by now
-  assert.equal(t.engine.devices().length, 1)
+  assert.equal(t.engine.devices.list().length, 1)
 })
 
 test('the token is nowhere: not in the log, not in the list, not in the file', async () => {
   const { device, token } = await newDevice('Phone')
-  const events = t.engine.events({ after: 0, types: ['device.paired'], limit: 9 })
+  const events = t.engine.events.read({ after: 0, types: ['device.paired'], limit: 9 })
   assert.equal(events.length, 1)
   assert.deepEqual(Object.keys(device).toSorted(), [
     'id',
@@ -92,7 +92,7 @@ test('a PIN is wrong, used, or too old, and what is wrong with the device uses n
   for (let i = 0; i < 4; i++)
     await assert.rejects(access.pair({ pin: 'x', ...phone }), refused('pin_invalid'))
   await assert.rejects(access.pair({ pin: 'x', ...phone }), refused('pin_invalid', 'locked'))
-  assert.equal(t.engine.devices().length, 1)
+  assert.equal(t.engine.devices.list().length, 1)
 })
 
 test('two with the same PIN at the same time: one comes in', async () => {
@@ -101,7 +101,7 @@ test('two with the same PIN at the same time: one comes in', async () => {
     Array.from({ length: 5 }, (_, i) => access.pair({ pin, name: `d${i}`, platform: 'web' })),
   )
   assert.equal(tries.filter(({ status }) => status === 'fulfilled').length, 1)
-  assert.equal(t.engine.devices().length, 1)
+  assert.equal(t.engine.devices.list().length, 1)
 })
 
 test('a PIN is not used up when the log cannot be written', async () => {
@@ -124,7 +124,7 @@ test('who was put out is out at once, and it is said to whoever holds its connec
   await access.revoke(null, device.id)
   assert.equal((await revoked).deviceId, device.id)
   assert.equal(access.authenticate(token), null)
-  assert.deepEqual(t.engine.devices(), [])
+  assert.deepEqual(t.engine.devices.list(), [])
   await assert.rejects(access.revoke(null, device.id), refused('device_not_found'))
   await assert.rejects(access.rename(null, device.id, 'x'), refused('device_not_found'))
 })
@@ -152,7 +152,7 @@ test('a device does nothing to others unless it may; itself it may rename, and l
   await access.revoke(phone, phone.id)
   await access.revoke(boss, other.id)
   assert.deepEqual(
-    t.engine.devices().map(({ name }) => name),
+    t.engine.devices.list().map(({ name }) => name),
     ['Boss'],
   )
 })
@@ -161,16 +161,16 @@ test('when it was last there is kept to the minute', async () => {
   const { device, token } = await newDevice('Phone')
   access.authenticate(token)
   await t.log.append({ events: [], writes: [] })
-  const { lastSeenAt } = t.engine.device(device.id)
+  const { lastSeenAt } = t.engine.devices.get(device.id)
   assert.ok(lastSeenAt !== null && lastSeenAt >= device.pairedAt)
   for (let i = 0; i < 10; i++) access.authenticate(token)
   await t.log.append({ events: [], writes: [] })
-  assert.equal(t.engine.device(device.id).lastSeenAt, lastSeenAt)
+  assert.equal(t.engine.devices.get(device.id).lastSeenAt, lastSeenAt)
   await t.log.append({
     events: [],
     writes: [{ op: 'device.seen', id: device.id, at: lastSeenAt - 60_001 }],
   })
   access.authenticate(token)
   await t.log.append({ events: [], writes: [] })
-  assert.ok(t.engine.device(device.id).lastSeenAt! >= lastSeenAt)
+  assert.ok(t.engine.devices.get(device.id).lastSeenAt! >= lastSeenAt)
 })

@@ -23,11 +23,11 @@ function permission(toolCall: object, more = {}): [string, object] {
 /** A turn in which every question gets this answer; with what was asked. */
 async function answering(t: TestEngine, sessionId: string, wanted: unknown, decision = ALLOW) {
   const asked: (Event & { type: 'approval.requested' })[] = []
-  const subscription = t.engine.subscribe({ sessionId, after: t.engine.head }, (events) => {
+  const subscription = t.engine.events.subscribe({ sessionId, after: t.engine.events.head }, (events) => {
     for (const { event } of events) {
       if (event.type !== 'approval.requested') continue
       asked.push(event)
-      if (event.open) void t.engine.decide({ approvalId: event.approval.id, decision, by: 'me' })
+      if (event.open) void t.engine.approvals.decide({ approvalId: event.approval.id, decision, by: 'me' })
     }
   })
   const events = await t.turn(sessionId, JSON.stringify(wanted))
@@ -140,13 +140,13 @@ test('a yes to something else, or to reading, or a no, is no leave to write', as
   for (let after = 0, number = 0; number < 3; number++) {
     const { seq, approval, open, sessionId: id } = await engine.event('approval.requested', { after })
     after = seq
-    if (id !== engine.engine.sessions({ limit: 1 })[0]?.id) number--
+    if (id !== engine.engine.sessions.list({ limit: 1 })[0]?.id) number--
     else assert.ok(open, `${number}`)
     if (approval.requestId === '77' && approval.callId?.startsWith('h-'))
-      await engine.engine.decide({ approvalId: approval.id, decision: ALLOW, by: 'me' })
+      await engine.engine.approvals.decide({ approvalId: approval.id, decision: ALLOW, by: 'me' })
   }
   assert.ok(!existsSync(join(engine.cwd, 'evil')))
-  await engine.engine.destroy(engine.engine.sessions({ limit: 1 })[0]!.id)
+  await engine.engine.sessions.destroy(engine.engine.sessions.list({ limit: 1 })[0]!.id)
   await pending.catch(() => undefined)
 })
 
@@ -154,12 +154,12 @@ test('a decision that comes after the daemon came back is carried out', async (t
   const first = await startEngine({ drivers: [scripted()] })
   const sessionId = await sessionOf(first, { mode: 'ask' })
   const path = join(first.cwd, 'late')
-  await first.engine.send({ sessionId, input: [{ type: 'text', text: JSON.stringify(write(path)) }] })
+  await first.engine.turns.send({ sessionId, input: [{ type: 'text', text: JSON.stringify(write(path)) }] })
   const { approval } = await first.event('approval.requested', { sessionId })
   await first.abandon()
   const second = await startEngine({ home: first.home, drivers: [scripted()] })
   t.after(() => second.stop())
-  await second.engine.decide({ approvalId: approval.id, decision: ALLOW, by: 'me' })
+  await second.engine.approvals.decide({ approvalId: approval.id, decision: ALLOW, by: 'me' })
   assert.match((await second.event('turn.completed', { sessionId })).text!, /{}$/)
   assert.equal(readFileSync(path, 'utf8'), 'text')
 })
@@ -174,13 +174,13 @@ test('out of a plan it gets by an agreement only; else it is put back, and said 
   assert.match(left.said, /now plan/)
   assert.match(left.said, /plan mode/)
   assert.deepEqual(notices(left.events), ['mode_left'])
-  assert.equal(engine.engine.session(sessionId).mode, 'plan')
+  assert.equal(engine.engine.sessions.get(sessionId).mode, 'plan')
   assert.ok(!existsSync(path))
   const plan = permission({ toolCallId: 'p', kind: 'switch_mode', title: 'The plan' })
   const agreed = await answering(engine, sessionId, { deeds: [plan, move('yolo'), 'x', write(path)] })
   assert.match(agreed.said, /now acceptEdits/, 'and never as far as auto')
-  assert.equal(engine.engine.session(sessionId).mode, 'code')
-  await engine.engine.configure({ sessionId, mode: 'plan' })
+  assert.equal(engine.engine.sessions.get(sessionId).mode, 'code')
+  await engine.engine.sessions.configure({ sessionId, mode: 'plan' })
   // The agent does what it is told side by side: in the next turn it is certainly in its new mode.
   await answering(engine, sessionId, { deeds: ['x'] })
   const later = await answering(engine, sessionId, { deeds: [move('acceptEdits'), 'x'] })
@@ -196,7 +196,7 @@ test('in `ask` it does not lift itself to a mode that asks less', async (t) => {
     })
     assert.match(said, /now default/, modeId)
     assert.deepEqual(notices(events), ['mode_left'])
-    assert.equal(engine.engine.session(sessionId).mode, 'ask')
+    assert.equal(engine.engine.sessions.get(sessionId).mode, 'ask')
   }
 })
 
@@ -220,7 +220,7 @@ test('questions of any name, in any session, have an id of their own and get the
     const { asked, said } = await answering(engine, sessionId, { deeds: [question('a'), question('b')] })
     assert.equal(said.match(/"selected"/g)?.length, 2)
     for (const { approval } of asked) ids.add(approval.id)
-    for (const { approval } of asked) assert.equal(engine.engine.approval(approval.id).decidedBy, 'me')
+    for (const { approval } of asked) assert.equal(engine.engine.approvals.get(approval.id).decidedBy, 'me')
   }
   assert.equal(ids.size, 4)
 })

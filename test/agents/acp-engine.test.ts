@@ -18,7 +18,7 @@ test('one that says nothing fails the turn when its time is up', async (t) => {
   const engine = await engineWith(t, ['--deaf'], { readyMs: 300, killMs: 200 })
   const sessionId = await sessionOf(engine)
   assert.match(await say(engine, sessionId, 'hello'), /^failed: /)
-  assert.equal(engine.engine.session(sessionId).turn, null)
+  assert.equal(engine.engine.sessions.get(sessionId).turn, null)
 })
 
 test('one that wants a sign-in says what to do', async (t) => {
@@ -55,20 +55,20 @@ test('a conversation that cannot be loaded is followed by a fresh one, and said 
   const notice = await engine.event('agent.notice', { sessionId })
   assert.equal(notice.code, 'conversation_lost')
   assert.deepEqual(notice.data, { conversation: 'old', reason: 'No such conversation' })
-  assert.equal(engine.engine.session(sessionId).nativeId, 's')
+  assert.equal(engine.engine.sessions.get(sessionId).nativeId, 's')
 })
 
 test('a daemon that comes back while it is being opened takes it up', async (t) => {
   const first = await startEngine({ drivers: [scripted(['--slow=400'])] })
   const sessionId = await sessionOf(first)
-  const { turnId } = await first.engine.send({ sessionId, input: [{ type: 'text', text: '"hello"' }] })
+  const { turnId } = await first.engine.turns.send({ sessionId, input: [{ type: 'text', text: '"hello"' }] })
   await first.event('agent.started', { sessionId })
   await first.abandon()
   const second = await startEngine({ home: first.home, drivers: [scripted(['--slow=400'])] })
   t.after(() => second.stop())
   const end = await second.event('turn.completed', { sessionId })
   assert.deepEqual([end.turnId, end.text], [turnId, 'hello'])
-  const types = second.engine.events({ sessionId, limit: 100 }).map(({ type }) => type)
+  const types = second.engine.events.read({ sessionId, limit: 100 }).map(({ type }) => type)
   assert.deepEqual(
     types.filter((type) => /^agent\.(?:started|exited)$|retried/.test(type)),
     ['agent.started'],
@@ -83,12 +83,12 @@ test('one that answers no mark while it works, and dies at it: its message is no
   const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
   const ask = ['session/request_permission', { toolCall: { toolCallId: 'c' }, options }]
   const text = JSON.stringify({ deeds: ['at work', ask] })
-  const { seq } = await engine.engine.send({ sessionId, input: [{ type: 'text', text }] })
+  const { seq } = await engine.engine.turns.send({ sessionId, input: [{ type: 'text', text }] })
   await engine.event('approval.requested', { sessionId, after: seq })
-  process.kill(-engine.engine.session(sessionId).run!.pid, 'SIGKILL')
+  process.kill(-engine.engine.sessions.get(sessionId).run!.pid, 'SIGKILL')
   const { error } = await engine.event('turn.failed', { sessionId, after: seq })
   assert.equal(error.code, 'agent_exited')
-  const types = engine.engine.events({ sessionId, after: seq, limit: 100 }).map(({ type }) => type)
+  const types = engine.engine.events.read({ sessionId, after: seq, limit: 100 }).map(({ type }) => type)
   assert.ok(!types.includes('turn.retried'), types.join())
 })
 
@@ -139,7 +139,7 @@ test('runs commands, and what it forgets ends with it', async (t) => {
     'the command has said which session it is for',
   )
   const pid = Number(readFileSync(pidFile, 'utf8'))
-  await engine.engine.destroy(sessionId)
+  await engine.engine.sessions.destroy(sessionId)
   await engine.event('agent.exited', { sessionId })
   await until(() => !isRunning(pid), 'the command has ended')
 })

@@ -46,7 +46,7 @@ test('a terminal ends with the agent that had to make room, and with its session
   const { seq } = await engine.event('agent.exited', { sessionId })
   await gone(evicted)
   const destroyed = await sleeping(engine, sessionId)
-  await engine.engine.destroy(sessionId)
+  await engine.engine.sessions.destroy(sessionId)
   await engine.event('agent.exited', { sessionId, after: seq })
   await gone(destroyed)
 })
@@ -111,8 +111,8 @@ test('set to plan in the middle of a conversation, an agent without modes does n
   const engine = await engineWith(t, ['--plain'])
   const sessionId = await sessionOf(engine, { mode: 'ask' })
   assert.equal(await say(engine, sessionId, 'hello'), 'hello')
-  const { seq } = engine.engine.events({ sessionId, limit: 1000 }).at(-1)!
-  await engine.engine.configure({ sessionId, mode: 'plan' })
+  const { seq } = engine.engine.events.read({ sessionId, limit: 1000 }).at(-1)!
+  await engine.engine.sessions.configure({ sessionId, mode: 'plan' })
   // Whether the message overtakes the refusal or not.
   assert.match(
     await say(engine, sessionId, ['x/y', {}]),
@@ -123,7 +123,7 @@ test('set to plan in the middle of a conversation, an agent without modes does n
     await say(engine, sessionId, 'hello'),
     /^failed: unsupported: My agent cannot be set to mode plan/,
   )
-  await engine.engine.configure({ sessionId, mode: 'ask' })
+  await engine.engine.sessions.configure({ sessionId, mode: 'ask' })
   for (let tries = 0; tries < 100; tries++) {
     if ((await say(engine, sessionId, 'hello')) === 'hello') return
   }

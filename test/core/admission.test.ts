@@ -26,11 +26,11 @@ async function engineFor(context: TestContext, options: TestEngineOptions = {}):
 }
 
 const newSession = async (t: TestEngine, agent = 'demo') =>
-  (await t.engine.create({ agent, cwd: t.cwd, mode: 'ask' })).id
+  (await t.engine.sessions.create({ agent, cwd: t.cwd, mode: 'ask' })).id
 const send = (t: TestEngine, sessionId: string, text: string, busy: WhenBusy, key?: string) =>
-  t.engine.send({ sessionId, input: [{ type: 'text', text }], busy, ...(key !== undefined && { key }) })
+  t.engine.turns.send({ sessionId, input: [{ type: 'text', text }], busy, ...(key !== undefined && { key }) })
 const told = (t: TestEngine, sessionId: string): Event[] =>
-  t.engine.events({ sessionId, after: 0, limit: 1000, whole: true }).map(({ event }) => event)
+  t.engine.events.read({ sessionId, after: 0, limit: 1000, whole: true }).map(({ event }) => event)
 
 test('a message that is not to wait begins at once or is refused, with the reason', () => {
   const idle = aSession()
@@ -95,7 +95,7 @@ test('an agent that takes nothing in the middle of a turn refuses to be steered,
   const t = await engineFor(context, { drivers: [demoDriver, deaf] })
   const id = await newSession(t, 'deaf')
   await send(t, id, '[[hang]]', 'steer')
-  const before = t.engine.head
+  const before = t.engine.events.head
   await assert.rejects(send(t, id, 'and this', 'steer'), refused('unsupported'))
   assert.equal(told(t, id).filter(({ type, seq }) => seq > before && type.startsWith('turn.')).length, 0)
 })
@@ -112,7 +112,7 @@ test('a message that interrupts runs when the turn before it has stopped', async
   const now = await t.event('turn.completed', { sessionId: id })
   const later = await t.event('turn.completed', { sessionId: id, after: now.seq })
   assert.deepEqual([now.turnId, later.turnId], [turnId, second.turnId])
-  assert.equal(t.engine.turn(first.turnId).state, 'interrupted')
+  assert.equal(t.engine.turns.get(first.turnId).state, 'interrupted')
 })
 
 test('an interrupt of one message takes it out of the queue, stops it, or does nothing to those after it', async (context) => {
@@ -121,7 +121,7 @@ test('an interrupt of one message takes it out of the queue, stops it, or does n
   const first = await send(t, id, '[[hang]]', 'queue')
   const second = await send(t, id, '[[hang]]', 'queue')
   const third = await send(t, id, '[[say last]]', 'queue')
-  const stop = (turnId: string) => t.engine.interrupt({ sessionId: id, turnId })
+  const stop = (turnId: string) => t.engine.turns.interrupt({ sessionId: id, turnId })
   assert.deepEqual(await stop(second.turnId), { interrupted: false, cancelled: [second.turnId] })
   assert.deepEqual(await stop(first.turnId), { interrupted: true, cancelled: [] })
   await t.event('turn.interrupted', { sessionId: id })

@@ -23,9 +23,10 @@ before(async () => {
 })
 after(() => t.stop())
 
-const say = (sessionId: string, text: string) => t.engine.send({ sessionId, input: [{ type: 'text', text }] })
+const say = (sessionId: string, text: string) =>
+  t.engine.turns.send({ sessionId, input: [{ type: 'text', text }] })
 const open = (sessionId: string): string[] =>
-  t.engine.approvals({ sessionId, open: true, limit: 9 }).map(({ id }) => id)
+  t.engine.approvals.list({ sessionId, open: true, limit: 9 }).map(({ id }) => id)
 
 test('a question from outside makes the session wait and is decided once', async () => {
   const id = await newSession(t)
@@ -34,8 +35,8 @@ test('a question from outside makes the session wait and is decided once', async
     [asked.external, asked.timeoutAt, asked.decision, asked.turnId, asked.summary, asked.callId],
     [true, null, null, null, 'list files', 'call-1'],
   )
-  assert.equal(statusOf(t.engine.session(id)), 'waiting')
-  assert.equal(t.engine.countSessions().waiting, 1)
+  assert.equal(statusOf(t.engine.sessions.get(id)), 'waiting')
+  assert.equal(t.engine.sessions.count().waiting, 1)
   const decided = await allow(t, asked.id)
   assert.deepEqual([decided.decision, decided.decidedBy], [{ behavior: 'allow' }, 'me'])
   await assert.rejects(allow(t, asked.id, 'somebody else'), {
@@ -46,7 +47,7 @@ test('a question from outside makes the session wait and is decided once', async
   assert.equal(eventsOf(t, id, 'approval.resolved').length, 1)
   assert.equal(eventsOf(t, id, 'approval.delivered').length, 0, 'there is nobody to deliver it to')
   assert.deepEqual(statusesOf(t, id), ['waiting', 'idle'])
-  assert.deepEqual(t.engine.session(id).approvals, [])
+  assert.deepEqual(t.engine.sessions.get(id).approvals, [])
 })
 
 test('of two answers at the same time one counts and the other one is told so', async () => {
@@ -78,9 +79,13 @@ test('two are open, one is answered: the session still waits', async () => {
   const id = await newSession(t)
   const [one, two] = [await ask(t, id), await ask(t, id)]
   await allow(t, one.id)
-  assert.equal(statusOf(t.engine.session(id)), 'waiting')
+  assert.equal(statusOf(t.engine.sessions.get(id)), 'waiting')
   assert.deepEqual(open(id), [two.id])
-  await t.engine.decide({ approvalId: two.id, decision: { behavior: 'deny', comment: 'no' }, by: 'me' })
+  await t.engine.approvals.decide({
+    approvalId: two.id,
+    decision: { behavior: 'deny', comment: 'no' },
+    by: 'me',
+  })
   assert.deepEqual(statusesOf(t, id), ['waiting', 'idle'])
 })
 
@@ -108,7 +113,7 @@ test('a change of mode or rules answers what is open', async () => {
     const id = await newSession(t)
     const asked = await ask(t, id)
     const other = await ask(t, id, { kind: 'question', tool: 'Ask' })
-    await t.engine.configure({ sessionId: id, ...change })
+    await t.engine.sessions.configure({ sessionId: id, ...change })
     assert.match(answerTo(t, asked.id), /^allow by (mode:auto|rule)$/)
     assert.deepEqual(open(id), [other.id], 'a question is for the human')
   }
@@ -121,7 +126,11 @@ test('allowed for the session: the same thing passes from then on, in this sessi
     await ask(t, id),
     await ask(t, id, { input: { command: 'rm x' } }),
   ]
-  await t.engine.decide({ approvalId: one.id, decision: { behavior: 'allow', forSession: true }, by: 'me' })
+  await t.engine.approvals.decide({
+    approvalId: one.id,
+    decision: { behavior: 'allow', forSession: true },
+    by: 'me',
+  })
   assert.equal(answerTo(t, same.id), 'allow by rule')
   assert.deepEqual(open(id), [other.id])
   assert.equal(answerTo(t, (await ask(t, id)).id), 'allow by rule')
@@ -131,7 +140,7 @@ test('allowed for the session: the same thing passes from then on, in this sessi
 test('an interrupt of a session that waits without a turn cancels what is open', async () => {
   const id = await newSession(t)
   const asked = await ask(t, id)
-  assert.deepEqual(await t.engine.interrupt({ sessionId: id }), { interrupted: false, cancelled: [] })
+  assert.deepEqual(await t.engine.turns.interrupt({ sessionId: id }), { interrupted: false, cancelled: [] })
   assert.equal(answerTo(t, asked.id), 'cancelled by corral')
   assert.deepEqual(statusesOf(t, id), ['waiting', 'idle'])
   await assert.rejects(allow(t, asked.id), code('approval_resolved'))
@@ -146,7 +155,7 @@ test('what was asked during a turn ends with it; what was asked before outlives 
   assert.equal(await resolved(t, inside), 'cancelled by corral')
   await t.event('agent.exited', { sessionId: id })
   assert.deepEqual(open(id), [outside.id])
-  assert.equal(statusOf(t.engine.session(id)), 'waiting')
+  assert.equal(statusOf(t.engine.sessions.get(id)), 'waiting')
   assert.equal((await allow(t, outside.id)).decidedBy, 'me')
 })
 
@@ -156,18 +165,18 @@ test('a turn that cannot even start takes along what was asked during it, and sa
   const asked = await ask(t, id)
   await t.event('turn.failed', { sessionId: id, after: seq })
   assert.equal(answerTo(t, asked.id), 'cancelled by corral')
-  assert.equal(statusOf(t.engine.session(id)), 'idle')
+  assert.equal(statusOf(t.engine.sessions.get(id)), 'idle')
 })
 
 test('whoever asked can give up; what was decided before stays', async () => {
   const id = await newSession(t)
   const [one, two] = [await ask(t, id), await ask(t, id)]
-  const gone = await t.engine.withdraw(one.id, 'asker')
+  const gone = await t.engine.approvals.withdraw(one.id, 'asker')
   assert.deepEqual([gone.decision?.behavior, gone.decidedBy], ['cancelled', 'asker'])
   await assert.rejects(allow(t, one.id), code('approval_resolved'))
   await allow(t, two.id)
-  assert.equal((await t.engine.withdraw(two.id, 'asker')).decidedBy, 'me')
-  await assert.rejects(t.engine.withdraw('nope', 'asker'), code('approval_not_found'))
+  assert.equal((await t.engine.approvals.withdraw(two.id, 'asker')).decidedBy, 'me')
+  await assert.rejects(t.engine.approvals.withdraw('nope', 'asker'), code('approval_not_found'))
   assert.deepEqual(statusesOf(t, id), ['waiting', 'idle'])
 })
 
@@ -177,10 +186,13 @@ test('giving up at the same time as an answer comes tells what became of it, als
     // So many rows that commits take longer than the way to them.
     await t.turn(id, '[[burst 4000 20]]')
     const { id: first } = await ask(t, id)
-    const [, late] = await Promise.all([allow(t, first), t.engine.withdraw(first, 'asker')])
+    const [, late] = await Promise.all([allow(t, first), t.engine.approvals.withdraw(first, 'asker')])
     assert.equal(late.decidedBy, 'me')
     const { id: second } = await ask(t, id)
-    const [gone, refused] = await Promise.allSettled([t.engine.withdraw(second, 'asker'), allow(t, second)])
+    const [gone, refused] = await Promise.allSettled([
+      t.engine.approvals.withdraw(second, 'asker'),
+      allow(t, second),
+    ])
     assert.equal(gone.status === 'fulfilled' && gone.value.decidedBy, 'asker')
     assert.equal(refused.status === 'rejected' && refused.reason.code, 'approval_resolved')
   }
@@ -190,26 +202,29 @@ test("a human's own words answer questions, from outside and of the agent, and n
   const id = await newSession(t)
   const words = { behavior: 'respond', text: 'green, please' } as const
   const tool = await ask(t, id)
-  await assert.rejects(t.engine.decide({ approvalId: tool.id, decision: words, by: 'me' }), code('invalid'))
+  await assert.rejects(
+    t.engine.approvals.decide({ approvalId: tool.id, decision: words, by: 'me' }),
+    code('invalid'),
+  )
   assert.equal(answerTo(t, tool.id), 'open')
   const question = await ask(t, id, { kind: 'question', tool: 'Ask' })
-  const { decision } = await t.engine.decide({ approvalId: question.id, decision: words, by: 'me' })
+  const { decision } = await t.engine.approvals.decide({ approvalId: question.id, decision: words, by: 'me' })
   assert.deepEqual(decision, words)
 
   const talking = await newSession(t)
   const { seq } = await say(talking, '[[ask Which colour?]]')
   const { approval } = await t.event('approval.requested', { sessionId: talking, after: seq })
-  await t.engine.decide({ approvalId: approval.id, decision: words, by: 'me' })
+  await t.engine.approvals.decide({ approvalId: approval.id, decision: words, by: 'me' })
   assert.match((await t.event('tool.completed', { sessionId: talking, after: seq })).output, /green, please/)
 })
 
 test('a session of an agent elsewhere asks and is answered, and cannot be written to', async () => {
   const id = await newSession(t, { agent: EXTERNAL_AGENT })
   await assert.rejects(say(id, 'hello'), code('unsupported'))
-  assert.equal(t.engine.session(id).turnCount, 0)
+  assert.equal(t.engine.sessions.get(id).turnCount, 0)
   const asked = await ask(t, id)
-  assert.equal(statusOf(t.engine.session(id)), 'waiting')
-  const waiting = t.engine.sessions({ agent: EXTERNAL_AGENT, limit: 9 })
+  assert.equal(statusOf(t.engine.sessions.get(id)), 'waiting')
+  const waiting = t.engine.sessions.list({ agent: EXTERNAL_AGENT, limit: 9 })
   assert.deepEqual(
     waiting.map((session) => session.id),
     [id],
@@ -217,7 +232,7 @@ test('a session of an agent elsewhere asks and is answered, and cannot be writte
   await allow(t, asked.id)
   assert.deepEqual(statusesOf(t, id), ['waiting', 'idle'])
   const last = await ask(t, id)
-  await t.engine.destroy(id)
+  await t.engine.sessions.destroy(id)
   assert.equal(answerTo(t, last.id), 'cancelled by corral')
   await assert.rejects(ask(t, id), code('session_not_found'))
 })
@@ -225,11 +240,11 @@ test('a session of an agent elsewhere asks and is answered, and cannot be writte
 test('the mode of such a session answers its questions; what only an agent here can do is refused', async () => {
   const id = await newSession(t, { agent: EXTERNAL_AGENT })
   const asked = await ask(t, id)
-  await t.engine.configure({ sessionId: id, mode: 'auto' })
+  await t.engine.sessions.configure({ sessionId: id, mode: 'auto' })
   assert.equal(answerTo(t, asked.id), 'allow by mode:auto')
   assert.equal(answerTo(t, (await ask(t, id)).id), 'allow by mode:auto')
-  await assert.rejects(t.engine.fork({ sessionId: id }), code('unsupported'))
-  await assert.rejects(t.engine.configure({ sessionId: id, model: 'm' }), code('unsupported'))
+  await assert.rejects(t.engine.sessions.fork({ sessionId: id }), code('unsupported'))
+  await assert.rejects(t.engine.sessions.configure({ sessionId: id, model: 'm' }), code('unsupported'))
 })
 
 test('every change of status is one event, with how the last turn that is over ended', async () => {
@@ -240,9 +255,9 @@ test('every change of status is one event, with how the last turn that is over e
   await t.turn(id, '[[fail 500]]')
   const { seq } = await say(id, '[[hang]]')
   await t.event('turn.accepted', { sessionId: id, after: seq })
-  await t.engine.interrupt({ sessionId: id })
+  await t.engine.turns.interrupt({ sessionId: id })
   await t.event('turn.interrupted', { sessionId: id, after: seq })
-  await t.engine.destroy(id)
+  await t.engine.sessions.destroy(id)
   assert.deepEqual(
     eventsOf(t, id, 'session.status').map((e) => [e.previous, e.status, e.outcome]),
     [
@@ -263,14 +278,14 @@ test('what comes from outside has its bounds: how much, and how many', async () 
   const id = await newSession(t)
   await assert.rejects(ask(t, id, { input: { command: 'x'.repeat(2 ** 20) } }), code('invalid'))
   for (let asked = 0; asked < 100; asked++) await ask(t, id)
-  assert.ok(t.engine.countApprovals() >= 100)
+  assert.ok(t.engine.approvals.count() >= 100)
   await assert.rejects(ask(t, id), code('queue_full'))
 })
 
 test('another input is an object, and only where whoever asked can take it', async () => {
   const id = await newSession(t)
   const with_ = (approvalId: string, input: unknown) =>
-    t.engine.decide({ approvalId, decision: { behavior: 'allow', input }, by: 'me' })
+    t.engine.approvals.decide({ approvalId, decision: { behavior: 'allow', input }, by: 'me' })
   const { id: open } = await ask(t, id)
   for (const input of ['ls', 5, null, ['ls']]) await assert.rejects(with_(open, input), code('invalid'))
   assert.equal((await with_(open, { command: 'pwd' })).decidedBy, 'me')

@@ -19,11 +19,11 @@ async function withEngine(body: (t: TestEngine) => Promise<void>): Promise<void>
 }
 
 async function say(t: TestEngine, sessionId: string, said: string): Promise<number> {
-  return (await t.engine.send({ sessionId, input: [{ type: 'text', text: said }] })).seq
+  return (await t.engine.turns.send({ sessionId, input: [{ type: 'text', text: said }] })).seq
 }
 
 async function held(t: TestEngine, sessionId: string, count: number): Promise<string[]> {
-  const found = (): string[] => t.engine.session(sessionId).calls.map(({ callId }) => callId)
+  const found = (): string[] => t.engine.sessions.get(sessionId).calls.map(({ callId }) => callId)
   for (let after = 0; found().length < count;) {
     after = (await t.event('call.held', { sessionId, after })).seq
   }
@@ -35,12 +35,12 @@ test('a call of a client’s tool waits for its result, and the turn goes on wit
     const id = await newSession(t, GIVEN)
     const seq = await say(t, id, `[[call one ${input}]]`)
     const { callId, tool, input: given } = await t.event('call.held', { sessionId: id, after: seq })
-    assert.deepEqual([tool, given, t.engine.session(id).turn !== null], ['one', { n: 1 }, true])
+    assert.deepEqual([tool, given, t.engine.sessions.get(id).turn !== null], ['one', { n: 1 }, true])
     assert.equal(statusesOf(t, id).at(-1), 'waiting')
-    await t.engine.answerCall({ sessionId: id, callId, result: text('42') })
+    await t.engine.turns.answerCall({ sessionId: id, callId, result: text('42') })
     const end = await t.event('turn.completed', { sessionId: id, after: seq })
     assert.equal(end.text, 'tool said: 42')
-    assert.deepEqual(t.engine.session(id).calls, [])
+    assert.deepEqual(t.engine.sessions.get(id).calls, [])
   }))
 
 test('calls are made at once, answered once, and end with their turn', () =>
@@ -49,11 +49,11 @@ test('calls are made at once, answered once, and end with their turn', () =>
     const seq = await say(t, id, `[[call one ${input} two ${input}]]`)
     const [first] = await held(t, id, 2)
     const answer = { sessionId: id, callId: first!, result: text('x', true) }
-    await t.engine.answerCall(answer)
-    await assert.rejects(t.engine.answerCall(answer), code('call_not_found'))
-    await t.engine.interrupt({ sessionId: id })
+    await t.engine.turns.answerCall(answer)
+    await assert.rejects(t.engine.turns.answerCall(answer), code('call_not_found'))
+    await t.engine.turns.interrupt({ sessionId: id })
     await t.event('turn.interrupted', { sessionId: id, after: seq })
-    assert.deepEqual(t.engine.session(id).calls, [])
+    assert.deepEqual(t.engine.sessions.get(id).calls, [])
   }))
 
 test('a call and its result outlive the daemon', async () => {
@@ -65,10 +65,10 @@ test('a call and its result outlive the daemon', async () => {
   const second = await startEngine({ home: first.home })
   try {
     assert.deepEqual(
-      second.engine.session(id).calls.map((call) => call.callId),
+      second.engine.sessions.get(id).calls.map((call) => call.callId),
       [callId],
     )
-    await second.engine.answerCall({ sessionId: id, callId: callId!, result: text('late') })
+    await second.engine.turns.answerCall({ sessionId: id, callId: callId!, result: text('late') })
     const end = await second.event('turn.completed', { sessionId: id, after: seq })
     assert.equal(end.text, 'tool said: late')
   } finally {
@@ -79,7 +79,7 @@ test('a call and its result outlive the daemon', async () => {
 test('what a dialect notes about a session stays with it', () =>
   withEngine(async (t) => {
     const id = await newSession(t)
-    await t.engine.configure({ sessionId: id, notes: { one: { a: 1 } } })
-    await t.engine.configure({ sessionId: id, notes: { two: 2 } })
-    assert.deepEqual(t.engine.session(id).notes, { one: { a: 1 }, two: 2 })
+    await t.engine.sessions.configure({ sessionId: id, notes: { one: { a: 1 } } })
+    await t.engine.sessions.configure({ sessionId: id, notes: { two: 2 } })
+    assert.deepEqual(t.engine.sessions.get(id).notes, { one: { a: 1 }, two: 2 })
   }))

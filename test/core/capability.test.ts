@@ -17,48 +17,48 @@ const OPEN = '[[shell ls]]'
 
 /** An approval that the session's own agent waits for. */
 async function asked(t: TestEngine, sessionId: string): Promise<string> {
-  const { seq } = await t.engine.send({ sessionId, input: [{ type: 'text', text: OPEN }] })
+  const { seq } = await t.engine.turns.send({ sessionId, input: [{ type: 'text', text: OPEN }] })
   return (await t.event('approval.requested', { sessionId, after: seq })).approval.id
 }
 
 /** What is asked of an agent that can, by capability. Those that are not here are nothing that one asks for. */
 const WISHES: Partial<Record<Capability, (t: TestEngine, agent: string) => Promise<unknown>>> = {
   async images(t, agent) {
-    return t.engine.send({ sessionId: await newSession(t, { agent }), input: [IMAGE] })
+    return t.engine.turns.send({ sessionId: await newSession(t, { agent }), input: [IMAGE] })
   },
   resume: (t, agent) => newSession(t, { agent, nativeId: 'an earlier one' }),
   async relocate(t, agent) {
     const sessionId = await newSession(t, { agent })
-    const { seq } = await t.engine.send({ sessionId, input: [{ type: 'text', text: 'hello' }] })
+    const { seq } = await t.engine.turns.send({ sessionId, input: [{ type: 'text', text: 'hello' }] })
     await t.event('turn.completed', { sessionId, after: seq })
-    const { nativeId, cwd } = t.engine.session(sessionId)
+    const { nativeId, cwd } = t.engine.sessions.get(sessionId)
     return newSession(t, { agent, nativeId, cwd: dirname(cwd) })
   },
   async fork(t, agent) {
-    return t.engine.fork({ sessionId: await newSession(t, { agent }) })
+    return t.engine.sessions.fork({ sessionId: await newSession(t, { agent }) })
   },
   async setModel(t, agent) {
-    return t.engine.configure({ sessionId: await newSession(t, { agent }), model: 'another' })
+    return t.engine.sessions.configure({ sessionId: await newSession(t, { agent }), model: 'another' })
   },
   async setMode(t, agent) {
-    return t.engine.configure({ sessionId: await newSession(t, { agent }), mode: 'code' })
+    return t.engine.sessions.configure({ sessionId: await newSession(t, { agent }), mode: 'code' })
   },
   async steer(t, agent) {
     const sessionId = await newSession(t, { agent })
     await asked(t, sessionId)
-    return t.engine.steer({ sessionId, input: [{ type: 'text', text: 'another way' }] })
+    return t.engine.turns.steer({ sessionId, input: [{ type: 'text', text: 'another way' }] })
   },
   async compact(t, agent) {
-    return t.engine.compact({ sessionId: await newSession(t, { agent }) })
+    return t.engine.turns.compact({ sessionId: await newSession(t, { agent }) })
   },
   async pause(t, agent) {
     const sessionId = await newSession(t, { agent })
     await asked(t, sessionId)
-    return t.engine.pause(sessionId)
+    return t.engine.sessions.pause(sessionId)
   },
   async editInput(t, agent) {
     const approvalId = await asked(t, await newSession(t, { agent }))
-    return t.engine.decide({
+    return t.engine.approvals.decide({
       approvalId,
       decision: { behavior: 'allow', input: { command: 'pwd' } },
       by: 'me',
@@ -112,9 +112,12 @@ test('a refused input leaves the question open, and it can be answered after', a
   const sessionId = await newSession(engine, { agent: 'without' })
   const approvalId = await asked(engine, sessionId)
   const other = { behavior: 'allow' as const, input: { command: 'pwd' } }
-  await assert.rejects(engine.engine.decide({ approvalId, decision: other, by: 'me' }), /cannot run a tool/)
-  assert.equal(engine.engine.approval(approvalId).decision, null)
-  await engine.engine.decide({ approvalId, decision: { behavior: 'allow' }, by: 'me' })
+  await assert.rejects(
+    engine.engine.approvals.decide({ approvalId, decision: other, by: 'me' }),
+    /cannot run a tool/,
+  )
+  assert.equal(engine.engine.approvals.get(approvalId).decision, null)
+  await engine.engine.approvals.decide({ approvalId, decision: { behavior: 'allow' }, by: 'me' })
   await engine.event('turn.completed', { sessionId })
 })
 
@@ -126,9 +129,9 @@ async function noticesAfter(
 ): Promise<string[]> {
   const sessionId = await newSession(t, { agent })
   const approvalId = await asked(t, sessionId)
-  await t.engine.decide({ approvalId, decision, by: 'me' })
+  await t.engine.approvals.decide({ approvalId, decision, by: 'me' })
   await t.event('turn.completed', { sessionId })
-  assert.deepEqual(t.engine.approval(approvalId).decision, decision)
+  assert.deepEqual(t.engine.approvals.get(approvalId).decision, decision)
   return eventsOf(t, sessionId, 'agent.notice').map(({ code, message }) => `${code} ${message}`)
 }
 
@@ -150,10 +153,13 @@ test('what is asked from outside is answered to whoever asked, whatever the agen
   t.after(() => engine.stop())
   const sessionId = await newSession(engine, { agent: 'less' })
   const question = { sessionId, kind: 'tool', tool: 'Bash', input: { command: 'ls' } } as const
-  const [first, second] = [await engine.engine.ask(question), await engine.engine.ask(question)]
+  const [first, second] = [
+    await engine.engine.approvals.ask(question),
+    await engine.engine.approvals.ask(question),
+  ]
   const other = { behavior: 'allow' as const, input: { command: 'pwd' } }
-  await engine.engine.decide({ approvalId: first.id, decision: other, by: 'me' })
-  await engine.engine.decide({
+  await engine.engine.approvals.decide({ approvalId: first.id, decision: other, by: 'me' })
+  await engine.engine.approvals.decide({
     approvalId: second.id,
     decision: { behavior: 'deny', comment: 'no' },
     by: 'me',

@@ -19,9 +19,9 @@ test('a conversation is summed up in a turn, which is told to those who know onl
   const sessionId = await newSession(engine, { mode: 'auto' })
   await engine.turn(sessionId, '[[words 40]]')
   const key = 'once'
-  const sent = await engine.engine.compact({ sessionId, key })
+  const sent = await engine.engine.turns.compact({ sessionId, key })
   await engine.event('turn.completed', { sessionId, after: sent.seq })
-  assert.equal((await engine.engine.compact({ sessionId, key })).repeated, true)
+  assert.equal((await engine.engine.turns.compact({ sessionId, key })).repeated, true)
   const [begun] = eventsOf(engine, sessionId, 'agent.compacting')
   const [done, ...more] = eventsOf(engine, sessionId, 'agent.compacted')
   assert.deepEqual(
@@ -40,12 +40,12 @@ test('one that fails says why, and one that is interrupted has failed', async (t
   const told = (events: Event[]) =>
     events.flatMap((event) => (event.type === 'agent.compacted' ? [event.error] : []))
   assert.match(told(await engine.turn(sessionId, '/compact [[fail 500]]'))[0]!, /status 500/)
-  const { seq } = await engine.engine.send({
+  const { seq } = await engine.engine.turns.send({
     sessionId,
     input: [{ type: 'text', text: '/compact [[hang]]' }],
   })
   await engine.event('agent.compacting', { sessionId, after: seq })
-  await engine.engine.interrupt({ sessionId })
+  await engine.engine.turns.interrupt({ sessionId })
   assert.equal((await engine.event('agent.compacted', { sessionId, after: seq })).error, 'interrupted')
   const codes = eventsOf(engine, sessionId, 'agent.notice').map(({ code }) => code)
   assert.deepEqual(codes, ['compaction_failed', 'compaction_failed'])

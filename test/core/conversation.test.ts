@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { conversationAt, conversationBefore } from '../../src/core/conversation/reader.ts'
 import { emptyConversation, isAtRest, step } from '../../src/core/conversation/conversation.ts'
 import type { Change } from '../../src/core/conversation/item.ts'
 import type { Event, EventBody } from '../../src/core/event.ts'
@@ -258,25 +257,40 @@ describe('with a real session', () => {
   after(() => t.stop())
 
   test('a fold that begins anywhere goes on as one that began with the session', async () => {
-    const { id } = await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'ask' })
-    const sent = await t.engine.send({
+    const { id } = await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'ask' })
+    const sent = await t.engine.turns.send({
       sessionId: id,
       input: [{ type: 'text', text: '[[words 3]] [[shell ls]]' }],
     })
     const asked = await t.event('approval.requested', { sessionId: id, after: sent.seq })
-    const second = await t.engine.send({ sessionId: id, input: [{ type: 'text', text: '[[say two]]' }] })
-    await t.engine
+    const second = await t.engine.turns.send({
+      sessionId: id,
+      input: [{ type: 'text', text: '[[say two]]' }],
+    })
+    await t.engine.turns
       .send({ sessionId: id, input: [{ type: 'text', text: 'never' }] })
-      .then(({ turnId }) => t.engine.cancelTurn(id, turnId))
-    await t.engine.decide({ approvalId: asked.approval.id, decision: { behavior: 'allow' }, by: 'me' })
+      .then(({ turnId }) => t.engine.turns.cancel(id, turnId))
+    await t.engine.approvals.decide({
+      approvalId: asked.approval.id,
+      decision: { behavior: 'allow' },
+      by: 'me',
+    })
     const ends = async (after: number) => t.event('turn.completed', { sessionId: id, after })
     await ends((await ends(second.seq)).seq)
-    const log = t.engine.events({ sessionId: id, limit: 1000 }).map(({ event }) => event)
+    const log = t.engine.events.read({ sessionId: id, limit: 1000 }).map(({ event }) => event)
     const conversation = emptyConversation()
     for (const event of log) {
-      assert.deepEqual(conversationBefore(t.engine, event), conversation, `before ${event.seq} ${event.type}`)
+      assert.deepEqual(
+        t.engine.sessions.conversationBefore(event),
+        conversation,
+        `before ${event.seq} ${event.type}`,
+      )
       step(conversation, event)
-      assert.deepEqual(conversationAt(t.engine, id, event), conversation, `after ${event.seq} ${event.type}`)
+      assert.deepEqual(
+        t.engine.sessions.conversationAt(id, event),
+        conversation,
+        `after ${event.seq} ${event.type}`,
+      )
     }
     assert.ok(isAtRest(conversation))
   })
@@ -285,17 +299,17 @@ describe('with a real session', () => {
     const still = await startEngine({ clock: { now: () => 1000 } })
     try {
       const { engine, cwd } = still
-      const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
-      const ask = () => engine.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
+      const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
+      const ask = () => engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
       const [first, second] = [await ask(), await ask()]
       for (const { id: approvalId } of [second, first]) {
-        await engine.decide({ approvalId, decision: { behavior: 'allow' }, by: 'me' })
+        await engine.approvals.decide({ approvalId, decision: { behavior: 'allow' }, by: 'me' })
       }
       const conversation = emptyConversation()
-      for (const { event } of engine.events({ sessionId, after: 0, limit: 100 })) {
-        assert.deepEqual(conversationBefore(engine, event), conversation)
+      for (const { event } of engine.events.read({ sessionId, after: 0, limit: 100 })) {
+        assert.deepEqual(engine.sessions.conversationBefore(event), conversation)
         step(conversation, event)
-        const { questions } = conversationAt(engine, sessionId, event)
+        const { questions } = engine.sessions.conversationAt(sessionId, event)
         assert.deepEqual([...questions.keys()].sort(), [...conversation.questions.keys()].sort())
       }
       assert.ok(isAtRest(conversation))

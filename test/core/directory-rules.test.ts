@@ -26,7 +26,7 @@ async function answerIn(cwd: string, command = 'ls'): Promise<string> {
 
 test('rules of a project hold in its directory and below, and not beside it or above', async () => {
   const project = directory('a/b')
-  await t.engine.configureDirectory(project, { allow: ['Bash'] })
+  await t.engine.directories.configure(project, { allow: ['Bash'] })
   assert.equal(await answerIn(project), 'allow by rule')
   assert.equal(await answerIn(directory('a/b/c/d')), 'allow by rule')
   assert.equal(await answerIn(directory('a/bc')), 'open')
@@ -35,21 +35,21 @@ test('rules of a project hold in its directory and below, and not beside it or a
 
 test('a slash at the end makes no other project, and the root holds everything', async () => {
   const project = directory('p')
-  const { path } = await t.engine.configureDirectory(`${project}/`, { allow: ['Bash(ls)'] })
+  const { path } = await t.engine.directories.configure(`${project}/`, { allow: ['Bash(ls)'] })
   assert.equal(path, project)
-  await t.engine.configureDirectory(project, { deny: ['Bash(rm *)'] })
-  assert.deepEqual(t.engine.directories(), [
+  await t.engine.directories.configure(project, { deny: ['Bash(rm *)'] })
+  assert.deepEqual(t.engine.directories.list(), [
     { path: project, rules: { ...NO_RULES, allow: ['Bash(ls)'], deny: ['Bash(rm *)'] } },
   ])
-  await t.engine.configureDirectory('/', { allow: ['Bash(pwd)'] })
+  await t.engine.directories.configure('/', { allow: ['Bash(pwd)'] })
   assert.equal(await answerIn(directory('elsewhere'), 'pwd'), 'allow by rule')
 })
 
 test('a denial wins: of the project over the session, of the session over the project, of one directory over another', async () => {
   const inner = directory('outer/inner')
   const outer = directory('outer')
-  await t.engine.configureDirectory(outer, { deny: ['Bash(rm *)'], allow: ['Bash(git *)'] })
-  await t.engine.configureDirectory(inner, { allow: ['*'] })
+  await t.engine.directories.configure(outer, { deny: ['Bash(rm *)'], allow: ['Bash(git *)'] })
+  await t.engine.directories.configure(inner, { allow: ['*'] })
   assert.equal(await answerIn(inner, 'rm x'), 'deny by rule')
   assert.equal(await answerIn(inner, 'ls'), 'allow by rule')
   const session = await newSession(t, { cwd: inner, rules: { ...NO_RULES, deny: ['Bash(git push*)'] } })
@@ -64,7 +64,7 @@ test('new rules answer what is open in the project, once, and nothing elsewhere'
   const sessions = await Promise.all([here, below, beside].map((cwd) => newSession(t, { cwd })))
   const rows = await Promise.all(sessions.map((id) => ask(t, id)))
   const question = await ask(t, sessions[0]!, { kind: 'question' })
-  await t.engine.configureDirectory(here, { allow: ['Bash(ls)'] })
+  await t.engine.directories.configure(here, { allow: ['Bash(ls)'] })
   assert.deepEqual(
     rows.map(({ id }) => answerTo(t, id)),
     ['allow by rule', 'allow by rule', 'open'],
@@ -77,7 +77,7 @@ test('new rules answer what is open in the project, once, and nothing elsewhere'
 })
 
 test('project rules answer the questions of the agent itself', async () => {
-  await t.engine.configureDirectory(t.cwd, { allow: ['Shell(l*)'], deny: ['Shell(rm *)'] })
+  await t.engine.directories.configure(t.cwd, { allow: ['Shell(l*)'], deny: ['Shell(rm *)'] })
   const id = await newSession(t)
   const answer = async (text: string): Promise<string[]> =>
     (await t.turn(id, text)).flatMap((event) =>
@@ -95,11 +95,15 @@ test('allowed for the project: the same thing passes in every session there, als
     await ask(t, two),
     await ask(t, two, { input: { command: 'rm x' } }),
   ]
-  await t.engine.decide({ approvalId: first.id, decision: { behavior: 'allow', forProject: true }, by: 'me' })
+  await t.engine.approvals.decide({
+    approvalId: first.id,
+    decision: { behavior: 'allow', forProject: true },
+    by: 'me',
+  })
   assert.equal(answerTo(t, second.id), 'allow by rule')
   assert.equal(answerTo(t, other.id), 'open')
-  assert.deepEqual(t.engine.session(one).rules, NO_RULES, 'it is a rule of the project')
-  assert.deepEqual(t.engine.directories(), [{ path: cwd, rules: { ...NO_RULES, allow: ['Bash(ls)'] } }])
+  assert.deepEqual(t.engine.sessions.get(one).rules, NO_RULES, 'it is a rule of the project')
+  assert.deepEqual(t.engine.directories.list(), [{ path: cwd, rules: { ...NO_RULES, allow: ['Bash(ls)'] } }])
   await t.abandon()
   t = await startEngine({ home: t.home })
   assert.equal(await answerIn(cwd), 'allow by rule')
@@ -108,16 +112,19 @@ test('allowed for the project: the same thing passes in every session there, als
 
 test('rules of a directory are events: everybody hears of them, in the order of the log', async () => {
   const heard: unknown[] = []
-  const all = t.engine.subscribe({ after: t.engine.head, types: ['directory.changed'] }, (events) => {
-    for (const { event } of events) heard.push([event.sessionId, 'path' in event && event.path])
-  })
+  const all = t.engine.events.subscribe(
+    { after: t.engine.events.head, types: ['directory.changed'] },
+    (events) => {
+      for (const { event } of events) heard.push([event.sessionId, 'path' in event && event.path])
+    },
+  )
   const path = directory('p')
-  await t.engine.configureDirectory(path, { allow: ['Bash(ls)'] })
+  await t.engine.directories.configure(path, { allow: ['Bash(ls)'] })
   all.close()
   assert.deepEqual(heard, [['', path]])
   const id = await newSession(t, { cwd: path })
   assert.deepEqual(
-    t.engine.events({ sessionId: id, after: 0, types: ['directory.changed'], limit: 9 }),
+    t.engine.events.read({ sessionId: id, after: 0, types: ['directory.changed'], limit: 9 }),
     [],
     'it belongs to no session',
   )
@@ -127,7 +134,7 @@ test('a decision for the project and its rule are one commit', async () => {
   const id = await newSession(t)
   const { id: approvalId } = await ask(t, id)
   const decide = () =>
-    t.engine.decide({ approvalId, decision: { behavior: 'allow', forProject: true }, by: 'me' })
+    t.engine.approvals.decide({ approvalId, decision: { behavior: 'allow', forProject: true }, by: 'me' })
   // The log takes the decision, or it does not: there is no second batch that could be lost.
   const append = t.log.append.bind(t.log)
   const batches: string[][] = []
@@ -145,14 +152,14 @@ test('a decision for the project that the log cannot take leaves no rule', async
   const decision = { behavior: 'allow', forProject: true } as const
   const db = new DatabaseSync(join(t.home, 'corral.db'))
   db.exec("CREATE TRIGGER full BEFORE INSERT ON directories BEGIN SELECT raise(ABORT, 'disk full'); END")
-  await assert.rejects(t.engine.decide({ approvalId, decision, by: 'me' }), code('storage'))
+  await assert.rejects(t.engine.approvals.decide({ approvalId, decision, by: 'me' }), code('storage'))
   assert.equal(answerTo(t, approvalId), 'open')
-  assert.deepEqual(t.engine.directories(), [])
+  assert.deepEqual(t.engine.directories.list(), [])
   db.exec('DROP TRIGGER full')
   db.close()
-  await t.engine.decide({ approvalId, decision, by: 'me' })
+  await t.engine.approvals.decide({ approvalId, decision, by: 'me' })
   assert.deepEqual(
-    t.engine.directories().map(({ rules }) => rules.allow),
+    t.engine.directories.list().map(({ rules }) => rules.allow),
     [['Bash(ls)']],
   )
 })
@@ -175,23 +182,23 @@ test('what is denied or a question makes no rule for the project', async () => {
   const id = await newSession(t)
   const question = await ask(t, id, { kind: 'question' })
   const decision = { behavior: 'allow', forProject: true } as const
-  await t.engine.decide({ approvalId: question.id, decision, by: 'me' })
-  assert.deepEqual(t.engine.directories(), [])
+  await t.engine.approvals.decide({ approvalId: question.id, decision, by: 'me' })
+  assert.deepEqual(t.engine.directories.list(), [])
 })
 
 test('two things allowed for the project at the same time are two rules', async () => {
   const id = await newSession(t)
   const rows = [await ask(t, id), await ask(t, id, { input: { command: 'pwd' } })]
   const decision = { behavior: 'allow', forProject: true } as const
-  await Promise.all(rows.map((row) => t.engine.decide({ approvalId: row.id, decision, by: 'me' })))
-  const allowed = t.engine.directories().flatMap(({ rules }) => rules.allow)
+  await Promise.all(rows.map((row) => t.engine.approvals.decide({ approvalId: row.id, decision, by: 'me' })))
+  const allowed = t.engine.directories.list().flatMap(({ rules }) => rules.allow)
   assert.deepEqual(allowed.toSorted(), ['Bash(ls)', 'Bash(pwd)'])
 })
 
 test('what is asked while the rules of its project change is not left open', async () => {
   const id = await newSession(t)
   for (let steps = 0; steps < 12; steps++) {
-    const changing = t.engine.configureDirectory(t.cwd, { allow: [`Tool${steps}`] })
+    const changing = t.engine.directories.configure(t.cwd, { allow: [`Tool${steps}`] })
     for (let step = 0; step < steps; step++) await Promise.resolve()
     const [asked] = await Promise.all([ask(t, id, { tool: `Tool${steps}` }), changing])
     assert.equal(answerTo(t, asked.id), 'allow by rule', `asked ${steps} steps after the change began`)
@@ -200,33 +207,33 @@ test('what is asked while the rules of its project change is not left open', asy
 
 test('rules that could not be written down do not hold', async () => {
   const { cwd, engine, home } = t
-  await engine.configureDirectory(cwd, { allow: ['Read'] })
-  const known = engine.directories()
+  await engine.directories.configure(cwd, { allow: ['Read'] })
+  const known = engine.directories.list()
   const db = new DatabaseSync(join(home, 'corral.db'))
   try {
     db.exec(
       `CREATE TRIGGER full BEFORE INSERT ON directories BEGIN SELECT raise(ABORT, 'the disk is full'); END`,
     )
     const changes = await Promise.allSettled([
-      engine.configureDirectory(cwd, { allow: ['Bash'] }),
-      engine.configureDirectory(cwd, { deny: ['Bash'] }),
-      engine.configureDirectory(directory('new'), { allow: ['Bash'] }),
+      engine.directories.configure(cwd, { allow: ['Bash'] }),
+      engine.directories.configure(cwd, { deny: ['Bash'] }),
+      engine.directories.configure(directory('new'), { allow: ['Bash'] }),
     ])
     for (const change of changes) assert.equal(change.status === 'rejected' && change.reason.code, 'storage')
     db.exec('DROP TRIGGER full')
   } finally {
     db.close()
   }
-  assert.deepEqual(engine.directories(), known)
+  assert.deepEqual(engine.directories.list(), known)
   assert.equal(await answerIn(cwd), 'open')
 })
 
 test('a link to the directory is no way around its rules, whichever of the two they name', async () => {
   const link = join(t.home, 'link')
   symlinkSync(t.cwd, link)
-  await t.engine.configureDirectory(t.cwd, { deny: ['Bash'] })
+  await t.engine.directories.configure(t.cwd, { deny: ['Bash'] })
   assert.equal(answerTo(t, (await ask(t, await newSession(t, { cwd: link }))).id), 'deny by rule')
-  await t.engine.configureDirectory(t.cwd, { deny: [] })
-  await t.engine.configureDirectory(`${link}/`, { allow: ['Bash'] })
+  await t.engine.directories.configure(t.cwd, { deny: [] })
+  await t.engine.directories.configure(`${link}/`, { allow: ['Bash'] })
   assert.equal(answerTo(t, (await ask(t, await newSession(t))).id), 'allow by rule')
 })

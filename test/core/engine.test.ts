@@ -13,11 +13,11 @@ before(async () => {
 after(() => t.stop())
 
 async function newSession(mode: 'auto' | 'code' | 'plan' | 'ask' = 'auto'): Promise<string> {
-  return (await t.engine.create({ agent: 'demo', cwd: t.cwd, mode })).id
+  return (await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode })).id
 }
 
 function say(sessionId: string, text: string, key?: string) {
-  return t.engine.send({ sessionId, input: [{ type: 'text', text }], ...(key ? { key } : {}) })
+  return t.engine.turns.send({ sessionId, input: [{ type: 'text', text }], ...(key ? { key } : {}) })
 }
 
 function only<T extends EventType>(events: Event[], type: T): EventOf<T>[] {
@@ -36,7 +36,7 @@ test('a message becomes a turn with streamed text, a complete message and usage'
   assert.equal(only(events, 'message.completed')[0]!.text, text)
   const [end] = only(events, 'turn.completed')
   assert.ok(end!.usage.outputTokens > 0)
-  const session = t.engine.session(id)
+  const session = t.engine.sessions.get(id)
   assert.equal(session.usage.outputTokens, end!.usage.outputTokens)
   assert.equal(session.turnCount, 1)
   assert.equal(
@@ -57,8 +57,8 @@ test('messages sent while a turn runs wait in order and run one at a time', asyn
   )
   await goOn(t, id)
   await t.event('turn.completed', { sessionId: id, after: (await untilTurn(id, third.turnId)) - 1 })
-  const order = t.engine
-    .events({ sessionId: id, after: 0, limit: 1000, types: ['turn.started', 'turn.completed'] })
+  const order = t.engine.events
+    .read({ sessionId: id, after: 0, limit: 1000, types: ['turn.started', 'turn.completed'] })
     .map(({ event }) => [event.type, event.turnId])
   assert.deepEqual(
     order,
@@ -84,9 +84,9 @@ test('the same key is the same message, at the same time and later', async () =>
   await untilTurn(id, one.turnId)
   const later = await say(id, 'hi', 'k1')
   assert.deepEqual([later.turnId, later.repeated], [one.turnId, true])
-  assert.equal(t.engine.session(id).turnCount, 1)
+  assert.equal(t.engine.sessions.get(id).turnCount, 1)
   const [a, b] = await Promise.all(
-    [1, 2].map(() => t.engine.create({ agent: 'demo', cwd: t.cwd, key: 'same' })),
+    [1, 2].map(() => t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, key: 'same' })),
   )
   assert.equal(a!.id, b!.id)
 })
@@ -95,7 +95,7 @@ test('a full queue refuses with its limit', async () => {
   const id = await newSession()
   for (let i = 0; i < 4; i++) await say(id, '[[hang]]')
   await assert.rejects(say(id, 'one too many'), code('queue_full'))
-  const { cancelled } = await t.engine.interrupt({ sessionId: id, clearQueue: true })
+  const { cancelled } = await t.engine.turns.interrupt({ sessionId: id, clearQueue: true })
   assert.equal(cancelled.length, 3)
 })
 
@@ -103,23 +103,23 @@ test('an interrupt ends the running turn and the session goes on', async () => {
   const id = await newSession()
   const { seq } = await say(id, '[[drip 100000 30]]')
   await t.event('message.delta', { sessionId: id, after: seq })
-  assert.deepEqual(await t.engine.interrupt({ sessionId: id }), { interrupted: true, cancelled: [] })
+  assert.deepEqual(await t.engine.turns.interrupt({ sessionId: id }), { interrupted: true, cancelled: [] })
   await t.event('turn.interrupted', { sessionId: id, after: seq })
   const [message] = only(
-    t.engine.events({ sessionId: id, after: seq, limit: 99 }).map((e) => e.event),
+    t.engine.events.read({ sessionId: id, after: seq, limit: 99 }).map((e) => e.event),
     'message.completed',
   )
   assert.equal(message!.aborted, true)
   assert.match(message!.text, /^w1/)
   const events = await t.turn(id, '[[say back]]')
   assert.equal(only(events, 'message.completed')[0]!.text, 'back')
-  assert.deepEqual(await t.engine.interrupt({ sessionId: id }), { interrupted: false, cancelled: [] })
+  assert.deepEqual(await t.engine.turns.interrupt({ sessionId: id }), { interrupted: false, cancelled: [] })
 })
 
 test('an interrupt before the agent has started stops the turn too', async () => {
   const id = await newSession()
   const { seq, turnId } = await say(id, '[[hang]]')
-  await t.engine.interrupt({ sessionId: id })
+  await t.engine.turns.interrupt({ sessionId: id })
   assert.equal((await t.event('turn.interrupted', { sessionId: id, after: seq })).turnId, turnId)
   assert.equal(only(await t.turn(id, '[[say on]]'), 'message.completed')[0]!.text, 'on')
 })
@@ -134,11 +134,11 @@ test('auto allows, plan denies, ask waits for a human, whose answer is taken exa
   const id = await newSession('ask')
   const { seq } = await say(id, '[[shell ls]]')
   const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
-  assert.equal(t.engine.approvals({ sessionId: id, open: true, limit: 9 }).length, 1)
+  assert.equal(t.engine.approvals.list({ sessionId: id, open: true, limit: 9 }).length, 1)
   const waiting = await t.event('session.status', { sessionId: id, after: seq + 3 })
   assert.equal(waiting.status, 'waiting')
   const decide = (behavior: 'allow' | 'deny') =>
-    t.engine.decide({ approvalId: approval.id, by: 'test', decision: { behavior, comment: 'no' } })
+    t.engine.approvals.decide({ approvalId: approval.id, by: 'test', decision: { behavior, comment: 'no' } })
   const answers = await Promise.allSettled([decide('deny'), decide('allow')])
   assert.deepEqual(
     answers.map((a) => a.status),
@@ -154,13 +154,13 @@ test('an interrupt cancels open approvals', async () => {
   const id = await newSession('ask')
   const { seq } = await say(id, '[[shell ls]]')
   await t.event('approval.requested', { sessionId: id, after: seq })
-  await t.engine.interrupt({ sessionId: id })
+  await t.engine.turns.interrupt({ sessionId: id })
   assert.equal(
     (await t.event('approval.resolved', { sessionId: id, after: seq })).decision.behavior,
     'cancelled',
   )
   await t.event('turn.interrupted', { sessionId: id, after: seq })
-  assert.equal(t.engine.approvals({ sessionId: id, open: true, limit: 9 }).length, 0)
+  assert.equal(t.engine.approvals.list({ sessionId: id, open: true, limit: 9 }).length, 0)
 })
 
 test('a question to the human waits even in auto and its answer reaches the agent', async () => {
@@ -169,7 +169,7 @@ test('a question to the human waits even in auto and its answer reaches the agen
   const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
   assert.equal(approval.kind, 'question')
   const decision = { behavior: 'allow', answers: { 'Which colour?': 'blue' } } as const
-  await t.engine.decide({ approvalId: approval.id, by: 'test', decision })
+  await t.engine.approvals.decide({ approvalId: approval.id, by: 'test', decision })
   const result = await t.event('tool.completed', { sessionId: id, after: seq })
   assert.match(result.output, /blue/)
 })
@@ -178,11 +178,11 @@ test('a paused session holds its queue and its process, and goes on when resumed
   const id = await newSession()
   const { seq } = await say(id, HELD)
   await t.event('approval.requested', { sessionId: id, after: seq })
-  await t.engine.pause(id)
+  await t.engine.sessions.pause(id)
   await say(id, '[[say after]]')
   await goOn(t, id, '[[drip 6 20]]')
-  assert.equal(t.engine.session(id).paused, true)
-  assert.equal((await t.engine.resume(id)).paused, false)
+  assert.equal(t.engine.sessions.get(id).paused, true)
+  assert.equal((await t.engine.sessions.resume(id)).paused, false)
   const first = await t.event('turn.completed', { sessionId: id, after: seq })
   assert.equal(first.text, 'w1 w2 w3 w4 w5 w6')
   assert.equal((await t.event('turn.completed', { sessionId: id, after: first.seq })).text, 'after')
@@ -191,7 +191,7 @@ test('a paused session holds its queue and its process, and goes on when resumed
 test('a fork remembers what was said before it and goes its own way', async () => {
   const id = await newSession()
   await t.turn(id, 'hello [[remember plum]]')
-  const fork = await t.engine.fork({ sessionId: id })
+  const fork = await t.engine.sessions.fork({ sessionId: id })
   assert.equal(fork.parentId, id)
   const text = async (session: string): Promise<string> =>
     only(await t.turn(session, '[[recall]]'), 'message.completed')[0]!.text
@@ -213,8 +213,8 @@ test('a fork is like the session it branches off, but for what is given', async 
     settings,
     rules,
   } as const
-  const parent = await t.engine.create(given)
-  const like = await t.engine.fork({ sessionId: parent.id })
+  const parent = await t.engine.sessions.create(given)
+  const like = await t.engine.sessions.fork({ sessionId: parent.id })
   const { id: _, parentId, createdAt: __, activeAt: ___, ...rest } = like
   assert.equal(parentId, parent.id)
   assert.deepEqual(
@@ -228,15 +228,19 @@ test('a fork is like the session it branches off, but for what is given', async 
     id: 'chosen-by-the-caller',
     key: 'fork',
   }
-  const other = await t.engine.fork({ sessionId: parent.id, ...changes })
+  const other = await t.engine.sessions.fork({ sessionId: parent.id, ...changes })
   assert.equal(other.id, 'chosen-by-the-caller')
   assert.deepEqual([other.title, other.model, other.settings], [null, 'm2', { maxTurns: 3 }])
-  assert.equal((await t.engine.fork({ sessionId: parent.id, ...changes })).id, other.id, 'the same key')
-  const again = t.engine.fork({ sessionId: parent.id, id: other.id })
+  assert.equal(
+    (await t.engine.sessions.fork({ sessionId: parent.id, ...changes })).id,
+    other.id,
+    'the same key',
+  )
+  const again = t.engine.sessions.fork({ sessionId: parent.id, id: other.id })
   await assert.rejects(again, code('invalid'), 'an id is taken once')
-  await t.engine.configure({ sessionId: parent.id, rules: { deny: [] } })
-  assert.deepEqual(t.engine.session(like.id).rules, rules, 'each goes its own way')
-  const leaves = t.engine.sessions({ leaves: true, limit: 99 }).map(({ id }) => id)
+  await t.engine.sessions.configure({ sessionId: parent.id, rules: { deny: [] } })
+  assert.deepEqual(t.engine.sessions.get(like.id).rules, rules, 'each goes its own way')
+  const leaves = t.engine.sessions.list({ leaves: true, limit: 99 }).map(({ id }) => id)
   assert.deepEqual(
     [parent.id, like.id, other.id].map((id) => leaves.includes(id)),
     [false, true, true],
@@ -246,18 +250,18 @@ test('a fork is like the session it branches off, but for what is given', async 
 test('a session is put away and taken out again, and found by the conversation it goes on with', async () => {
   const id = await newSession()
   await t.turn(id, '[[say last words]]')
-  assert.equal(t.engine.turns(id, 1)[0]?.text, 'last words')
-  const { nativeId } = t.engine.session(id)
-  assert.equal(t.engine.sessionByNativeId(nativeId!)?.id, id)
-  assert.equal(t.engine.sessionByNativeId('nobody'), null)
-  assert.equal((await t.engine.configure({ sessionId: id, archived: true })).archived, true)
-  const archived = (): string[] => t.engine.sessions({ archived: true, limit: 99 }).map((one) => one.id)
+  assert.equal(t.engine.turns.list(id, 1)[0]?.text, 'last words')
+  const { nativeId } = t.engine.sessions.get(id)
+  assert.equal(t.engine.sessions.byNativeId(nativeId!)?.id, id)
+  assert.equal(t.engine.sessions.byNativeId('nobody'), null)
+  assert.equal((await t.engine.sessions.configure({ sessionId: id, archived: true })).archived, true)
+  const archived = (): string[] => t.engine.sessions.list({ archived: true, limit: 99 }).map((one) => one.id)
   assert.deepEqual(archived(), [id])
   await t.turn(id, 'still there')
   assert.deepEqual(archived(), [id], 'out of sight, not gone')
-  await t.engine.configure({ sessionId: id, archived: false })
+  await t.engine.sessions.configure({ sessionId: id, archived: false })
   assert.deepEqual(archived(), [])
-  assert.equal(t.engine.recentPaths(1)[0]?.path, t.cwd)
+  assert.equal(t.engine.sessions.recentPaths(1)[0]?.path, t.cwd)
 })
 
 test('a destroyed session is gone, with its process, queue and approvals', async () => {
@@ -265,26 +269,32 @@ test('a destroyed session is gone, with its process, queue and approvals', async
   const { seq } = await say(id, '[[hang]]')
   const queued = await say(id, 'never')
   const { run } = await t.event('agent.started', { sessionId: id, after: seq })
-  await t.engine.destroy(id)
+  await t.engine.sessions.destroy(id)
   assert.equal(startTime(run.pid), null, 'the process is gone')
-  assert.throws(() => t.engine.session(id), code('session_not_found'))
+  assert.throws(() => t.engine.sessions.get(id), code('session_not_found'))
   await assert.rejects(say(id, 'hello?'), code('session_not_found'))
-  assert.equal(t.engine.turn(queued.turnId).state, 'cancelled')
+  assert.equal(t.engine.turns.get(queued.turnId).state, 'cancelled')
 })
 
 test('one event for every change of status, none for what is no change', async () => {
   const id = await newSession()
   await t.turn(id, 'one')
   await t.turn(id, '[[shell ls]]')
-  const statuses = t.engine.events({ sessionId: id, after: 0, limit: 99, types: ['session.status'] })
+  const statuses = t.engine.events.read({ sessionId: id, after: 0, limit: 99, types: ['session.status'] })
   const changes = statuses.map(({ event }) => (event.type === 'session.status' ? event.status : ''))
   assert.deepEqual(changes, ['running', 'idle', 'running', 'idle'])
 })
 
 test('unknown agents, missing directories and unknown ids are refused', async () => {
-  await assert.rejects(t.engine.create({ agent: 'nobody', cwd: t.cwd }), code('agent_unknown'))
-  await assert.rejects(t.engine.create({ agent: 'demo', cwd: '/no/such/dir' }), code('path_not_found'))
+  await assert.rejects(t.engine.sessions.create({ agent: 'nobody', cwd: t.cwd }), code('agent_unknown'))
+  await assert.rejects(
+    t.engine.sessions.create({ agent: 'demo', cwd: '/no/such/dir' }),
+    code('path_not_found'),
+  )
   await assert.rejects(say('nope', 'x'), code('session_not_found'))
   const decision = { behavior: 'allow' } as const
-  await assert.rejects(t.engine.decide({ approvalId: 'nope', by: 'x', decision }), code('approval_not_found'))
+  await assert.rejects(
+    t.engine.approvals.decide({ approvalId: 'nope', by: 'x', decision }),
+    code('approval_not_found'),
+  )
 })

@@ -16,14 +16,14 @@ afterEach(() => t.stop())
 
 async function newSession(title: string | null = null): Promise<string> {
   const settings = { mcpConfig: { key: 'a secret' } }
-  return (await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'auto', title, settings })).id
+  return (await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'auto', title, settings })).id
 }
 
 function pagesOf(sessionId: string, format: ExportFormat): string[] {
   const pages: string[] = []
   let cursor: string | null = null
   do {
-    const page = t.engine.exportPage({ sessionId, format, ...(cursor !== null && { cursor }) })
+    const page = t.engine.sessions.exportPage({ sessionId, format, ...(cursor !== null && { cursor }) })
     pages.push(page.text)
     cursor = page.next
   } while (cursor !== null)
@@ -56,13 +56,13 @@ test('JSON has every event of the session as it is in the log, and no other, and
   await t.turn(id, '[[shell echo hello]]')
   await t.turn(id, '[[think hm]] [[say done]]')
   await t.turn(other, '[[say elsewhere]]')
-  await t.engine.setName('also elsewhere')
+  await t.engine.daemon.setName('also elsewhere')
   const { format, version, session, events } = parsed(id)
   assert.deepEqual(
     [format, version, session.id, session.title, session.turnCount],
     ['corral-session', 1, id, 'A title', 2],
   )
-  const logged = t.engine.events({ after: 0, sessionId: id, whole: true, limit: 9999 })
+  const logged = t.engine.events.read({ after: 0, sessionId: id, whole: true, limit: 9999 })
   assert.deepEqual(
     events,
     logged.map(({ event }) => event),
@@ -80,7 +80,7 @@ test('a session in which nothing happened is a document too', async () => {
   )
   assert.match(pagesOf(id, 'markdown').join(''), /^# Session\n\n- Session: `/)
   assert.throws(
-    () => t.engine.exportPage({ sessionId: 'nobody', format: 'json' }),
+    () => t.engine.sessions.exportPage({ sessionId: 'nobody', format: 'json' }),
     (error: unknown) => error instanceof CorralError && error.code === 'session_not_found',
   )
 })
@@ -106,11 +106,11 @@ test('a large one comes in pages that are no larger than they must be, as it was
     Array.from({ length: 1200 }, (_, i) => ({ ...message, text: `small ${i}` })),
   )
   for (const format of ['json', 'markdown'] as const) {
-    const first = t.engine.exportPage({ sessionId: id, format })
+    const first = t.engine.sessions.exportPage({ sessionId: id, format })
     await append(id, [{ ...message, text: 'too late' }])
     const pages = [first.text]
     for (let { next } = first; next !== null;) {
-      const page = t.engine.exportPage({ sessionId: id, format, cursor: next })
+      const page = t.engine.sessions.exportPage({ sessionId: id, format, cursor: next })
       pages.push(page.text)
       next = page.next
     }
@@ -129,13 +129,13 @@ test('a large one comes in pages that are no larger than they must be, as it was
 
 test('Markdown is what was said, thought and done, asked and decided, and what it cost', async () => {
   const id = await newSession('Two\nlines')
-  await t.engine.configure({ sessionId: id, mode: 'ask' })
-  const { seq } = await t.engine.send({
+  await t.engine.sessions.configure({ sessionId: id, mode: 'ask' })
+  const { seq } = await t.engine.turns.send({
     sessionId: id,
     input: [{ type: 'text', text: '[[shell echo hello]]' }],
   })
   const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
-  await t.engine.decide({ approvalId: approval.id, decision: { behavior: 'allow' }, by: 'me' })
+  await t.engine.approvals.decide({ approvalId: approval.id, decision: { behavior: 'allow' }, by: 'me' })
   await t.event('turn.completed', { sessionId: id, after: seq })
   await t.turn(id, '[[think hm]] [[say **done**]]')
   const text = pagesOf(id, 'markdown').join('')
@@ -203,7 +203,7 @@ test('a cursor of somebody else is refused', async () => {
   const sessionId = await newSession()
   for (const cursor of ['', 'x', 'e30', Buffer.from('{"after":1,"until":"x"}').toString('base64url')]) {
     assert.throws(
-      () => t.engine.exportPage({ sessionId, format: 'json', cursor }),
+      () => t.engine.sessions.exportPage({ sessionId, format: 'json', cursor }),
       (error: unknown) => error instanceof CorralError && error.code === 'invalid',
     )
   }

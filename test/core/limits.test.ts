@@ -9,24 +9,24 @@ import { startEngine } from '../support/engine.ts'
 test('what an agent tells about its account is known of the agent, and outlives session and daemon', async (t) => {
   const first = await startEngine()
   const { engine, home } = first
-  assert.equal(engine.limits('demo'), null)
+  assert.equal(engine.agents.limits('demo'), null)
   const sessionId = await newSession(first, { mode: 'auto' })
   await first.turn(sessionId, '[[limits 63 21]]')
   const [event] = eventsOf(first, sessionId, 'agent.limits')
   assert.deepEqual([event?.agent, event?.plan], ['demo', 'demo'])
   assert.deepEqual(
-    engine.limits('demo')?.windows.map(({ name, usedPercent }) => [name, usedPercent]),
+    engine.agents.limits('demo')?.windows.map(({ name, usedPercent }) => [name, usedPercent]),
     [
       ['five_hour', 63],
       ['seven_day', 21],
     ],
   )
-  await engine.destroy(sessionId)
-  const before = engine.limits('demo')
+  await engine.sessions.destroy(sessionId)
+  const before = engine.agents.limits('demo')
   await first.abandon()
   const second = await startEngine({ home })
   t.after(() => second.stop())
-  assert.deepEqual(second.engine.limits('demo'), before)
+  assert.deepEqual(second.engine.agents.limits('demo'), before)
 })
 
 test('a plan that is not said again holds, windows are those that were told last', async (t) => {
@@ -50,7 +50,7 @@ test('a plan that is not said again holds, windows are those that were told last
   const sessionId = await newSession(engine, { mode: 'auto' })
   await engine.turn(sessionId, '[[limits 63 21]]')
   await engine.turn(sessionId, '[[limits 95]]')
-  const { plan, windows } = engine.engine.limits('demo')!
+  const { plan, windows } = engine.engine.agents.limits('demo')!
   assert.deepEqual([plan, windows.map(({ usedPercent }) => usedPercent)], ['demo', [95]])
 })
 

@@ -20,8 +20,8 @@ const repository = (name: string): string => makeRepository(join(t.cwd, name))
 const pathsOf = ({ repos }: ProjectView): string[] => repos.map(({ path }) => path)
 
 function projectEvents(): (ProjectEvent & { at: number })[] {
-  return t.engine
-    .events({ after: 0, limit: 9999 })
+  return t.engine.events
+    .read({ after: 0, limit: 9999 })
     .flatMap(({ event }) =>
       event.type.startsWith('project.') ? [event as ProjectEvent & { at: number }] : [],
     )
@@ -33,28 +33,28 @@ async function restart(): Promise<void> {
 }
 
 test('a project is made, changed, read and deleted, each with an event, and is there after a restart', async () => {
-  const made = await t.engine.createProject({ name: ' My App ', description: 'an app', orgSlug: 'acme' })
+  const made = await t.engine.projects.create({ name: ' My App ', description: 'an app', orgSlug: 'acme' })
   assert.deepEqual(
     [made.name, made.description, made.orgSlug, made.rootPath],
     ['My App', 'an app', 'acme', null],
   )
   assert.equal(made.createdAt, made.updatedAt)
-  const other = await t.engine.createProject({ name: 'Other', rootPath: `${t.cwd}/` })
+  const other = await t.engine.projects.create({ name: 'Other', rootPath: `${t.cwd}/` })
   assert.equal(other.rootPath, t.cwd)
-  const changed = await t.engine.updateProject({ projectId: made.id, name: 'Renamed', description: null })
+  const changed = await t.engine.projects.update({ projectId: made.id, name: 'Renamed', description: null })
   assert.deepEqual([changed.name, changed.description, changed.orgSlug], ['Renamed', null, 'acme'])
-  await t.engine.updateProject({ projectId: made.id, name: 'Renamed' })
+  await t.engine.projects.update({ projectId: made.id, name: 'Renamed' })
   await restart()
   assert.deepEqual(
-    t.engine.projects().map(({ name }) => name),
+    t.engine.projects.list().map(({ name }) => name),
     ['Renamed', 'Other'],
   )
-  assert.deepEqual(t.engine.project(made.id), changed)
-  await t.engine.deleteProject(made.id)
-  assert.throws(() => t.engine.project(made.id), refused('project_not_found'))
-  await assert.rejects(t.engine.deleteProject(made.id), refused('project_not_found'))
+  assert.deepEqual(t.engine.projects.get(made.id), changed)
+  await t.engine.projects.remove(made.id)
+  assert.throws(() => t.engine.projects.get(made.id), refused('project_not_found'))
+  await assert.rejects(t.engine.projects.remove(made.id), refused('project_not_found'))
   await assert.rejects(
-    t.engine.updateProject({ projectId: made.id, name: 'x' }),
+    t.engine.projects.update({ projectId: made.id, name: 'x' }),
     refused('project_not_found'),
   )
   assert.deepEqual(
@@ -76,82 +76,89 @@ test('names, descriptions and paths are looked at', async () => {
     { name: 'a', orgSlug: 'x'.repeat(101) },
   ]
   for (const command of bad) {
-    await assert.rejects(t.engine.createProject(command), refused('invalid'), JSON.stringify(command))
+    await assert.rejects(t.engine.projects.create(command), refused('invalid'), JSON.stringify(command))
   }
-  assert.deepEqual(t.engine.projects(), [])
-  const { id, description } = await t.engine.createProject({ name: 'x'.repeat(200), description: '  ' })
+  assert.deepEqual(t.engine.projects.list(), [])
+  const { id, description } = await t.engine.projects.create({ name: 'x'.repeat(200), description: '  ' })
   assert.equal(description, null)
-  await assert.rejects(t.engine.updateProject({ projectId: id, name: '' }), refused('invalid'))
+  await assert.rejects(t.engine.projects.update({ projectId: id, name: '' }), refused('invalid'))
 })
 
 test('a repository is added once and taken out; it must be one, and below the root if there is a root', async () => {
   const [one, two] = [repository('one'), repository('two')]
-  const { id } = await t.engine.createProject({ name: 'p', repos: [one] })
-  const added = await t.engine.addRepo(id, `${two}/`)
+  const { id } = await t.engine.projects.create({ name: 'p', repos: [one] })
+  const added = await t.engine.projects.addRepo(id, `${two}/`)
   assert.deepEqual(pathsOf(added), [one, two])
-  await assert.rejects(t.engine.addRepo(id, one), refused('repo_in_project'))
+  await assert.rejects(t.engine.projects.addRepo(id, one), refused('repo_in_project'))
   const link = join(t.home, 'link')
   symlinkSync(one, link)
   await assert.rejects(
-    t.engine.addRepo(id, link),
+    t.engine.projects.addRepo(id, link),
     refused('repo_in_project'),
     'the same place by another name',
   )
   mkdirSync(join(t.cwd, 'plain'))
   for (const path of [join(t.cwd, 'plain'), join(t.cwd, 'missing'), join(one, '.git', 'HEAD')]) {
-    await assert.rejects(t.engine.addRepo(id, path), refused('repo_not_found'), path)
+    await assert.rejects(t.engine.projects.addRepo(id, path), refused('repo_not_found'), path)
   }
-  await assert.rejects(t.engine.addRepo(id, 'one'), refused('invalid'))
-  await assert.rejects(t.engine.addRepo('nobody', one), refused('project_not_found'))
+  await assert.rejects(t.engine.projects.addRepo(id, 'one'), refused('invalid'))
+  await assert.rejects(t.engine.projects.addRepo('nobody', one), refused('project_not_found'))
   rmSync(two, { recursive: true })
-  assert.deepEqual(pathsOf(await t.engine.removeRepo(id, two)), [one], 'also when it is gone from the disk')
-  await assert.rejects(t.engine.removeRepo(id, two), refused('repo_not_found'))
-  await t.engine.removeRepo(id, link)
-  assert.deepEqual(pathsOf(t.engine.project(id)), [])
+  assert.deepEqual(
+    pathsOf(await t.engine.projects.removeRepo(id, two)),
+    [one],
+    'also when it is gone from the disk',
+  )
+  await assert.rejects(t.engine.projects.removeRepo(id, two), refused('repo_not_found'))
+  await t.engine.projects.removeRepo(id, link)
+  assert.deepEqual(pathsOf(t.engine.projects.get(id)), [])
 
-  const rooted = await t.engine.createProject({ name: 'q', rootPath: join(t.cwd, 'one') })
-  await assert.rejects(t.engine.addRepo(rooted.id, repository('one-more')), refused('invalid'))
-  await t.engine.addRepo(rooted.id, one)
+  const rooted = await t.engine.projects.create({ name: 'q', rootPath: join(t.cwd, 'one') })
+  await assert.rejects(t.engine.projects.addRepo(rooted.id, repository('one-more')), refused('invalid'))
+  await t.engine.projects.addRepo(rooted.id, one)
   await assert.rejects(
-    t.engine.updateProject({ projectId: rooted.id, rootPath: join(t.cwd, 'elsewhere') }),
+    t.engine.projects.update({ projectId: rooted.id, rootPath: join(t.cwd, 'elsewhere') }),
     refused('invalid'),
   )
-  await t.engine.updateProject({ projectId: rooted.id, rootPath: null })
+  await t.engine.projects.update({ projectId: rooted.id, rootPath: null })
 })
 
 test('a project with a repository that is none is not made at all', async () => {
   const good = repository('good')
   await assert.rejects(
-    t.engine.createProject({ name: 'p', repos: [good, join(t.cwd, 'bad')] }),
+    t.engine.projects.create({ name: 'p', repos: [good, join(t.cwd, 'bad')] }),
     refused('repo_not_found'),
   )
-  await assert.rejects(t.engine.createProject({ name: 'p', repos: [good, good] }), refused('repo_in_project'))
-  assert.deepEqual([t.engine.projects(), projectEvents()], [[], []])
+  await assert.rejects(
+    t.engine.projects.create({ name: 'p', repos: [good, good] }),
+    refused('repo_in_project'),
+  )
+  assert.deepEqual([t.engine.projects.list(), projectEvents()], [[], []])
 })
 
 test('the same id twice is one project', async () => {
   const id = '0190c0de-0000-7000-8000-000000000001'
   const [first, second] = await Promise.all([
-    t.engine.createProject({ name: 'one', id }),
-    t.engine.createProject({ name: 'one', id }),
+    t.engine.projects.create({ name: 'one', id }),
+    t.engine.projects.create({ name: 'one', id }),
   ])
   assert.deepEqual(first, second)
-  assert.equal(t.engine.projects().length, 1)
+  assert.equal(t.engine.projects.list().length, 1)
 })
 
 test('a project is active when a session in one of its repositories is', async () => {
   const [one, two] = [repository('one'), repository('two')]
-  const { id } = await t.engine.createProject({ name: 'p', repos: [one, two] })
+  const { id } = await t.engine.projects.create({ name: 'p', repos: [one, two] })
   const below = join(one, 'src')
   mkdirSync(below)
   repository('one-beside')
-  await t.engine.create({ agent: 'demo', cwd: join(t.cwd, 'one-beside') })
+  await t.engine.sessions.create({ agent: 'demo', cwd: join(t.cwd, 'one-beside') })
   assert.deepEqual(
-    t.engine.project(id).repos.map(({ lastOpenedAt }) => lastOpenedAt),
+    t.engine.projects.get(id).repos.map(({ lastOpenedAt }) => lastOpenedAt),
     [null, null],
   )
-  const session = await t.engine.create({ agent: 'demo', cwd: below })
-  const seen = t.engine.project(id)
+  const session = await t.engine.sessions.create({ agent: 'demo', cwd: below })
+  const seen = t.engine.projects.get(id)
   assert.deepEqual(
     seen.repos.map(({ lastOpenedAt }) => lastOpenedAt),
     [session.activeAt, null],
@@ -163,16 +170,16 @@ test('many at once: each repository is in it exactly once or not at all, and a r
   const random = randomly(7)
   const paths = Array.from({ length: 5 }, (_, i) => repository(`r${i}`))
   const projects = await Promise.all(
-    Array.from({ length: 3 }, (_, i) => t.engine.createProject({ name: `p${i}`, repos: [paths[i]!] })),
+    Array.from({ length: 3 }, (_, i) => t.engine.projects.create({ name: `p${i}`, repos: [paths[i]!] })),
   )
   const some = <T>(list: readonly T[]): T => list[random(list.length)]!
   const wishes = Array.from({ length: 150 }, (_, i) => {
     const projectId = some(projects).id
     const kind = random(10)
-    if (kind < 4) return t.engine.addRepo(projectId, some(paths))
-    if (kind < 8) return t.engine.removeRepo(projectId, some(paths))
-    if (kind < 9) return t.engine.updateProject({ projectId, name: `name ${i}` })
-    return t.engine.updateProject({ projectId, description: `about ${i}` })
+    if (kind < 4) return t.engine.projects.addRepo(projectId, some(paths))
+    if (kind < 8) return t.engine.projects.removeRepo(projectId, some(paths))
+    if (kind < 9) return t.engine.projects.update({ projectId, name: `name ${i}` })
+    return t.engine.projects.update({ projectId, description: `about ${i}` })
   })
   const results = await Promise.allSettled(wishes)
   for (const result of results) {
@@ -187,7 +194,7 @@ test('many at once: each repository is in it exactly once or not at all, and a r
   }
   await restart()
   for (const { id } of projects) {
-    const { lastActiveAt: _, repos, ...now } = t.engine.project(id)
+    const { lastActiveAt: _, repos, ...now } = t.engine.projects.get(id)
     assert.deepEqual(
       { ...now, repos: repos.map(({ path, addedAt }) => ({ path, addedAt })) },
       replayed.get(id),

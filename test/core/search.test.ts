@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => t.stop())
 
 async function newSession(...messages: string[]): Promise<string> {
-  const { id } = await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'auto' })
+  const { id } = await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'auto' })
   for (const message of messages) await t.turn(id, message)
   return id
 }
@@ -36,7 +36,7 @@ test('what was said by either side is found, with where it stands; what tools sa
   assert.equal(hit!.sessionId, id)
   assert.deepEqual(texts(answers), ['The answer is: parseRequest'])
   assert.deepEqual(answers[0]!.marks, [[4, 10]])
-  const event = t.engine.events({ after: answers[0]!.seq - 1, sessionId: id, limit: 1 })[0]!.event
+  const event = t.engine.events.read({ after: answers[0]!.seq - 1, sessionId: id, limit: 1 })[0]!.event
   assert.equal(event.type, 'message.completed')
   assert.equal(answers[0]!.turnId, event.turnId)
   for (const text of ['pars', 'PARSE', 'request', 'parserequest', 'parseReq', 'parse_request']) {
@@ -113,7 +113,7 @@ test('a removed session is not found any more, nor what retention has removed', 
   const kept = await newSession('[[say ephemeral two]]')
   const sessions = (): string[] => [...new Set(find('ephemeral').map(({ sessionId }) => sessionId))]
   assert.equal(sessions().length, 2)
-  await t.engine.destroy(gone)
+  await t.engine.sessions.destroy(gone)
   assert.deepEqual(sessions(), [kept])
   const removed = await t.log.retain({
     eventsBefore: Date.now() + 1000,
@@ -129,14 +129,14 @@ test('a removed session is not found any more, nor what retention has removed', 
 
 test('a steer is found once, whether it was taken or came too late', async () => {
   const say = (text: string) => ({ sessionId: id, input: [{ type: 'text' as const, text }] })
-  const { id } = await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'auto' })
-  const { seq } = await t.engine.send(say(HELD))
-  await t.engine.steer(say('intime please'))
+  const { id } = await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'auto' })
+  const { seq } = await t.engine.turns.send(say(HELD))
+  await t.engine.turns.steer(say('intime please'))
   await goOn(t, id)
   const end = await t.event('turn.completed', { sessionId: id, after: seq })
-  await t.engine.send(say('[[drip 30 100]]'))
+  await t.engine.turns.send(say('[[drip 30 100]]'))
   await t.event('message.delta', { sessionId: id, after: end.seq })
-  const { steerId } = await t.engine.steer(say('toolate please'))
+  const { steerId } = await t.engine.turns.steer(say('toolate please'))
   for (let turnId: string | null = null, after: number = end.seq; turnId !== steerId;) {
     ;({ turnId, seq: after } = await t.event('turn.completed', { sessionId: id, after }))
   }

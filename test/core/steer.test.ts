@@ -13,18 +13,18 @@ async function engineFor(context: TestContext, options: TestEngineOptions = {}):
 }
 
 async function newSession(t: TestEngine, mode: 'auto' | 'ask' = 'ask'): Promise<string> {
-  return (await t.engine.create({ agent: 'demo', cwd: t.cwd, mode })).id
+  return (await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode })).id
 }
 
 const input = (text: string) => [{ type: 'text' as const, text }]
 const say = (t: TestEngine, sessionId: string, text: string) =>
-  t.engine.send({ sessionId, input: input(text) })
+  t.engine.turns.send({ sessionId, input: input(text) })
 const steer = (t: TestEngine, sessionId: string, text: string, key?: string) =>
-  t.engine.steer({ sessionId, input: input(text), ...(key === undefined ? {} : { key }) })
+  t.engine.turns.steer({ sessionId, input: input(text), ...(key === undefined ? {} : { key }) })
 const code = (wanted: string) => (error: unknown) => error instanceof CorralError && error.code === wanted
 
 function eventsOf(t: TestEngine, sessionId: string): Event[] {
-  return t.engine.events({ sessionId, after: 0, limit: 1000, whole: true }).map(({ event }) => event)
+  return t.engine.events.read({ sessionId, after: 0, limit: 1000, whole: true }).map(({ event }) => event)
 }
 
 function only<T extends EventType>(events: Event[], type: T): EventOf<T>[] {
@@ -42,7 +42,7 @@ async function asked(t: TestEngine, sessionId: string): Promise<{ turnId: string
 }
 
 const allow = (t: TestEngine, approvalId: string) =>
-  t.engine.decide({ approvalId, decision: { behavior: 'allow' }, by: 'test' })
+  t.engine.approvals.decide({ approvalId, decision: { behavior: 'allow' }, by: 'test' })
 
 async function ended(t: TestEngine, sessionId: string, turnId: string): Promise<void> {
   for (let after = 0; ;) {
@@ -58,7 +58,7 @@ test('a steer is part of the running turn, at its place in it', async (context) 
   const { turnId, approvalId } = await asked(t, id)
   const { steerId, turnId: steered, seq } = await steer(t, id, '[[say steered]]')
   assert.equal(steered, turnId)
-  assert.equal(t.engine.session(id).steers.length, 1)
+  assert.equal(t.engine.sessions.get(id).steers.length, 1)
   await allow(t, approvalId)
   await ended(t, id, turnId)
   const events = eventsOf(t, id)
@@ -74,7 +74,7 @@ test('a steer is part of the running turn, at its place in it', async (context) 
   assert.ok(order.indexOf('tool.completed') < order.indexOf('turn.steer_accepted'))
   assert.deepEqual(order.slice(-4, -1), ['turn.steer_accepted', 'message.completed', 'turn.completed'])
   assert.deepEqual(texts(t, id), ['steered'])
-  assert.deepEqual([t.engine.session(id).turnCount, t.engine.session(id).steers], [1, []])
+  assert.deepEqual([t.engine.sessions.get(id).turnCount, t.engine.sessions.get(id).steers], [1, []])
 })
 
 test('a steer that comes too late is the next turn, before what waits, and runs once', async (context) => {
@@ -92,7 +92,7 @@ test('a steer that comes too late is the next turn, before what waits, and runs 
     queued.map(({ turnId }) => turnId),
     [first.steerId, second.steerId],
   )
-  assert.equal(t.engine.turn(first.steerId).state, 'completed')
+  assert.equal(t.engine.turns.get(first.steerId).state, 'completed')
   assert.deepEqual(only(eventsOf(t, id), 'turn.steer_accepted'), [])
 })
 
@@ -114,9 +114,9 @@ test('no turn, no steer; nor for an agent that cannot', async (context) => {
   await assert.rejects(steer(t, id, 'hi'), code('not_running'))
   const { seq } = await say(t, id, '[[hang]]')
   await t.event('turn.accepted', { sessionId: id, after: seq })
-  await t.engine.interrupt({ sessionId: id })
+  await t.engine.turns.interrupt({ sessionId: id })
   await assert.rejects(steer(t, id, 'hi'), code('not_running'))
-  const other = (await t.engine.create({ agent: 'deaf', cwd: t.cwd })).id
+  const other = (await t.engine.sessions.create({ agent: 'deaf', cwd: t.cwd })).id
   await say(t, other, '[[hang]]')
   await assert.rejects(steer(t, other, 'hi'), code('unsupported'))
   assert.deepEqual(only(eventsOf(t, other), 'turn.steered'), [])
@@ -144,11 +144,11 @@ test('an interrupt leaves what was not taken for the next turn; clearing the que
   }
   await hang()
   const kept = await steer(t, id, '[[say kept]]')
-  await t.engine.interrupt({ sessionId: id })
+  await t.engine.turns.interrupt({ sessionId: id })
   await ended(t, id, kept.steerId)
   await hang()
   const dropped = await steer(t, id, '[[say dropped]]')
-  const { cancelled } = await t.engine.interrupt({ sessionId: id, clearQueue: true })
+  const { cancelled } = await t.engine.turns.interrupt({ sessionId: id, clearQueue: true })
   assert.deepEqual(cancelled, [dropped.steerId])
   const { seq } = await t.event('turn.interrupted', { sessionId: id, after: dropped.seq })
   await t.turn(id, '[[say after]]')
@@ -161,7 +161,7 @@ test('an agent that dies under a steer leaves it to the next one', async (contex
   const id = await newSession(t)
   await asked(t, id)
   const { steerId } = await steer(t, id, '[[say survived]]')
-  process.kill(-t.engine.session(id).run!.pid, 'SIGKILL')
+  process.kill(-t.engine.sessions.get(id).run!.pid, 'SIGKILL')
   await ended(t, id, steerId)
   assert.deepEqual(texts(t, id), ['survived'])
 })
@@ -197,7 +197,7 @@ test('taken up by another engine a steer arrives once, whether it was written or
   const { steerId } = await steer(t, id, '[[say again]]')
   await t.abandon()
   t = await startEngine({ home })
-  assert.equal(t.engine.session(id).steers[0]?.id, steerId)
+  assert.equal(t.engine.sessions.get(id).steers[0]?.id, steerId)
   await allow(t, approvalId)
   await ended(t, id, turnId)
   assert.deepEqual(texts(t, id), ['again'])

@@ -31,11 +31,11 @@ function only<T extends EventType>(events: Event[], type: T): EventOf<T>[] {
 }
 
 async function newSession(t: TestEngine): Promise<string> {
-  return (await t.engine.create({ agent: 'demo', cwd: t.cwd })).id
+  return (await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd })).id
 }
 
 const send = (t: TestEngine, sessionId: string, text: string) =>
-  t.engine.send({ sessionId, input: [{ type: 'text', text }] })
+  t.engine.turns.send({ sessionId, input: [{ type: 'text', text }] })
 
 /** The agent itself, below the shell that watches it. */
 function agentPid(wrapper: number): number {
@@ -60,7 +60,7 @@ withEngine(
     const [failed] = only(await t.turn(id, 'hello'), 'turn.failed')
     assert.equal(failed!.error.code, 'agent_exited')
     assert.match(failed!.error.message, /code 3/)
-    assert.equal(t.engine.session(id).turn, null)
+    assert.equal(t.engine.sessions.get(id).turn, null)
     assert.equal(only(await t.turn(id, 'again'), 'turn.failed').length, 1)
   },
 )
@@ -92,7 +92,7 @@ withEngine(
     await t.turn(id, 'hello [[remember pear]]')
     const { seq } = await send(t, id, '[[drip 200 20]]')
     await t.event('message.delta', { sessionId: id, after: seq })
-    process.kill(agentPid(t.engine.session(id).run!.pid), 'SIGKILL')
+    process.kill(agentPid(t.engine.sessions.get(id).run!.pid), 'SIGKILL')
     const failed = await t.event('turn.failed', { sessionId: id, after: seq })
     assert.equal(failed.error.code, 'agent_exited')
     const partial = await t.event('message.completed', { sessionId: id, after: seq })
@@ -105,7 +105,7 @@ withEngine('the whole group killed is noticed too', {}, async (t) => {
   const id = await newSession(t)
   const { seq } = await send(t, id, '[[hang]]')
   await t.event('turn.accepted', { sessionId: id, after: seq })
-  process.kill(-t.engine.session(id).run!.pid, 'SIGKILL')
+  process.kill(-t.engine.sessions.get(id).run!.pid, 'SIGKILL')
   const failed = await t.event('turn.failed', { sessionId: id, after: seq })
   assert.equal(failed.error.detail?.['signal'], 'SIGKILL')
 })
@@ -113,14 +113,14 @@ withEngine('the whole group killed is noticed too', {}, async (t) => {
 withEngine('a warm process that died in the meantime costs a retry, not the message', {}, async (t) => {
   const id = await newSession(t)
   await t.turn(id, 'hello [[remember kiwi]]')
-  const { run } = t.engine.session(id)
+  const { run } = t.engine.sessions.get(id)
   process.kill(-run!.pid, 'SIGKILL')
   const events = await t.turn(id, '[[recall]]')
   assert.equal(only(events, 'turn.completed')[0]!.text, 'recall: kiwi')
 })
 
 withEngine('a conversation that its agent has lost begins anew, and says so', {}, async (t) => {
-  const session = await t.engine.create({
+  const session = await t.engine.sessions.create({
     agent: 'demo',
     cwd: t.cwd,
     nativeId: '00000000-0000-4000-8000-000000000000',
@@ -137,7 +137,7 @@ withEngine(
     const id = await newSession(t)
     const { seq } = await send(t, id, '[[hang]]')
     await t.event('turn.accepted', { sessionId: id, after: seq })
-    await t.engine.interrupt({ sessionId: id })
+    await t.engine.turns.interrupt({ sessionId: id })
     const exited = await t.event('agent.exited', { sessionId: id, after: seq })
     assert.deepEqual([exited.signal, exited.stderr], ['SIGKILL', 'demo agent: ignored SIGTERM\n'])
     await t.event('turn.interrupted', { sessionId: id, after: seq })
@@ -174,8 +174,8 @@ withEngine(
 withEngine('two sessions of one conversation never have a process each', {}, async (t) => {
   const one = await newSession(t)
   await t.turn(one, 'hello [[remember lime]]')
-  const native = t.engine.session(one).nativeId
-  const two = await t.engine.create({ agent: 'demo', cwd: t.cwd, nativeId: native })
+  const native = t.engine.sessions.get(one).nativeId
+  const two = await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, nativeId: native })
   assert.equal(only(await t.turn(two.id, '[[recall]]'), 'turn.completed')[0]!.text, 'recall: lime')
   assert.deepEqual(
     t.host.running().map((run) => run.sessionId),
@@ -191,7 +191,7 @@ test('an agent left alone by its daemon ends by itself, with all its helpers', a
   const t = await startEngine({ options: { orphanMs: 2000 } })
   const id = await newSession(t)
   await t.turn(id, 'hello')
-  const { pid } = t.engine.session(id).run!
+  const { pid } = t.engine.sessions.get(id).run!
   await t.abandon()
   const alive = (): boolean => {
     try {
@@ -202,7 +202,7 @@ test('an agent left alone by its daemon ends by itself, with all its helpers', a
   }
   await until(() => !alive(), 'the agent and its helpers have ended')
   const again = await startEngine({ home: t.home })
-  assert.equal(again.engine.session(id).run, null, 'the next daemon knows')
+  assert.equal(again.engine.sessions.get(id).run, null, 'the next daemon knows')
   assert.equal(only(await again.turn(id, '[[say back]]'), 'turn.completed')[0]!.text, 'back')
   await again.stop()
 })

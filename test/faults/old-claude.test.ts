@@ -25,7 +25,7 @@ async function rigFor(t: TestContext): Promise<Rig> {
   chmodSync(program, 0o755)
   const options = { drivers: [claudeDriver], env: { CORRAL_CLAUDE_BIN: program } }
   const first = await startEngine(options)
-  const { id } = await first.engine.create({ agent: 'claude', cwd: first.cwd })
+  const { id } = await first.engine.sessions.create({ agent: 'claude', cwd: first.cwd })
   const rig: Rig = {
     now: first,
     id,
@@ -43,7 +43,7 @@ async function rigFor(t: TestContext): Promise<Rig> {
 }
 
 const send = ({ now, id }: Rig, text: string) =>
-  now.engine.send({ sessionId: id, input: [{ type: 'text', text }] })
+  now.engine.turns.send({ sessionId: id, input: [{ type: 'text', text }] })
 
 test('a claude that does not say what it has: its first line does, and a crash costs nothing', async (t) => {
   const rig = await rigFor(t)
@@ -52,7 +52,7 @@ test('a claude that does not say what it has: its first line does, and a crash c
   assert.equal(accepted.turnId, turnId)
   await rig.now.abandon()
   await rig.restart()
-  assert.equal(rig.now.engine.session(rig.id).turn?.accepted, true)
+  assert.equal(rig.now.engine.sessions.get(rig.id).turn?.accepted, true)
   rig.go()
   const done = await rig.now.event('turn.completed', { sessionId: rig.id, after: seq })
   assert.equal(done.text, 'heard hello')
@@ -91,7 +91,7 @@ test('one that dies with the message fails the turn: the message is not brought 
   const rig = await rigFor(t)
   const { seq } = await send(rig, 'hello')
   await rig.now.event('turn.accepted', { sessionId: rig.id, after: seq })
-  process.kill(-rig.now.engine.session(rig.id).run!.pid, 'SIGKILL')
+  process.kill(-rig.now.engine.sessions.get(rig.id).run!.pid, 'SIGKILL')
   const { error } = await rig.now.event('turn.failed', { sessionId: rig.id, after: seq })
   assert.deepEqual([error.code, rig.asked()], ['agent_exited', ['"hello"']])
 })

@@ -22,14 +22,14 @@ async function withEngine(options: TestEngineOptions, body: (t: TestEngine) => P
 }
 
 async function newSession(t: TestEngine, more: { nativeId?: string } = {}): Promise<string> {
-  return (await t.engine.create({ agent: 'demo', cwd: t.cwd, ...more })).id
+  return (await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, ...more })).id
 }
 
 const say = (t: TestEngine, sessionId: string, text: string) =>
-  t.engine.send({ sessionId, input: [{ type: 'text', text }] })
+  t.engine.turns.send({ sessionId, input: [{ type: 'text', text }] })
 
 function typesOf(t: TestEngine, sessionId: string, after: number): string[] {
-  return t.engine.events({ sessionId, after, limit: 1000, whole: true }).map((event) => event.type)
+  return t.engine.events.read({ sessionId, after, limit: 1000, whole: true }).map((event) => event.type)
 }
 
 /** Makes the database refuse what the condition says, as a failing disk would. */
@@ -50,14 +50,14 @@ test('a turn that came from the queue is not taken for idleness', () =>
     await t.event('turn.completed', { sessionId: id, after: first.seq })
     const end = await t.event('agent.exited', { sessionId: id, after: second.seq })
     assert.equal(end.expected, true)
-    assert.equal(t.engine.turn(second.turnId).state, 'completed')
+    assert.equal(t.engine.turns.get(second.turnId).state, 'completed')
   }))
 
 test('a pid that is somebody else by now is left alone', async () => {
   const t = await startEngine()
   const id = await newSession(t)
   await t.turn(id, 'hi')
-  const { pid } = t.engine.session(id).run!
+  const { pid } = t.engine.sessions.get(id).run!
   await t.abandon()
   process.kill(-pid, 'SIGKILL')
   const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
@@ -79,7 +79,7 @@ test('an interrupt that was acknowledged before the agent started holds over a c
   const t = await startEngine()
   const id = await newSession(t)
   const { seq } = await say(t, id, '[[say I ran though interrupted]]')
-  await t.engine.interrupt({ sessionId: id })
+  await t.engine.turns.interrupt({ sessionId: id })
   await t.abandon()
   const next = await startEngine({ home: t.home })
   await next.event('turn.interrupted', { sessionId: id, after: seq })
@@ -94,7 +94,7 @@ for (const what of ['destroy', 'interrupt'] as const) {
       await t.turn(id, 'hi')
       const ending = t.host.end(id)
       const { seq } = await say(t, id, '[[say I ran afterwards]]')
-      await (what === 'destroy' ? t.engine.destroy(id) : t.engine.interrupt({ sessionId: id }))
+      await (what === 'destroy' ? t.engine.sessions.destroy(id) : t.engine.turns.interrupt({ sessionId: id }))
       await ending
       await t.event('turn.interrupted', { sessionId: id, after: seq })
       assert.ok(!typesOf(t, id, seq).includes('message.completed'))
@@ -106,7 +106,7 @@ test('two sessions that resume one conversation at the same moment share one pro
   withEngine({}, async (t) => {
     const id = await newSession(t)
     await t.turn(id, 'hi')
-    const nativeId = t.engine.session(id).nativeId!
+    const nativeId = t.engine.sessions.get(id).nativeId!
     await t.host.end(id)
     const [a, b] = [await newSession(t, { nativeId }), await newSession(t, { nativeId })]
     const sent = [await say(t, a, '[[drip 5 20]]'), await say(t, b, '[[drip 5 20]]')]
@@ -121,28 +121,31 @@ test('commits that fail now and then lose nothing of what an agent says, and say
     const failures = (): number => t.warnings.filter((warning) => warning.includes('sabotage')).length
     const seqs: number[] = []
     const texts: string[] = []
-    const subscription = t.engine.subscribe({ after: t.engine.head, sessionId: id }, (events) => {
-      for (const { seq, event } of events) {
-        seqs.push(seq)
-        if (event.type === 'message.delta') texts.push(event.text)
-      }
-    })
+    const subscription = t.engine.events.subscribe(
+      { after: t.engine.events.head, sessionId: id },
+      (events) => {
+        for (const { seq, event } of events) {
+          seqs.push(seq)
+          if (event.type === 'message.delta') texts.push(event.text)
+        }
+      },
+    )
     const { seq } = await say(t, id, HELD)
     await t.event('approval.requested', { sessionId: id, after: seq })
     let over = false
     const end = t.event('turn.completed', { sessionId: id, after: seq }).finally(() => (over = true))
     for (let times = 0; times < 3 && !over; times++) {
-      const [failed, head] = [failures(), t.engine.head]
+      const [failed, head] = [failures(), t.engine.events.head]
       const mend = sabotage(t, 'BEFORE UPDATE ON runs')
       if (times === 0) await goOn(t, id, '[[burst 30000 60]]')
       await until(() => over || failures() > failed)
       mend()
-      await until(() => over || t.engine.head > head)
+      await until(() => over || t.engine.events.head > head)
     }
     await end
     subscription.close()
     assert.equal(new Set(seqs).size, seqs.length)
-    const [done] = t.engine.events({ sessionId: id, after: seq, types: ['message.completed'], limit: 1 })
+    const [done] = t.engine.events.read({ sessionId: id, after: seq, types: ['message.completed'], limit: 1 })
     assert.equal(done?.event.type === 'message.completed' && done.event.text, texts.join(''))
     assert.ok(failures() > 0)
   }))
@@ -200,10 +203,10 @@ test('what was paused while its agent started is paused when it has', () =>
   withEngine({}, async (t) => {
     const id = await newSession(t)
     const { seq } = await say(t, id, '[[drip 5 20]]')
-    await t.engine.pause(id)
+    await t.engine.sessions.pause(id)
     const { run } = await t.event('agent.started', { sessionId: id, after: seq })
     await until(() => stateOf(run.pid) === 'T')
-    await t.engine.resume(id)
+    await t.engine.sessions.resume(id)
     await t.event('turn.completed', { sessionId: id, after: seq })
   }))
 
@@ -247,13 +250,17 @@ test('what an agent nests too deeply to be written down costs a notice, not the 
 
 test('a decision that is nested too deeply is refused and leaves the question open', () =>
   withEngine({}, async (t) => {
-    const { id } = await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'ask' })
+    const { id } = await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'ask' })
     const { seq } = await say(t, id, '[[shell ls]]')
     const { approval } = await t.event('approval.requested', { sessionId: id, after: seq })
     const decide = (input?: unknown) =>
-      t.engine.decide({ approvalId: approval.id, by: 'test', decision: { behavior: 'allow', input } })
+      t.engine.approvals.decide({
+        approvalId: approval.id,
+        by: 'test',
+        decision: { behavior: 'allow', input },
+      })
     await assert.rejects(decide(nested(50_000)), { code: 'invalid' })
-    assert.equal(t.engine.approvals({ sessionId: id, open: true, limit: 9 }).length, 1)
+    assert.equal(t.engine.approvals.list({ sessionId: id, open: true, limit: 9 }).length, 1)
     await decide({ command: 'pwd' })
     await t.event('turn.completed', { sessionId: id, after: seq })
   }))
@@ -263,7 +270,7 @@ test('destroying a session in the middle of a turn ends its agent by signal, at 
     const id = await newSession(t)
     const { seq } = await say(t, id, '[[hang]]')
     await t.event('turn.accepted', { sessionId: id, after: seq })
-    await t.engine.destroy(id)
+    await t.engine.sessions.destroy(id)
     const exit = await t.event('agent.exited', { sessionId: id, after: seq })
     assert.equal(exit.signal, 'SIGTERM')
   }))

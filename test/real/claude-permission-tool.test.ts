@@ -46,7 +46,7 @@ describe('a permission prompt tool of the client', { skip: claudeAbsent }, () =>
     const log = join(cwd, 'gate.log')
     const server = { command: process.execPath, args: [gate], env: { LOG: log, KEY } }
     const settings = { permissionPromptTool, mcpConfig: { mcpServers: { gate: server } } }
-    const { id } = await t.engine.create({ agent: 'claude', cwd, mode: 'ask', settings })
+    const { id } = await t.engine.sessions.create({ agent: 'claude', cwd, mode: 'ask', settings })
     context.after(() => t.host.end(id))
     const heard = (): GateLine[] => lines(log).map((line) => JSON.parse(line) as GateLine)
     return { id, cwd, heard, calls: () => heard().filter(({ method }) => method === 'tools/call') }
@@ -71,8 +71,8 @@ describe('a permission prompt tool of the client', { skip: claudeAbsent }, () =>
   test('gets its secrets neither from a command line nor from a file of the run', async (context) => {
     const { id, cwd, heard } = await gated(context)
     await t.turn(id, 'hello')
-    const run = join(t.home, 'runs', t.engine.session(id).run!.id)
-    assert.equal(heard()[0]!.run, t.engine.session(id).run!.id)
+    const run = join(t.home, 'runs', t.engine.sessions.get(id).run!.id)
+    assert.equal(heard()[0]!.run, t.engine.sessions.get(id).run!.id)
     assert.ok(!commandLine(claudeIn(cwd).pid)!.includes(KEY))
     const files = readdirSync(run).filter((name) => name !== 'in')
     assert.ok(files.includes('out'))
@@ -83,13 +83,13 @@ describe('a permission prompt tool of the client', { skip: claudeAbsent }, () =>
     const { id, cwd, heard, calls } = await gated(context)
     const turn = t.turn(id, '[[shell touch wait.txt]]')
     const [asked] = await askUntil(calls, (found) => found.length > 0, 'the tool is asked')
-    await t.engine.interrupt({ sessionId: id })
+    await t.engine.turns.interrupt({ sessionId: id })
     assert.equal((await turn).at(-1)!.type, 'turn.interrupted')
     const isCancelled = ({ method }: GateLine): boolean => method === 'notifications/cancelled'
     const told = await askUntil(heard, (found) => found.some(isCancelled), 'the tool is told')
     assert.equal(told.find(isCancelled)!.params!.requestId, asked!.id)
     const { pid } = heard()[0]!
-    const run = join(t.home, 'runs', t.engine.session(id).run!.id)
+    const run = join(t.home, 'runs', t.engine.sessions.get(id).run!.id)
     assert.notEqual(startTime(pid!), null)
     await t.host.end(id)
     await nobodyIn(cwd)

@@ -32,18 +32,18 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
 
   test('becomes the process of the next session, in its directory and mode, and can be resumed', async () => {
     const spare = await spareRun()
-    const session = await t.engine.create({
+    const session = await t.engine.sessions.create({
       agent: 'claude',
       cwd: t.cwd,
       mode: 'plan',
       model: 'claude-sonnet-4-5',
     })
     const events = await t.turn(session.id, 'hello [[remember quince]]')
-    assert.equal(t.engine.session(session.id).run?.id, spare)
+    assert.equal(t.engine.sessions.get(session.id).run?.id, spare)
     const init = events.find((event) => event.type === 'agent.init')
     const raw = (init?.type === 'agent.init' ? init.raw : {}) as Record<string, unknown>
     assert.deepEqual([raw['cwd'], raw['permissionMode'], raw['model']], [t.cwd, 'plan', 'claude-sonnet-4-5'])
-    const { pid } = t.engine.session(session.id).run!
+    const { pid } = t.engine.sessions.get(session.id).run!
     await t.host.end(session.id)
     assert.equal(startTime(pid), null)
     const again = await t.turn(session.id, '[[recall]]')
@@ -53,18 +53,18 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
 
   test('is not used for a conversation that exists, and another one waits for the next', async () => {
     const spare = await spareRun()
-    const first = await t.engine.create({ agent: 'claude', cwd: t.cwd })
+    const first = await t.engine.sessions.create({ agent: 'claude', cwd: t.cwd })
     await t.turn(first.id, 'one')
-    const fork = await t.engine.fork({ sessionId: first.id })
+    const fork = await t.engine.sessions.fork({ sessionId: first.id })
     const waiting = await spareRun()
     assert.notEqual(waiting, spare)
     await t.turn(fork.id, 'two')
-    assert.notEqual(t.engine.session(fork.id).run?.id, waiting)
+    assert.notEqual(t.engine.sessions.get(fork.id).run?.id, waiting)
   })
 
   test('none is kept for a session that no spare could become', async () => {
     const settings = { questions: false, systemPrompt: 'You are a parrot.', clientTools: [] }
-    const { id } = await t.engine.create({ agent: 'claude', cwd: t.cwd, settings })
+    const { id } = await t.engine.sessions.create({ agent: 'claude', cwd: t.cwd, settings })
     await t.turn(id, 'through an API')
     const kept = t.host.spares.count('claude', { ...ANYWHERE, questions: false })
     assert.deepEqual(kept, { idle: 0, starting: 0 })
@@ -73,10 +73,14 @@ describe('a spare claude', { skip: claudeAbsent }, () => {
   test('one that can ask is not for a session without questions; the next such session finds one of its kind', async () => {
     const kind = { ...ANYWHERE, questions: false }
     const asksIn = async (): Promise<{ runId: string; asks: boolean }> => {
-      const { id } = await t.engine.create({ agent: 'claude', cwd: t.cwd, settings: { questions: false } })
+      const { id } = await t.engine.sessions.create({
+        agent: 'claude',
+        cwd: t.cwd,
+        settings: { questions: false },
+      })
       const init = (await t.turn(id, 'hello')).find((event) => event.type === 'agent.init')
       const { tools } = init!.raw as { tools: string[] }
-      return { runId: t.engine.session(id).run!.id, asks: tools.includes('AskUserQuestion') }
+      return { runId: t.engine.sessions.get(id).run!.id, asks: tools.includes('AskUserQuestion') }
     }
     const spare = await spareRun()
     const cold = await asksIn()

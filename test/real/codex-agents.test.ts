@@ -15,7 +15,7 @@ const FOLDERS = ['.agents', '.aws', '.codex', '.git']
 
 let rig: Rig
 let at: AgentHome
-const cwdOf = (id: string) => rig.now.engine.session(id).cwd
+const cwdOf = (id: string) => rig.now.engine.sessions.get(id).cwd
 const runs = (command: string) => rig.processes().filter((one) => one.command === command).length
 const running = (command: string) =>
   until(
@@ -55,7 +55,7 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const { agent, call: parent } = await spawned(id, '[[shell sleep 1; echo done]]')
     const { end, asked } = await rig.turn(id, waits(agent))
     assert.equal(end.type, 'turn.completed')
-    const events = rig.now.engine.events({ sessionId: id, limit: 1000 }).map(({ event }) => event)
+    const events = rig.now.engine.events.read({ sessionId: id, limit: 1000 }).map(({ event }) => event)
     const ran = events.find((event) => event.type === 'tool.started' && event.tool === 'command')
     assert.equal((ran as Of<'tool.started'>).parent, parent)
     const question = events.find((event) => event.type === 'approval.requested') as Of<'approval.requested'>
@@ -67,8 +67,8 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const id = await rig.session()
     const sent = await rig.send(id, spawns('[[shell touch asked.txt]]'))
     await rig.told(id, sent)
-    await until(() => rig.now.engine.session(id).approvals.length > 0, 'its question is open')
-    const [approval] = rig.now.engine.session(id).approvals
+    await until(() => rig.now.engine.sessions.get(id).approvals.length > 0, 'its question is open')
+    const [approval] = rig.now.engine.sessions.get(id).approvals
     assert.equal(rig.has(id, 'asked.txt'), false)
     await rig.decide(approval!.id, ALLOW)
     await until(() => rig.has(id, 'asked.txt'), 'the command was run')
@@ -77,7 +77,7 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
   test('its question is heard by the next daemon, although its turn began under the last one', async () => {
     const id = await rig.session()
     const asked = () =>
-      rig.now.engine.session(id).approvals.map(({ input }) => (input as { command: string }).command)
+      rig.now.engine.sessions.get(id).approvals.map(({ input }) => (input as { command: string }).command)
     const isAsked = (about: RegExp) =>
       until(
         () => asked().length === 1 && about.test(asked()[0]!),
@@ -85,12 +85,12 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
       )
     await spawned(id, first('touch later.txt'))
     await isAsked(/^until/)
-    await rig.decide(rig.now.engine.session(id).approvals[0]!.id, ALLOW)
+    await rig.decide(rig.now.engine.sessions.get(id).approvals[0]!.id, ALLOW)
     await running('sleep 0.1')
     writeFileSync(rig.inside(id, 'go'), '')
     await rig.restart()
     await isAsked(/^touch/)
-    await rig.decide(rig.now.engine.session(id).approvals[0]!.id, ALLOW)
+    await rig.decide(rig.now.engine.sessions.get(id).approvals[0]!.id, ALLOW)
     await until(() => rig.has(id, 'later.txt'), 'the command was run')
   })
 
@@ -126,7 +126,7 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const said = (method: string) =>
       journals().some((line) => line.includes(`"${method}","params":{"threadId":"${agent}"`))
     await until(() => said('item/agentMessage/delta'), 'it talks')
-    await rig.now.engine.destroy(id)
+    await rig.now.engine.sessions.destroy(id)
     await rig.next('agent.exited', id)
     assert.deepEqual([runs('sleep 7103'), runs('sleep 7104')], [0, 0])
     await until(() => said('turn/completed'), 'it is silent')
@@ -173,7 +173,7 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
   test('folders that were made while nothing ran are not the sandbox’s', async () => {
     const id = await rig.session(SANDBOXED)
     await rig.turn(id, '[[say hello]]')
-    const { activeAt } = rig.now.engine.session(id)
+    const { activeAt } = rig.now.engine.sessions.get(id)
     await until(() => Date.now() > activeAt + 50, 'a moment later')
     mkdirSync(rig.inside(id, '.agents'))
     await rig.endProcess(id)
@@ -184,7 +184,7 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     const id = await rig.session({ mode: 'plan' })
     const sent = await rig.send(id, first('touch after.txt'))
     await rig.next('tool.started', id, sent.seq)
-    await rig.now.engine.configure({ sessionId: id, mode: 'auto' })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'auto' })
     await rig.next('agent.notice', id, sent.seq)
     writeFileSync(rig.inside(id, 'go'), '')
     const { notices } = await rig.told(id, sent)
@@ -206,11 +206,11 @@ describe('Codex, its sub-agents and its neighbours', { skip: codex.absent, concu
     assert.deepEqual(await touch('planned.txt'), [false, 0, ['user_rules']])
     await rig.endProcess(id)
     assert.deepEqual(await touch('resumed.txt'), [false, 0, ['user_rules']])
-    await rig.now.engine.configure({ sessionId: id, mode: 'ask' })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'ask' })
     assert.deepEqual(await touch('unasked.txt'), [true, 0, []])
     const { asked } = await rig.turn(id, '[[shell mkdir asked]]', ALLOW)
     assert.deepEqual([asked.length, rig.has(id, 'asked')], [1, true])
-    await rig.now.engine.configure({ sessionId: id, mode: 'plan' })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'plan' })
     assert.deepEqual(await touch('again.txt'), [false, 0, []])
     const { agent } = await spawned(id, '[[shell touch below.txt]]')
     await rig.turn(id, waits(agent))

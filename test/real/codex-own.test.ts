@@ -24,7 +24,7 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
   })
   after(() => rig?.close())
   const config = () => readFileSync(join(at.env['CODEX_HOME']!, 'config.toml'), 'utf8')
-  const cwdOf = (id: string) => rig.now.engine.session(id).cwd
+  const cwdOf = (id: string) => rig.now.engine.sessions.get(id).cwd
   const sleeps = (seconds: number) =>
     rig.processes().filter(({ command }) => command === `sleep ${seconds}`).length
 
@@ -45,13 +45,13 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
     const known = () => rig.now.log.models('codex')
     assert.equal((await rig.turn(id, '[[say hello]]')).end.type, 'turn.completed')
     const model = known().find(({ efforts, defaultEffort }) => efforts?.includes('max') && defaultEffort)!
-    await rig.now.engine.configure({ sessionId: id, model: model.id })
+    await rig.now.engine.sessions.configure({ sessionId: id, model: model.id })
     assert.equal(await thinks(), 'effort: xhigh')
     await rig.restart()
     await rig.turn(id, '[[say hello]]')
-    await rig.now.engine.configure({ sessionId: id, effort: 'max' })
+    await rig.now.engine.sessions.configure({ sessionId: id, effort: 'max' })
     assert.equal(await thinks(), 'effort: max')
-    await rig.now.engine.configure({ sessionId: id, effort: null })
+    await rig.now.engine.sessions.configure({ sessionId: id, effort: null })
     assert.equal(await thinks(), `effort: ${model.defaultEffort}`)
   })
 
@@ -173,7 +173,7 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
   })
 
   const WAYS: Record<string, (id: string) => unknown> = {
-    'the session is destroyed': (id) => rig.now.engine.destroy(id),
+    'the session is destroyed': (id) => rig.now.engine.sessions.destroy(id),
     'the process is ended': (id) => rig.endProcess(id),
     'the process is killed': (id) => process.kill(-rig.groupOf(id), 'SIGKILL'),
   }
@@ -208,7 +208,7 @@ describe('what only Codex has', { skip: codex.absent, concurrency: false }, () =
       await rig.next(moment, id)
       await rig.restart()
       const { texts } = await rig.told(id, sent)
-      const started = rig.now.engine.events({ sessionId: id, types: ['agent.started'], limit: 9 })
+      const started = rig.now.engine.events.read({ sessionId: id, types: ['agent.started'], limit: 9 })
       assert.deepEqual([texts, started.length, rig.model.requests.length], [['once'], 1, before + 1], moment)
     }
   })

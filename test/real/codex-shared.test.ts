@@ -10,7 +10,7 @@ let rig: Rig
 const TEN = Array.from({ length: 10 }, (_, index) => index)
 
 function pidsOf(ids: string[]): Set<number | undefined> {
-  return new Set(ids.map((id) => rig.now.engine.session(id).run?.pid))
+  return new Set(ids.map((id) => rig.now.engine.sessions.get(id).run?.pid))
 }
 
 function processes(): string[] {
@@ -68,7 +68,7 @@ describe('ten Codex sessions in one process', { skip: codex.absent }, () => {
     const [stopped, removed, ...others] = ids as [string, string, ...string[]]
     const told = await busyWith('[[drip 80 20]]')
     await rig.interrupt(stopped)
-    await rig.now.engine.destroy(removed)
+    await rig.now.engine.sessions.destroy(removed)
     assert.deepEqual(
       (await told()).map((one) => endOf(one).split(':')[0]),
       ['interrupted', 'interrupted', ...others.map(() => 'completed')],

@@ -12,10 +12,10 @@ describe('steering the real codex', { skip: codex.absent, concurrency: false }, 
   after(() => rig?.close())
 
   const steer = (sessionId: string, text: string) =>
-    rig.now.engine.steer({ sessionId, input: [{ type: 'text', text }] })
+    rig.now.engine.turns.steer({ sessionId, input: [{ type: 'text', text }] })
   const all = <T extends EventType>(sessionId: string, type: T): Of<T>[] =>
-    rig.now.engine
-      .events({ sessionId, after: 0, types: [type], limit: 10_000 })
+    rig.now.engine.events
+      .read({ sessionId, after: 0, types: [type], limit: 10_000 })
       .map(({ event }) => event as Of<T>)
   /** The turn that a steer became which came too late. */
   const late = (sessionId: string, turnId: string) => rig.told(sessionId, { turnId, seq: 1 })
@@ -43,7 +43,7 @@ describe('steering the real codex', { skip: codex.absent, concurrency: false }, 
     )
     const order = told.events.map((event) => event.type)
     assert.ok(order.indexOf('message.completed') < order.indexOf('turn.steer_accepted'), 'in their order')
-    assert.equal(rig.now.engine.session(id).turnCount, 1)
+    assert.equal(rig.now.engine.sessions.get(id).turnCount, 1)
   })
 
   test('an interrupt that comes before it is heard leaves it for the next turn', async () => {

@@ -24,12 +24,12 @@ describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }
   })
 
   test('looks around without asking, but not outside; and has no sub-agents', async () => {
-    await rig.now.engine.configure({ sessionId: id, mode: 'plan' })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'plan' })
     const filePath = rig.inside(id, 'in.txt')
     writeFileSync(filePath, 'inside')
     const read = await rig.turn(id, call(['read', { filePath }]))
     assert.deepEqual([read.asked, read.outputs[0]!.output], [[], 'inside'])
-    await rig.now.engine.configure({ sessionId: id, mode: 'ask' })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'ask' })
     const outside = await rig.turn(id, call(['read', { filePath: '/etc/hostname' }]), {
       behavior: 'deny',
       comment: '',
@@ -42,26 +42,29 @@ describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }
 
   test('a refusal to read holds for a file outside, although it asks about the directory', async () => {
     const rules = { allow: [], deny: ['read(/etc/*)'], acceptEdits: false, skipUntil: null }
-    await rig.now.engine.configure({ sessionId: id, mode: 'auto', rules })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'auto', rules })
     const read = call(['read', { filePath: '/etc/hostname' }])
     assert.deepEqual(deciders(await rig.turn(id, read)), ['rule'])
-    await rig.now.engine.configure({ sessionId: id, rules: { deny: ['read(/usr/*)', 'edit(/etc/*)'] } })
+    await rig.now.engine.sessions.configure({
+      sessionId: id,
+      rules: { deny: ['read(/usr/*)', 'edit(/etc/*)'] },
+    })
     assert.deepEqual(deciders(await rig.turn(id, read)), ['mode:auto'])
-    await rig.now.engine.configure({ sessionId: id, rules: { deny: [] } })
+    await rig.now.engine.sessions.configure({ sessionId: id, rules: { deny: [] } })
   })
 
   test('tools of the user’s own are no MCP servers’, and asked about only if they ask themselves', async () => {
     const rules = { deny: ['mcp'] }
-    await rig.now.engine.configure({ sessionId: id, mode: 'auto', rules })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'auto', rules })
     const silent = await rig.turn(id, call(['my_silent', {}]))
     assert.deepEqual([silent.asked, silent.texts], [[], ['tool said: it was silent']])
     const asking = await rig.turn(id, call(['my_asking', {}]))
     assert.deepEqual([deciders(asking), asking.texts], [['mode:auto'], ['tool said: it has asked']])
     assert.deepEqual(asking.asked[0]!.approval.about, { class: 'other', subjects: ['/x'] })
-    await rig.now.engine.configure({ sessionId: id, rules: { deny: ['search'] } })
+    await rig.now.engine.sessions.configure({ sessionId: id, rules: { deny: ['search'] } })
     const search = await rig.turn(id, call(['websearch', { query: 'git_push' }]))
     assert.deepEqual([deciders(search), search.asked[0]!.approval.tool], [['rule'], 'WebSearch'])
-    await rig.now.engine.configure({ sessionId: id, rules: { deny: [] } })
+    await rig.now.engine.sessions.configure({ sessionId: id, rules: { deny: [] } })
   })
 
   test('is not offered its tool for questions where nobody can answer them, whatever the user has set', async () => {

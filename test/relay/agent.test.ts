@@ -101,7 +101,7 @@ const result = (toolUseId: string, text: string): Block => ({
 })
 
 function relaySessions(): string[] {
-  return t.engine.sessions({ limit: 100 }).flatMap(({ id, origin }) => (origin === 'relay' ? [id] : []))
+  return t.engine.sessions.list({ limit: 100 }).flatMap(({ id, origin }) => (origin === 'relay' ? [id] : []))
 }
 
 describe('a call that stands for itself', () => {
@@ -185,7 +185,7 @@ describe('the caller’s tools', () => {
         ['two', { n: 2 }],
       ],
     )
-    const turns = t.engine.turns(relaySessions()[0]!, 10).length
+    const turns = t.engine.turns.list(relaySessions()[0]!, 10).length
     const answered = user(calls.map(({ id, name }) => result(id, name === 'one' ? 'x' : '[[say both]]')))
     const next = await hear([question, assistant(calls), answered], { tools: TOOLS })
     assert.deepEqual([next.text, next.end.stopReason, turns], ['both', 'end_turn', 1])
@@ -223,7 +223,7 @@ describe('a sticky session', () => {
     assert.equal((await hear([first], {}, 's')).text, 'noted')
     const { text } = await hear([first, assistant('noted'), user('[[recall]]')], {}, 's')
     assert.equal(text, 'recall: PLUM')
-    const inputs = t.engine.turns(talks.sticky('s')!.sessionId, 10).map(({ input }) => input)
+    const inputs = t.engine.turns.list(talks.sticky('s')!.sessionId, 10).map(({ input }) => input)
     assert.deepEqual(inputs[0], [{ type: 'text', text: '[[recall]]' }])
   })
 

@@ -121,7 +121,7 @@ async function agentIs(status: string): Promise<void> {
 }
 
 function relaySessions(): number {
-  return t.engine.sessions({ limit: 100 }).filter(({ origin }) => origin === 'relay').length
+  return t.engine.sessions.list({ limit: 100 }).filter(({ origin }) => origin === 'relay').length
 }
 
 describe('what says nothing about the agent', () => {
@@ -209,7 +209,7 @@ describe('a sticky session', () => {
     assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: PEAR')
     place = { ...place, ownTools: true }
     assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: PEAR')
-    assert.equal(t.engine.session(talks.sticky('set')!.sessionId).settings.ownTools, true)
+    assert.equal(t.engine.sessions.get(talks.sticky('set')!.sessionId).settings.ownTools, true)
     talks.drop(talks.sticky('set')!)
   })
 

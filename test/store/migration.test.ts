@@ -158,7 +158,7 @@ test('a time of skipping that an earlier version has begun still ends', async ()
   try {
     assert.deepEqual(t.log.due(), [{ sessionId: 'one', at: skipUntil }])
     await t.event('session.changed', { sessionId: 'one' })
-    assert.deepEqual(t.engine.session('one').rules, NO_RULES)
+    assert.deepEqual(t.engine.sessions.get('one').rules, NO_RULES)
     assert.equal(eventsOf(t, 'one', 'session.changed').length, 1)
   } finally {
     await t.stop()

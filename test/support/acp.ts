@@ -29,7 +29,7 @@ export async function engineWith(
 }
 
 export async function sessionOf(t: TestEngine, given: Partial<CreateSession> = {}): Promise<string> {
-  return (await t.engine.create({ agent: 'mine', cwd: t.cwd, mode: 'auto', ...given })).id
+  return (await t.engine.sessions.create({ agent: 'mine', cwd: t.cwd, mode: 'auto', ...given })).id
 }
 
 /** What was said in a turn, or why it failed. */

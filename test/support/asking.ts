@@ -6,16 +6,16 @@ import type { TestEngine } from './engine.ts'
 
 /** A session of the demo agent that asks about everything, but for what the test needs otherwise. */
 export async function newSession(t: TestEngine, given: Partial<CreateSession> = {}): Promise<string> {
-  return (await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'ask', ...given })).id
+  return (await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'ask', ...given })).id
 }
 
 /** A question from outside: may this command run? */
 export function ask(t: TestEngine, sessionId: string, given: Partial<AskHuman> = {}): Promise<ApprovalRow> {
-  return t.engine.ask({ sessionId, kind: 'tool', tool: 'Bash', input: { command: 'ls' }, ...given })
+  return t.engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Bash', input: { command: 'ls' }, ...given })
 }
 
 export function allow(t: TestEngine, approvalId: string, by = 'me'): Promise<ApprovalRow> {
-  return t.engine.decide({ approvalId, decision: { behavior: 'allow' }, by })
+  return t.engine.approvals.decide({ approvalId, decision: { behavior: 'allow' }, by })
 }
 
 export function eventsOf<T extends EventType>(
@@ -23,7 +23,7 @@ export function eventsOf<T extends EventType>(
   sessionId: string,
   type: T,
 ): (Event & { type: T })[] {
-  const found = t.engine.events({ sessionId, after: 0, types: [type], limit: 1000 })
+  const found = t.engine.events.read({ sessionId, after: 0, types: [type], limit: 1000 })
   return found.map(({ event }) => event as Event & { type: T })
 }
 
@@ -33,7 +33,7 @@ export function statusesOf(t: TestEngine, sessionId: string): string[] {
 
 /** Who answered, and what. */
 export function answerTo(t: TestEngine, approvalId: string): string {
-  const { decision, decidedBy } = t.engine.approval(approvalId)
+  const { decision, decidedBy } = t.engine.approvals.get(approvalId)
   return decision ? `${decision.behavior} by ${decidedBy}` : 'open'
 }
 

@@ -122,7 +122,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   const read: TestEngine['read'] = (from, what, fits) => {
     const seen: Event[] = []
     const { promise, resolve } = Promise.withResolvers<Event[]>()
-    const subscription = engine.subscribe(from, (events) => {
+    const subscription = engine.events.subscribe(from, (events) => {
       for (const event of events) {
         seen.push(event.event)
         if (!fits(event)) continue
@@ -149,7 +149,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
       return seen.at(-1) as never
     },
     async turn(sessionId, text) {
-      const { turnId, seq } = await engine.send({ sessionId, input: [{ type: 'text', text }] })
+      const { turnId, seq } = await engine.turns.send({ sessionId, input: [{ type: 'text', text }] })
       const isOver = (e: LoggedEvent): boolean => isEnd(e.type) && e.event.turnId === turnId
       const seen = await read({ after: seq - 1, sessionId }, 'the end of a turn', isOver)
       return seen.filter((event) => event.turnId === turnId)

@@ -10,7 +10,7 @@ const ASKED = 'the held turn asks whether it may go on'
 
 /** A session whose turns can be held; agents of those that are made over Codecast ask nobody. */
 export async function sessionToHold(where: TestEngine | TestDaemon): Promise<string> {
-  if ('engine' in where) return (await where.engine.create({ agent: 'demo', cwd: where.cwd })).id
+  if ('engine' in where) return (await where.engine.sessions.create({ agent: 'demo', cwd: where.cwd })).id
   return withClient(
     where,
     async (client) => (await client.call('session.create', { agent: 'demo', cwd: where.project })).id,
@@ -25,8 +25,12 @@ export async function goOn(
 ): Promise<void> {
   if ('engine' in where) {
     const { engine } = where
-    const open = await until(() => engine.approvals({ sessionId, open: true, limit: 1 })[0], ASKED)
-    await engine.decide({ approvalId: open.id, decision: { behavior: 'respond', text: next }, by: 'test' })
+    const open = await until(() => engine.approvals.list({ sessionId, open: true, limit: 1 })[0], ASKED)
+    await engine.approvals.decide({
+      approvalId: open.id,
+      decision: { behavior: 'respond', text: next },
+      by: 'test',
+    })
     return
   }
   await withClient(where, async (client) => {

@@ -63,14 +63,14 @@ test('what happens in the engine is counted, once, from the start on', async (t)
   const sessionId = await newSession(rig)
   await rig.turn(sessionId, '[[drip 20 1]]')
   for (const behavior of ['allow', 'deny'] as const) {
-    const after = rig.engine.head
+    const after = rig.engine.events.head
     const turn = rig.turn(sessionId, '[[shell ls]]')
     const { approval } = await rig.event('approval.requested', { sessionId, after })
     const decision = behavior === 'allow' ? { behavior } : { behavior, comment: 'no' }
-    await rig.engine.decide({ approvalId: approval.id, decision, by: 'me' })
+    await rig.engine.approvals.decide({ approvalId: approval.id, decision, by: 'me' })
     await turn
   }
-  await rig.engine.send({ sessionId, input: [{ type: 'text', text: '[[hang]]' }] })
+  await rig.engine.turns.send({ sessionId, input: [{ type: 'text', text: '[[hang]]' }] })
   sample = {
     at: 1,
     totalBytes: 8000,
@@ -95,7 +95,7 @@ test('what happens in the engine is counted, once, from the start on', async (t)
     'corral_approvals_total{decision="deny"}': 1,
     corral_agent_starts_total: 1,
     'corral_agents{state="warm"}': 2,
-    corral_log_head: rig.engine.head,
+    corral_log_head: rig.engine.events.head,
     'corral_memory_bytes{of="agents"}': 300,
     'corral_memory_bytes{of="machine"}': 4000,
     corral_memory_limit_bytes: 8000,

@@ -167,7 +167,7 @@ test('real agents that hold memory are ended when it gets short, and talk on aft
   ]
   await rig.turn(old, '[[remember plums]]')
   await rig.turn(young, '[[say hello]]')
-  await rig.engine.send({ sessionId: busy, input: [{ type: 'text', text: '[[hang]]' }] })
+  await rig.engine.turns.send({ sessionId: busy, input: [{ type: 'text', text: '[[hang]]' }] })
   await rig.event('turn.accepted', { sessionId: busy })
 
   // The machine is as large as these agents need and a bit less, and nothing else is on it.
@@ -191,7 +191,7 @@ test('real agents that hold memory are ended when it gets short, and talk on aft
     [young, busy],
     'the least recently used one is gone, and nobody else',
   )
-  assert.equal(rig.engine.session(busy).turn !== null, true)
+  assert.equal(rig.engine.sessions.get(busy).turn !== null, true)
   const answer = await rig.turn(old, '[[recall]]')
   const said = answer.flatMap((event) => (event.type === 'message.completed' ? [event.text] : []))
   assert.deepEqual(said, ['recall: plums'])

@@ -132,7 +132,7 @@ test('a sample of real sessions: tiers, and the memory of each', async (t) => {
   const light = await newSession(rig, { title: '0' })
   await newSession(rig)
   await rig.turn(heavy, '[[say hello]]')
-  await rig.engine.send({ sessionId: light, input: [{ type: 'text', text: '[[hang]]' }] })
+  await rig.engine.turns.send({ sessionId: light, input: [{ type: 'text', text: '[[hang]]' }] })
   await rig.event('turn.accepted', { sessionId: light })
 
   const both = await Promise.all([sample(), sample()])
@@ -147,6 +147,6 @@ test('a sample of real sessions: tiers, and the memory of each', async (t) => {
   assert.equal(agentsBytes, of(heavy).bytes + of(light).bytes)
   assert.ok(usedBytes > 0 && usedBytes < totalBytes && daemonBytes > 10 * MIB)
 
-  await rig.engine.pause(light)
+  await rig.engine.sessions.pause(light)
   assert.equal((await sample()).active, 1, 'paused in the middle of a turn')
 })

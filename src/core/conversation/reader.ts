@@ -1,12 +1,11 @@
-import type { Engine } from '../api.ts'
 import type { Event, EventType } from '../event.ts'
-import type { ApprovalRow, Moment } from '../ports.ts'
+import type { ApprovalRow, Log, Moment } from '../ports.ts'
 import type { Turn } from '../turn.ts'
 import { emptyConversation, step, type Conversation } from './conversation.ts'
 import type { UserMessage } from './item.ts'
 
 /** What a conversation is read from. */
-export type ConversationLog = Pick<Engine, 'events' | 'turns' | 'approvals'>
+export type ConversationLog = Pick<Log, 'events' | 'turns' | 'approvals'>
 
 const PAGE = 1000
 /** More messages than ever wait in a queue. */

@@ -81,7 +81,7 @@ export function createBroadcast({ engine, silentMs, onFault }: BroadcastParts): 
       if (listeners.size === 1) {
         live = createTeller(engine, later)
         bundles = new WeakMap()
-        subscription = engine.subscribe({ after: engine.head }, deliver, onFault)
+        subscription = engine.events.subscribe({ after: engine.events.head }, deliver, onFault)
       }
       return () => {
         listeners.delete(between)

@@ -29,7 +29,7 @@ export function createCounts(engine: Engine): Counts {
   return {
     of(sessionId) {
       const before = known.get(sessionId) ?? { after: 0, count: 0, conversation: NOTHING }
-      const now = before.after === engine.head ? before : counted(engine, sessionId, before)
+      const now = before.after === engine.events.head ? before : counted(engine, sessionId, before)
       known.delete(sessionId)
       known.set(sessionId, now)
       if (known.size > REMEMBERED) known.delete(known.keys().next().value!)
@@ -43,10 +43,10 @@ const NOTHING = emptyConversation()
 
 function counted(engine: Engine, sessionId: string, before: Counted): Counted {
   const conversation = before.conversation === NOTHING ? emptyConversation() : before.conversation
-  const { head } = engine
+  const { head } = engine.events
   let { after, count } = before
   for (;;) {
-    const page = engine.events({ sessionId, after, types: COUNTED, limit: PAGE })
+    const page = engine.events.read({ sessionId, after, types: COUNTED, limit: PAGE })
     for (const { event } of page) {
       for (const change of step(conversation, event)) if (newItem(change, event)) count += 1
     }

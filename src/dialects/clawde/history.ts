@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Engine } from '../../core/api.ts'
 import { CONVERSATION_TYPES, emptyConversation, step } from '../../core/conversation/conversation.ts'
-import { conversationBefore } from '../../core/conversation/reader.ts'
 import type { Event, LoggedEvent } from '../../core/event.ts'
 import { ClawdeError } from './errors.ts'
 import { isShown, newItem, type Item } from './places.ts'
@@ -22,8 +21,8 @@ export async function messagesOf(engine: Engine, { sessionId, limit, before }: H
   const types = [...CONVERSATION_TYPES]
   let events: LoggedEvent[] = []
   let isNamed = before === undefined
-  for (let end = engine.head + 1; ;) {
-    const page = engine.events({ sessionId, before: end, types, whole: true, limit: PAGE })
+  for (let end = engine.events.head + 1; ;) {
+    const page = engine.events.read({ sessionId, before: end, types, whole: true, limit: PAGE })
     const isAll = page.length < PAGE
     events = [...page, ...events]
     isNamed ||= page.some(({ json }) => json.includes(JSON.stringify(before)))
@@ -47,7 +46,7 @@ export async function messagesOf(engine: Engine, { sessionId, limit, before }: H
 function openPieces(engine: Engine, sessionId: string): Event[] {
   const pieces: Event[] = []
   for (let after = 0; ;) {
-    const page = engine.events({ sessionId, after, types: ['message.delta'], limit: PAGE })
+    const page = engine.events.read({ sessionId, after, types: ['message.delta'], limit: PAGE })
     pieces.push(...page.map(({ event }) => event))
     if (page.length < PAGE) return pieces
     after = page.at(-1)!.seq
@@ -56,7 +55,7 @@ function openPieces(engine: Engine, sessionId: string): Event[] {
 
 /** A list: an id that comes twice, as in logs of older versions, is two messages. What still grows comes last. */
 function itemsOf(engine: Engine, events: readonly LoggedEvent[], pieces: readonly Event[]): Item[] {
-  const conversation = events[0] ? conversationBefore(engine, events[0].event) : emptyConversation()
+  const conversation = events[0] ? engine.sessions.conversationBefore(events[0].event) : emptyConversation()
   const items: Item[] = []
   const calls = new Map<string, number>()
   for (const { event } of events) {

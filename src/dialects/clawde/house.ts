@@ -50,7 +50,7 @@ export function houseNews(engine: Engine, event: Event): Told[] {
 
 function ofProject(engine: Engine, id: string, tell: (project: ProjectView) => Told): Told[] {
   try {
-    return [tell(engine.project(id))]
+    return [tell(engine.projects.get(id))]
   } catch {
     return []
   }

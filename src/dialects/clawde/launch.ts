@@ -47,7 +47,7 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   const policy = policyFor(params)
   const path = await placeOf(params.repoPath, context)
   const agent = await agentFor(params, context)
-  const total = Object.values(engine.countSessions()).reduce((sum, count) => sum + count, 0)
+  const total = Object.values(engine.sessions.count()).reduce((sum, count) => sum + count, 0)
   if (settings.maxSessions !== null && total >= settings.maxSessions) {
     throw new ClawdeError('sessionLimitReached', `There are ${total} sessions: delete one first`, {
       limit: settings.maxSessions,
@@ -56,14 +56,14 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   const { model = null, title = null, key } = params
   const given = { agent, ...policy, model, title, origin: 'clawde', ...(key && { key: `clawde ${key}` }) }
   const create = async (command: CreateSession): Promise<Session> => {
-    const session = await engine.create(command)
+    const session = await engine.sessions.create(command)
     if (!params.mode || isModeChosen(session)) return session
-    return engine.configure({ sessionId: session.id, notes: chosenMode(params.mode) })
+    return engine.sessions.configure({ sessionId: session.id, notes: chosenMode(params.mode) })
   }
   const routing = params.provider === 'auto' ? { routedProvider: agent } : {}
   if (!params.worktree) return { session: await create({ ...given, cwd: path }), ...routing }
   const command = { ...given, id: context.newId(), cwd: path }
-  const makers = { engine: { create }, workspace: context.workspace }
+  const makers = { create, workspace: context.workspace }
   const { session, worktree } = await createInWorktree(makers, command, params.carry)
   return {
     session,

@@ -46,7 +46,7 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
   let port = settings.port
 
   function now(): { uptimeSecs: number; activeSessions: number } {
-    const { running, waiting, paused } = engine.countSessions()
+    const { running, waiting, paused } = engine.sessions.count()
     const uptimeSecs = Math.floor((Date.now() - parts.startedAt) / 1000)
     return { uptimeSecs, activeSessions: running + waiting + paused }
   }

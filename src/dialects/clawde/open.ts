@@ -47,7 +47,7 @@ export async function open(context: Context): Promise<OpenDialect> {
   const address = await listener.start()
   const stopAsking = watchForUpdates(updates, dialect.updateAvailable, warn)
   if (wantsAdvertising(context.settings.mdns, address.startsWith('wss:'))) {
-    const name = engine.name ?? hostname()
+    const name = engine.daemon.name ?? hostname()
     neighbours = await advertise({ port: listener.port, version, daemonId, name }, warn)
   }
   return {

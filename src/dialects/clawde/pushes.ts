@@ -104,7 +104,7 @@ function modeChanged(
 /** The mode of a session just before an event. */
 function modeBefore(engine: Engine, sessionId: string, seq: number): Pick<Session, 'mode' | 'notes'> {
   const types: EventType[] = ['session.created', 'session.changed']
-  const found = engine.events({ sessionId, before: seq, types, limit: 200 }).map(({ event }) => event)
+  const found = engine.events.read({ sessionId, before: seq, types, limit: 200 }).map(({ event }) => event)
   const modes = found.flatMap((event) => ('mode' in event && event.mode !== undefined ? [event.mode] : []))
   const notes = found.flatMap((event) =>
     event.type === 'session.changed' && event.notes !== undefined ? [event.notes] : [],
@@ -114,7 +114,7 @@ function modeBefore(engine: Engine, sessionId: string, seq: number): Pick<Sessio
 
 function sessionOrNull(engine: Engine, sessionId: string) {
   try {
-    return engine.session(sessionId)
+    return engine.sessions.get(sessionId)
   } catch {
     return null
   }

@@ -5,7 +5,6 @@ import {
   isAtRest,
   type Conversation,
 } from '../../core/conversation/conversation.ts'
-import { conversationBefore } from '../../core/conversation/reader.ts'
 import type { Event } from '../../core/event.ts'
 import type { Mode } from '../../core/mode.ts'
 
@@ -42,7 +41,7 @@ export function createRooms(engine: Engine, rooms: Map<string, Room> = new Map()
 
   function enter(event: Event): Room {
     const isNew = event.type === 'session.created' || resting.delete(event.sessionId)
-    const conversation = isNew ? emptyConversation() : conversationBefore(engine, event)
+    const conversation = isNew ? emptyConversation() : engine.sessions.conversationBefore(event)
     const room = { conversation, marks: new Map(), mode: conversation.turn?.mode ?? null, heard: 0 }
     rooms.set(event.sessionId, room)
     return room

@@ -47,7 +47,7 @@ export function createServing({ onFault, silentMs, ...parts }: ServingParts): Se
 
   /** It has no place in the log; who has it has missed nothing up to now. */
   function tell(method: string, params: Record<string, unknown>, about = ''): void {
-    const bundle = bundleOf([{ method, sessionId: null, seq: engine.head, params }])
+    const bundle = bundleOf([{ method, sessionId: null, seq: engine.events.head, params }])
     for (const stream of streams) stream.push(`${method} ${about}`, bundle)
   }
 

@@ -50,10 +50,10 @@ export function createStream(options: StreamOptions): Stream {
   let behind = false
   let behindSince = 0
   const missed = new Map<string, Bundle>()
-  let subscription = follow(engine.head)
+  let subscription = follow(engine.events.head)
 
   function follow(after: number): Subscription {
-    return engine.subscribe({ after }, deliver, failed)
+    return engine.events.subscribe({ after }, deliver, failed)
   }
 
   function deliver(events: LoggedEvent[]): boolean {
@@ -106,7 +106,7 @@ export function createStream(options: StreamOptions): Stream {
     if (!behind) return
     behind = false
     const { cursor } = subscription
-    const { head, oldest } = engine
+    const { head, oldest } = engine.events
     if (head > cursor && performance.now() - behindSince >= lagMs) {
       const params = { after: cursor, head, missed: head - cursor, gap: cursor + 1 < oldest }
       const lagged: Push = { method: 'events.lagged', sessionId: null, seq: cursor, params }
@@ -132,7 +132,7 @@ export function createStream(options: StreamOptions): Stream {
       subscription.close()
       wanted = chosen
       dismiss()
-      if (after < engine.head) own = broadcast.teller('with nothing', tellAlone)
+      if (after < engine.events.head) own = broadcast.teller('with nothing', tellAlone)
       behind = false
       subscription = follow(after)
     },

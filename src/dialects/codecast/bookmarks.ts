@@ -40,13 +40,13 @@ export function createBookmarks(engine: Engine, log: DialectLog): Bookmarks {
 
   function done(turnId: string): void {
     known.delete(turnId)
-    store(turnId, Infinity, () => engine.deleteBookmark(OWNER, turnId))
+    store(turnId, Infinity, () => engine.bookmarks.remove(OWNER, turnId))
   }
 
   function waiting(sessionId: string): Bookmark[] {
     return (
-      engine
-        .bookmarks(OWNER, sessionId)
+      engine.bookmarks
+        .list(OWNER, sessionId)
         .map((bookmark) => ({ ...bookmark, seq: uncommitted.get(bookmark.turnId) ?? bookmark.seq }))
         .filter(({ turnId, seq }) => !open.has(turnId) && seq !== Infinity)
         // Ids of turns are in the order of their messages; places are not, once one has moved.
@@ -71,7 +71,7 @@ export function createBookmarks(engine: Engine, log: DialectLog): Bookmarks {
     },
     waiting,
     moved(bookmark, seq) {
-      store(bookmark.turnId, seq, () => engine.setBookmark({ ...bookmark, seq }))
+      store(bookmark.turnId, seq, () => engine.bookmarks.set({ ...bookmark, seq }))
     },
     done,
     welcome(sessionId) {

@@ -60,34 +60,34 @@ export function codecastMethods(deps: MethodDeps): Method[] {
     method('session.send', wire.sendParams, (params, call) => sender.send(params, call.res), true),
     method('session.resume', wire.resumeParams, async ({ sessionId, sdkSessionId }) => {
       const ok = await ifThere(async () => {
-        const session = engine.session(sessionId)
+        const session = engine.sessions.get(sessionId)
         if (sdkSessionId !== null && sdkSessionId !== session.nativeId) {
-          await engine.configure({ sessionId, nativeId: sdkSessionId })
+          await engine.sessions.configure({ sessionId, nativeId: sdkSessionId })
         }
         bookmarks.welcome(sessionId)
       })
       return { ok, fallback: false }
     }),
     method('session.destroy', wire.sessionParams, async ({ sessionId }) => {
-      const ok = await ifThere(() => engine.destroy(sessionId))
+      const ok = await ifThere(() => engine.sessions.destroy(sessionId))
       if (ok) bookmarks.forget(sessionId)
       return { ok }
     }),
     method('session.list', wire.noParams, () => ({ sessions: allSessions(engine).map(sessionView) })),
     method('session.set_mode', wire.setModeParams, async ({ sessionId, mode }) => {
-      await engine.configure({ sessionId, mode })
+      await engine.sessions.configure({ sessionId, mode })
       return { ok: true }
     }),
     method('session.set_model', wire.setModelParams, async ({ sessionId, model }) => {
-      await engine.configure({ sessionId, model })
+      await engine.sessions.configure({ sessionId, model })
       return { ok: true }
     }),
     method('session.interrupt', wire.sessionParams, async ({ sessionId }) => {
-      const { interrupted } = await engine.interrupt({ sessionId, clearQueue: true })
+      const { interrupted } = await engine.turns.interrupt({ sessionId, clearQueue: true })
       return { ok: true, interrupted }
     }),
     method('session.queue_stats', wire.sessionParams, ({ sessionId }) =>
-      queueView(engine, bookmarks, engine.session(sessionId)),
+      queueView(engine, bookmarks, engine.sessions.get(sessionId)),
     ),
     method('session.reconnect', wire.reconnectParams, (params, call) => reconnect(deps, params, call)),
     method('health.check', wire.noParams, () => healthView(engine, uptime(), deps.versions)),
@@ -113,7 +113,7 @@ async function create(deps: MethodDeps, params: wire.CreateParams): Promise<{ se
   const { engine, home, log } = deps
   const cwd = await requireDirectory(params.path, home)
   const { mode, model, title, key, cli_type: agent } = params
-  const session = await engine.create({
+  const session = await engine.sessions.create({
     agent,
     cwd,
     mode,
@@ -138,7 +138,7 @@ async function reconnect(
   { sessionId, after }: { sessionId: string; after?: number | undefined },
   call: Call,
 ): Promise<RawJson> {
-  if (!(await ifThere(() => engine.session(sessionId)))) return new RawJson('{"bufferedEvents":[]}')
+  if (!(await ifThere(() => engine.sessions.get(sessionId)))) return new RawJson('{"bufferedEvents":[]}')
   // A connection that was reset just before this request is heard of first.
   for (let turns = 0; turns < 2; turns++) await setImmediate()
   const { lines, more, lastSeq, acknowledge } = replay(engine, bookmarks, sessionId, after)

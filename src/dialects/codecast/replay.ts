@@ -79,8 +79,8 @@ export function replay(
 
 /** The client's word counts, not what is known of its streams: every turn of its own that may have gone on since. */
 function turnsSince(engine: Engine, sessionId: string, since: number): Bookmark[] {
-  return engine
-    .turns(sessionId, TURNS_LOOKED_AT)
+  return engine.turns
+    .list(sessionId, TURNS_LOOKED_AT)
     .filter(({ origin }) => origin === OWNER)
     .map(({ id }) => ({ owner: OWNER, sessionId, turnId: id, seq: since }))
     .toReversed()
@@ -95,7 +95,7 @@ function readTurn(
   const mapper = turnMapper(engine, sessionId, turnId, after)
   const part: Part = { lines: [], bytes: 0, seq: after, ended: false, more: false }
   for (;;) {
-    const page = engine.events({ sessionId, turnId, after: part.seq, limit: PAGE })
+    const page = engine.events.read({ sessionId, turnId, after: part.seq, limit: PAGE })
     for (const { seq, events } of mapper.map(page)) {
       if (part.lines.length >= limits.events || part.bytes >= limits.bytes) return { ...part, more: true }
       for (const line of events.flatMap(fitEvent)) {

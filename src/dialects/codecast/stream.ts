@@ -43,7 +43,7 @@ export function createSender(deps: SenderDeps): Sender {
     const { sessionId, key } = params
     const input = contentOf(params)
     const known = key === undefined ? {} : { key }
-    return engine.send({ sessionId, input, origin: 'codecast', bookmark: OWNER, ...known })
+    return engine.turns.send({ sessionId, input, origin: 'codecast', bookmark: OWNER, ...known })
   }
 
   return {
@@ -54,7 +54,7 @@ export function createSender(deps: SenderDeps): Sender {
       } catch (error) {
         return refuse(res, wireError(error).message)
       }
-      if (sent.repeated && sent.seq < engine.oldest && isOver(engine, sent.turnId)) {
+      if (sent.repeated && sent.seq < engine.events.oldest && isOver(engine, sent.turnId)) {
         return refuse(res, 'This message was answered so long ago that its events are no longer kept')
       }
       if (sent.position > 0 && !params.follow) return queue(sent, res)
@@ -115,7 +115,7 @@ function follow(
     writer.end(DONE)
     return false
   }
-  const subscription = engine.subscribe({ after: sent.seq - 1, sessionId }, deliver, () => {
+  const subscription = engine.events.subscribe({ after: sent.seq - 1, sessionId }, deliver, () => {
     tell(writer, { type: 'error', message: UNREADABLE })
     writer.end(DONE)
   })

@@ -1,6 +1,5 @@
 import type { Engine } from '../../core/api.ts'
 import { emptyConversation } from '../../core/conversation/conversation.ts'
-import { conversationBefore } from '../../core/conversation/reader.ts'
 import { createTurnMapper, type TurnMapper } from './events.ts'
 
 /** A mapper of what a turn says after this event of the log. */
@@ -8,16 +7,16 @@ export function turnMapper(engine: Engine, sessionId: string, turnId: string, af
   return createTurnMapper({
     turnId,
     conversation() {
-      const isWhole = after < (found(() => engine.turn(turnId))?.seq ?? 0)
-      return isWhole ? emptyConversation() : conversationBefore(engine, { sessionId, seq: after + 1 })
+      const isWhole = after < (found(() => engine.turns.get(turnId))?.seq ?? 0)
+      return isWhole ? emptyConversation() : engine.sessions.conversationBefore({ sessionId, seq: after + 1 })
     },
-    nativeId: () => found(() => engine.session(sessionId))?.nativeId ?? null,
-    isOpen: (approvalId) => found(() => engine.approval(approvalId))?.decision === null,
+    nativeId: () => found(() => engine.sessions.get(sessionId))?.nativeId ?? null,
+    isOpen: (approvalId) => found(() => engine.approvals.get(approvalId))?.decision === null,
   })
 }
 
 export function isOver(engine: Engine, turnId: string): boolean {
-  const state = found(() => engine.turn(turnId))?.state
+  const state = found(() => engine.turns.get(turnId))?.state
   return state !== 'queued' && state !== 'running'
 }
 

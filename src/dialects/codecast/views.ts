@@ -20,7 +20,7 @@ export function allSessions(engine: Engine): Session[] {
   for (;;) {
     const last = all.at(-1)
     const before = last ? { activeAt: last.activeAt, id: last.id } : null
-    const page = engine.sessions({ before, limit: PAGE })
+    const page = engine.sessions.list({ before, limit: PAGE })
     all.push(...page)
     if (page.length < PAGE) break
   }
@@ -51,7 +51,7 @@ export function queueView(engine: Engine, bookmarks: Bookmarks, session: Session
 }
 
 export function healthView(engine: Engine, uptime: number, versions: Versions): Record<string, unknown> {
-  const { idle, running, waiting, paused } = engine.countSessions()
+  const { idle, running, waiting, paused } = engine.sessions.count()
   const busy = running + waiting + paused
   const { rss, heapUsed, heapTotal } = process.memoryUsage()
   return {

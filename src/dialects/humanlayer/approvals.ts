@@ -128,7 +128,7 @@ function optionsIn(value: unknown): { name: string; description?: string }[] {
 
 export function approvalOrNull(engine: Engine, id: string): ApprovalRow | null {
   try {
-    return engine.approval(id)
+    return engine.approvals.get(id)
   } catch (error) {
     if (error instanceof CorralError && error.code === 'approval_not_found') return null
     throw error

@@ -63,7 +63,7 @@ function encode(engine: Engine, follower: Follower, events: LoggedEvent[]): Enco
 function readingOnce(engine: Engine): Engine {
   const sessions = new Map<string, Session>()
   const session = (id: string): Session => {
-    const found = sessions.get(id) ?? engine.session(id)
+    const found = sessions.get(id) ?? engine.sessions.get(id)
     sessions.set(id, found)
     return found
   }

@@ -71,7 +71,7 @@ function approvals(engine: Engine, change: Change): Told[] {
 function statusChanged(engine: Engine, event: Event & { type: 'session.status' }): Told[] {
   const { sessionId, seq, outcome } = event
   const { before, after } = statusChange(event, () => {
-    const [found] = engine.events({ sessionId, before: seq, types: ['session.status'], limit: 1 })
+    const [found] = engine.events.read({ sessionId, before: seq, types: ['session.status'], limit: 1 })
     return found?.event.type === 'session.status' ? found.event : null
   })
   if (before === after) return []
@@ -107,7 +107,7 @@ function newApproval(engine: Engine, approval: Approval): Told {
     call_id: id,
     ...about(approval),
     count: 1,
-    total: engine.countApprovals(),
+    total: engine.approvals.count(),
   }
   return { type: 'new_approval', data }
 }

@@ -7,7 +7,6 @@ import {
   type Conversation,
 } from '../../core/conversation/conversation.ts'
 import type { Change } from '../../core/conversation/item.ts'
-import { conversationBefore } from '../../core/conversation/reader.ts'
 import type { Event, EventType, LoggedEvent } from '../../core/event.ts'
 
 /** What this protocol's conversations are made of: it has no messages that are not complete. */
@@ -43,7 +42,7 @@ export function createFollowing(engine: Engine): Following {
   /** It comes before all readers, so it has seen whatever they are handed. */
   function follow(): Subscription {
     const folds = createFolds(engine)
-    return engine.subscribe({ after: engine.head, types: FOLDED }, (batch) => {
+    return engine.events.subscribe({ after: engine.events.head, types: FOLDED }, (batch) => {
       for (const logged of batch) live.set(logged, folds.changes(logged.event))
     })
   }
@@ -86,7 +85,8 @@ function createFolds(engine: Engine): Folds {
 
   function before(event: Event): Conversation {
     const known = conversations.get(event.sessionId)
-    if (known === undefined && event.type !== 'session.created') return conversationBefore(engine, event)
+    if (known === undefined && event.type !== 'session.created')
+      return engine.sessions.conversationBefore(event)
     return known ?? emptyConversation()
   }
 

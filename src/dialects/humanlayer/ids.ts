@@ -18,7 +18,7 @@ export function findSession(engine: Engine, id: string): Session {
 
 export function sessionOrNull(engine: Engine, id: string): Session | null {
   try {
-    return engine.session(id)
+    return engine.sessions.get(id)
   } catch (error) {
     if (error instanceof CorralError && error.code === 'session_not_found') return null
     throw error

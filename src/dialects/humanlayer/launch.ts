@@ -109,7 +109,10 @@ export function skipUntil(timeoutMs: number | undefined, now: number): number {
 /** A child whose client now names somebody to ask is not refused everything, as its parent was. */
 export async function letAsk(engine: Engine, { id, rules }: Session): Promise<void> {
   if (!rules.deny.includes(REFUSE_ALL)) return
-  await engine.configure({ sessionId: id, rules: { deny: rules.deny.filter((rule) => rule !== REFUSE_ALL) } })
+  await engine.sessions.configure({
+    sessionId: id,
+    rules: { deny: rules.deny.filter((rule) => rule !== REFUSE_ALL) },
+  })
 }
 
 export interface Launched {
@@ -120,9 +123,9 @@ export interface Launched {
 /** Brings the first message to a new session; one that cannot have it is not left behind. */
 export async function begin(engine: Engine, sessionId: string, query: string): Promise<Launched> {
   try {
-    await engine.send({ sessionId, input: [{ type: 'text', text: query }], origin: ORIGIN })
+    await engine.turns.send({ sessionId, input: [{ type: 'text', text: query }], origin: ORIGIN })
   } catch (error) {
-    await engine.destroy(sessionId).catch(() => undefined)
+    await engine.sessions.destroy(sessionId).catch(() => undefined)
     throw error
   }
   return { session_id: sessionId, run_id: runIdOf(sessionId) }

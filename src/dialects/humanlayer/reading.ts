@@ -12,7 +12,7 @@ export async function* eventsOf(
 ): AsyncGenerator<Event[]> {
   let after = 0
   for (;;) {
-    const page = engine.events({ sessionId, after, types: [...types], limit: PAGE })
+    const page = engine.events.read({ sessionId, after, types: [...types], limit: PAGE })
     yield page.map(({ event }) => event)
     const last = page.at(-1)
     if (!last || page.length < PAGE) return

@@ -101,11 +101,11 @@ function openReader(
 
   // The types are not chosen by the engine: every reader gets the same array, and the same text is sent to all.
   function follow(after: number): Subscription {
-    return engine.subscribe({ after, ...filter }, deliver, failed)
+    return engine.events.subscribe({ after, ...filter }, deliver, failed)
   }
 
   function behind(): number {
-    return engine.head - subscription.cursor
+    return engine.events.head - subscription.cursor
   }
 
   function say(text: string | Buffer): void {
@@ -122,11 +122,15 @@ function openReader(
   function skip(): void {
     const { cursor } = subscription
     subscription.close()
-    subscription = follow(engine.head)
+    subscription = follow(engine.events.head)
     follower.skip()
     leastBehind = 0
     say(
-      gapLine(cursor, engine.head, `this reader was too slow: use since ${cursor} to read what was skipped`),
+      gapLine(
+        cursor,
+        engine.events.head,
+        `this reader was too slow: use since ${cursor} to read what was skipped`,
+      ),
     )
   }
 
@@ -148,7 +152,7 @@ function openReader(
 
 /** Where to begin, and what to say first if something between there and the client's cursor cannot be told. */
 function startOf(engine: Engine, since: number | null): { after: number; gap: string | null } {
-  const { head } = engine
+  const { head } = engine.events
   if (since === null) return { after: head, gap: null }
   if (since > head) {
     return {
@@ -156,7 +160,7 @@ function startOf(engine: Engine, since: number | null): { after: number; gap: st
       gap: gapLine(since, head, `there is no event ${since} here yet: read everything anew`),
     }
   }
-  const { oldest } = engine
+  const { oldest } = engine.events
   if (since + 1 >= oldest) return { after: since, gap: null }
   const message = `these events are no longer kept: use since ${oldest - 1} or later`
   return { after: oldest - 1, gap: gapLine(since, oldest - 1, message) }

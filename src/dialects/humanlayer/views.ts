@@ -43,7 +43,7 @@ interface TurnResult extends Record<string, unknown> {
 /** The fields of every age, and nothing that is secret. */
 export function sessionView(engine: Engine, session: Session): SessionView {
   const { id, usage, lastError } = session
-  const turns = engine.turns(id, LAST_TURNS)
+  const turns = engine.turns.list(id, LAST_TURNS)
   const query = queryOf(engine, id, turns)
   const last = turns.find((turn) => turn.endedAt !== null && turn.startedAt !== null)
   const status = statusOf(session)
@@ -101,7 +101,7 @@ export function permissions(rules: Rules, now: number): Record<string, unknown> 
 function queryOf(engine: Engine, sessionId: string, turns: readonly Turn[]): string {
   const last = turns.at(-1)
   if (turns.length < LAST_TURNS) return last ? textOfInput(last.input) : ''
-  const [first] = engine.events({ sessionId, after: 0, types: ['turn.queued'], limit: 1 })
+  const [first] = engine.events.read({ sessionId, after: 0, types: ['turn.queued'], limit: 1 })
   return first?.event.type === 'turn.queued' ? textOfInput(first.event.input) : ''
 }
 

@@ -64,19 +64,19 @@ async function load(asker: Asker, version: string): Promise<Endpoint> {
 function deskOf(engine: Engine): Desk {
   return {
     newId: () => `${ID_PREFIX}${uuid()}`,
-    create: (session) => engine.create(session),
-    request: async (question) => (await engine.ask(question)).decision,
+    create: (session) => engine.sessions.create(session),
+    request: async (question) => (await engine.approvals.ask(question)).decision,
     wait: async (id, signal) => (await untilDecided(engine, id, { timeoutMs: WAIT_MS, signal })).decision,
     async withdraw(id) {
-      await engine.withdraw(id, 'mcp')
+      await engine.approvals.withdraw(id, 'mcp')
     },
   }
 }
 
 /** After a crash nobody waits for them any more: whoever asked had a connection to a daemon that is gone. */
 async function withdrawLeftovers(engine: Engine): Promise<void> {
-  for (const { id } of engine.approvals({ open: true, limit: MANY })) {
-    if (id.startsWith(ID_PREFIX)) await engine.withdraw(id, 'mcp')
+  for (const { id } of engine.approvals.list({ open: true, limit: MANY })) {
+    if (id.startsWith(ID_PREFIX)) await engine.approvals.withdraw(id, 'mcp')
   }
 }
 

@@ -28,7 +28,7 @@ export function createFeed(
   let full = false
 
   function deliver(id: string, events: LoggedEvent[]): boolean {
-    for (const line of linesOf(share, id, engine.logId, events)) {
+    for (const line of linesOf(share, id, engine.events.logId, events)) {
       if (!send(line)) full = true
     }
     return !full
@@ -46,7 +46,7 @@ export function createFeed(
         id,
         start() {
           if (!subscriptions.has(id)) return
-          const subscription = engine.subscribe(
+          const subscription = engine.events.subscribe(
             options,
             (events) => deliver(id, events),
             () => {

@@ -12,7 +12,7 @@ const PATH = '/native'
 
 export async function open(context: DialectContext): Promise<OpenDialect> {
   const { engine, daemon, devices, workspace, signin, door, socket, home, onFault } = context
-  const invite = invitations(daemon, PATH, () => engine.name ?? hostname())
+  const invite = invitations(daemon, PATH, () => engine.daemon.name ?? hostname())
   const accept: AcceptNative = onDemand(async () => {
     const { createServing } = await import('./serving.ts')
     const agents = daemon.reports

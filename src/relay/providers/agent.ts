@@ -82,7 +82,7 @@ async function created(deps: AgentProviderDeps, ask: Ask, stickyId: string | nul
   const place = deps.place()
   const command = sessionFor(ask, place, stickyId)
   deps.wanted(toldTo(command))
-  const { id } = await deps.engine.create(command)
+  const { id } = await deps.engine.sessions.create(command)
   const talk: Talk = {
     sessionId: id,
     stickyId,
@@ -135,7 +135,7 @@ function newTo({ engine, place }: AgentProviderDeps, talk: Talk, ask: Ask): Mess
 /** Undefined: somebody has removed the session. */
 function runningTurn(engine: Engine, { sessionId }: Talk): string | null | undefined {
   try {
-    return engine.session(sessionId).turn?.id ?? null
+    return engine.sessions.get(sessionId).turn?.id ?? null
   } catch {
     return undefined
   }
@@ -143,7 +143,7 @@ function runningTurn(engine: Engine, { sessionId }: Talk): string | null | undef
 
 /** Others may have spoken to the agent, too. */
 function lastTurn(engine: Engine, { sessionId }: Talk): string | null {
-  return engine.turns(sessionId, 1)[0]?.id ?? null
+  return engine.turns.list(sessionId, 1)[0]?.id ?? null
 }
 
 async function send(
@@ -153,24 +153,25 @@ async function send(
   ask: Ask,
 ): Promise<Begun> {
   const { sessionId } = talk
-  const { agent, model, effort } = engine.session(sessionId)
+  const { agent, model, effort } = engine.sessions.get(sessionId)
   const wanted = { model: modelFor(agent, ask.model), effort: effortFor(ask, place()) }
-  if (wanted.model !== model || wanted.effort !== effort) await engine.configure({ sessionId, ...wanted })
+  if (wanted.model !== model || wanted.effort !== effort)
+    await engine.sessions.configure({ sessionId, ...wanted })
   const input = promptOf(fused(messages))
-  const { turnId, seq } = await engine.send({ sessionId, input, origin: 'relay' })
+  const { turnId, seq } = await engine.turns.send({ sessionId, input, origin: 'relay' })
   return { talk, turnId, after: seq, results: new Map() }
 }
 
 /** Brings the results to the calls that wait for them: the same turn goes on. */
 async function release({ engine }: AgentProviderDeps, talk: Talk, ask: Ask): Promise<Begun> {
   const { sessionId } = talk
-  const after = engine.head
-  const { turn, calls } = engine.session(sessionId)
+  const after = engine.events.head
+  const { turn, calls } = engine.sessions.get(sessionId)
   const results = resultsFor(ask)
   for (const [callId, result] of results) {
     if (!calls.some((call) => call.callId === callId && call.result === null)) continue
     results.delete(callId)
-    await engine.answerCall({ sessionId, callId, result })
+    await engine.turns.answerCall({ sessionId, callId, result })
   }
   return { talk, turnId: turn!.id, after, results }
 }

@@ -50,7 +50,7 @@ export interface FollowOptions {
  * calls that it ends with are held open by the engine.
  */
 export async function* follow(
-  engine: Pick<Engine, 'subscribe' | 'answerCall'>,
+  engine: Pick<Engine, 'events' | 'turns'>,
   { sessionId, turnId, after, name, tools, results, thinking, signal }: FollowOptions,
 ): AsyncGenerator<Piece, void> {
   // It begins where the agent has said nothing, or where it waits for its caller: no message is half told there.
@@ -76,7 +76,7 @@ export async function* follow(
         if (change.type === 'call') calls.moved(change.call)
       }
       const brought = calls.see(event)
-      if (brought) await engine.answerCall({ sessionId, ...brought })
+      if (brought) await engine.turns.answerCall({ sessionId, ...brought })
     }
   } finally {
     source.close()
@@ -173,16 +173,11 @@ function isAnswer({ kind, parent }: Message): boolean {
 }
 
 /** Events of a session, one at a time. */
-function createSource(
-  engine: Pick<Engine, 'subscribe'>,
-  sessionId: string,
-  after: number,
-  signal: AbortSignal,
-) {
+function createSource(engine: Pick<Engine, 'events'>, sessionId: string, after: number, signal: AbortSignal) {
   const waiting: Event[] = []
   let wake: (() => void) | null = null
   let broken: unknown = null
-  const subscription = engine.subscribe(
+  const subscription = engine.events.subscribe(
     { after, sessionId, types: TYPES },
     (events) => {
       for (const { event } of events) waiting.push(event)

@@ -55,14 +55,14 @@ export function createTalks(
   }
 
   function remove(sessionId: string): void {
-    engine.destroy(sessionId).catch((error) => warn('removing a session of the relay', error))
+    engine.sessions.destroy(sessionId).catch((error) => warn('removing a session of the relay', error))
   }
 
   async function save(talk: Talk): Promise<void> {
     const { sessionId, stickyId, known, turnId, calls, grounds, place } = talk
     talk.usedAt = now()
     const note: Note = { stickyId, known, turnId, calls, grounds, place }
-    await engine.configure({ sessionId, notes: { [ORIGIN]: note } })
+    await engine.sessions.configure({ sessionId, notes: { [ORIGIN]: note } })
   }
 
   return {
@@ -99,7 +99,7 @@ const PAGE = 200
 function* sessionsOf(engine: Pick<Engine, 'sessions'>): Generator<Session> {
   let before: { activeAt: number; id: string } | null = null
   for (;;) {
-    const page: Session[] = engine.sessions({ limit: PAGE, before, origin: ORIGIN })
+    const page: Session[] = engine.sessions.list({ limit: PAGE, before, origin: ORIGIN })
     yield* page
     const last = page.at(-1)
     if (page.length < PAGE || !last) return

@@ -48,14 +48,14 @@ before(async () => {
 after(() => t.stop())
 
 async function newSession(): Promise<string> {
-  return (await t.engine.create({ agent: 'demo', cwd: t.cwd, mode: 'auto' })).id
+  return (await t.engine.sessions.create({ agent: 'demo', cwd: t.cwd, mode: 'auto' })).id
 }
 
 test('a process gets what there is when it starts; who waits starts anew when that changes', async () => {
   const [idle, busy] = [await newSession(), await newSession()]
   await t.turn(idle, '[[say one]]')
   assert.deepEqual([given(), asked], [['first'], ['demo']])
-  const { seq } = await t.engine.send({ sessionId: busy, input: [{ type: 'text', text: '[[hang]]' }] })
+  const { seq } = await t.engine.turns.send({ sessionId: busy, input: [{ type: 'text', text: '[[hang]]' }] })
   await t.event('turn.accepted', { sessionId: busy, after: seq })
   key = 'second'
   await t.host.renew(['somebody'])
@@ -67,7 +67,7 @@ test('a process gets what there is when it starts; who waits starts anew when th
   )
   await t.turn(idle, '[[say two]]')
   assert.deepEqual(given(), ['first', 'first', 'second'])
-  await t.engine.interrupt({ sessionId: busy })
+  await t.engine.turns.interrupt({ sessionId: busy })
   await t.event('turn.interrupted', { sessionId: busy, after: seq })
 })
 

@@ -34,14 +34,14 @@ test('an agent that has never run is asked once, whoever wants to know, and leav
   const { driver, starts } = counted()
   const made = await engineFor(t, { drivers: [driver] })
   const head = made.log.head
-  const answers = await Promise.all(Array.from({ length: 10 }, () => made.engine.models('demo')))
+  const answers = await Promise.all(Array.from({ length: 10 }, () => made.engine.agents.models('demo')))
   for (const models of answers) assert.deepEqual(models, DEMO_MODELS)
   assert.equal(starts(), 1)
-  assert.deepEqual(await made.engine.models('demo'), DEMO_MODELS)
+  assert.deepEqual(await made.engine.agents.models('demo'), DEMO_MODELS)
   assert.equal(starts(), 1, 'what it has told is kept')
   assert.deepEqual(processes(made), [])
   assert.deepEqual(made.host.running(), [])
-  assert.deepEqual(made.engine.sessions({ limit: 10, includeDestroyed: true }), [])
+  assert.deepEqual(made.engine.sessions.list({ limit: 10, includeDestroyed: true }), [])
   assert.equal(made.log.head, head, 'nothing has happened')
   assert.deepEqual(made.warnings, [])
 })
@@ -54,12 +54,12 @@ test('one that fails is left alone for a while', async (t) => {
     env: { CORRAL_DEMO_FAULT: 'exit' },
     clock: { now: () => now },
   })
-  for (let calls = 0; calls < 3; calls++) assert.deepEqual(await made.engine.models('demo'), [])
+  for (let calls = 0; calls < 3; calls++) assert.deepEqual(await made.engine.agents.models('demo'), [])
   assert.equal(starts(), 1)
   assert.match(made.warnings.join(), /asking demo for its models: .* ended before it told/)
   assert.deepEqual(processes(made), [])
   now += AGAIN_MS
-  assert.deepEqual(await made.engine.models('demo'), [])
+  assert.deepEqual(await made.engine.agents.models('demo'), [])
   assert.equal(starts(), 2)
 })
 
@@ -101,7 +101,7 @@ test('one that hangs ends with the daemon', async () => {
     }),
   })
   const made = await startEngine({ drivers: [driver] })
-  void made.engine.models('demo')
+  void made.engine.agents.models('demo')
   await until(() => processes(made).some((run) => existsSync(join(made.home, 'runs', run, 'pid'))))
   await made.host.endAll()
   assert.deepEqual(processes(made), [])
@@ -117,10 +117,11 @@ test('one that is not there, or has no account, is not started, and is asked as 
     detect: async () => ({ ...(await demoDriver.detect()), installed: false, problem: 'not there' }),
   })
   const made = await engineFor(t, { drivers: [driver, absent.driver] })
-  for (const agent of ['demo', 'absent', 'nobody']) assert.deepEqual(await made.engine.models(agent), [])
+  for (const agent of ['demo', 'absent', 'nobody'])
+    assert.deepEqual(await made.engine.agents.models(agent), [])
   assert.deepEqual([starts(), absent.starts()], [0, 0])
   assert.deepEqual(made.warnings, [])
   signedIn = true
-  assert.deepEqual(await made.engine.models('demo'), DEMO_MODELS)
+  assert.deepEqual(await made.engine.agents.models('demo'), DEMO_MODELS)
   assert.equal(starts(), 1)
 })

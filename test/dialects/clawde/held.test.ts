@@ -47,7 +47,7 @@ function short({ method, params, seq }: Push): string {
 async function teller(t: TestContext, mode: Mode, silentMs = NEVER) {
   const { engine, cwd, stop } = await startEngine({})
   t.after(stop)
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'auto' })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'auto' })
   const later = Promise.withResolvers<string[]>()
   const one = createTeller(engine, { silentMs, tell: (pushes) => later.resolve(pushes.map(short)) })
   t.after(() => one.close())

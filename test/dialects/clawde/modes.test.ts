@@ -14,7 +14,7 @@ test('modes: FORGE forbids changes and NORMAL allows what was allowed before', a
   const { mode, previousMode } = await client.push('session.modeChanged')
   assert.deepEqual([mode, previousMode], ['FORGE', 'NORMAL'])
   await client.call('session.setMode', { sessionId, mode: 'CRUNCH' })
-  assert.equal(rig.engine.session(sessionId).mode, 'ask')
+  assert.equal(rig.engine.sessions.get(sessionId).mode, 'ask')
 })
 
 test('every mode is kept, told once, and survives; another dialect’s change of it wins', async (t) => {
@@ -35,7 +35,7 @@ test('every mode is kept, told once, and survives; another dialect’s change of
     assert.deepEqual([answer['mode'], answer['previousMode']], [after, before])
     assert.equal(await mode(), after)
   }
-  await rig.engine.configure({ sessionId, mode: 'plan' })
+  await rig.engine.sessions.configure({ sessionId, mode: 'plan' })
   assert.equal(await mode(), 'FORGE')
   await client.push(
     'session.modeChanged',
@@ -44,7 +44,7 @@ test('every mode is kept, told once, and survives; another dialect’s change of
   await client.call('session.setMode', { sessionId, mode: 'NORMAL' })
   await client.push(
     'session.modeChanged',
-    ({ mode: now, seq }) => now === 'NORMAL' && seq === rig.engine.head,
+    ({ mode: now, seq }) => now === 'NORMAL' && seq === rig.engine.events.head,
   )
   const told = client.pushes.filter(({ method }) => method === 'session.modeChanged')
   assert.deepEqual(

@@ -12,10 +12,10 @@ const pieces = (client: Client, method = 'session.message.delta'): string =>
 
 test('who has asked for the messages gets only what comes after them, though nobody listened before', async (t) => {
   const rig = await rigFor(t)
-  const { id: sessionId } = await rig.engine.create({ agent: 'demo', cwd: rig.cwd })
-  await rig.engine.send({ sessionId, input: [{ type: 'text', text: '[[drip 100000 20]]' }] })
+  const { id: sessionId } = await rig.engine.sessions.create({ agent: 'demo', cwd: rig.cwd })
+  await rig.engine.turns.send({ sessionId, input: [{ type: 'text', text: '[[drip 100000 20]]' }] })
   await rig.event('message.delta', { sessionId })
-  await rig.engine.pause(sessionId)
+  await rig.engine.sessions.pause(sessionId)
   const client = await rig.client()
   const { messages } = await client.call<{ messages: Json[] }>('session.messages', { sessionId })
   const open = messages.at(-1)!

@@ -164,7 +164,7 @@ test('events.subscribe replays from any place, then follows, only what is wanted
   await client.turn(other, '[[say two]]')
   const reader = await rig.client()
   const answer = await reader.call('events.subscribe', { after: 0, sessions: [sessionId] })
-  assert.equal(answer['head'], rig.engine.head)
+  assert.equal(answer['head'], rig.engine.events.head)
   const last = pushes.at(-1)!.params['seq']
   await reader.until(() => reader.pushes.at(-1)?.params['seq'] === last)
   assert.equal(reader.pushes[0]?.method, 'daemon.ready')

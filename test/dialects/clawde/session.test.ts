@@ -46,7 +46,7 @@ test('sessions of other dialects are in the list, the newest first', async (t) =
   const rig = await rigFor(t)
   const client = await rig.client()
   const first = await rig.session(client)
-  const { id } = await rig.engine.create({ agent: 'demo', cwd: rig.cwd })
+  const { id } = await rig.engine.sessions.create({ agent: 'demo', cwd: rig.cwd })
   const list = await client.call<Json[]>('session.list')
   assert.deepEqual(
     list.map((one) => one['id']),

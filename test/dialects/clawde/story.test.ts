@@ -46,7 +46,7 @@ const newTeller = (engine: Engine): Teller => createTeller(engine, { silentMs: 3
 function replayed(engine: Engine, after: number, size = 1000): Push[] {
   const teller = newTeller(engine)
   const pushes: Push[] = []
-  for (let page: LoggedEvent[]; (page = engine.events({ after, limit: size })).length > 0;) {
+  for (let page: LoggedEvent[]; (page = engine.events.read({ after, limit: size })).length > 0;) {
     pushes.push(...teller.tell(page))
     after = page.at(-1)!.seq
   }
@@ -70,14 +70,14 @@ async function engineToLeave(t: TestContext): Promise<TestEngine> {
 /** A call that is allowed, with a message that waits meanwhile and one that is taken back; a call that is refused; an interrupt. */
 async function play(t: TestEngine, sessionId: string): Promise<void> {
   const { engine } = t
-  const send = (words: string) => engine.send({ sessionId, input: text(words) })
+  const send = (words: string) => engine.turns.send({ sessionId, input: text(words) })
   const first = await send(`[[saycall ${b64('let me see')} Bash ${b64('{"command":"ls"}')}]]`)
   const one = await t.event('approval.requested', { sessionId, after: first.seq })
   const second = await send('[[shell rm -r]]')
-  await engine.cancelTurn(sessionId, (await send('taken back')).turnId)
-  await engine.decide({ approvalId: one.approval.id, decision: { behavior: 'allow' }, by: 'test' })
+  await engine.turns.cancel(sessionId, (await send('taken back')).turnId)
+  await engine.approvals.decide({ approvalId: one.approval.id, decision: { behavior: 'allow' }, by: 'test' })
   const two = await t.event('approval.requested', { sessionId, after: second.seq })
-  await engine.decide({
+  await engine.approvals.decide({
     approvalId: two.approval.id,
     decision: { behavior: 'deny', comment: 'no' },
     by: 'test',
@@ -86,18 +86,18 @@ async function play(t: TestEngine, sessionId: string): Promise<void> {
   const third = await send('[[hang]]')
   await send('dropped')
   await t.event('turn.accepted', { sessionId, after: third.seq })
-  await engine.interrupt({ sessionId, clearQueue: true })
+  await engine.turns.interrupt({ sessionId, clearQueue: true })
   await t.event('turn.interrupted', { sessionId, after: third.seq })
 }
 
 test('live, from any place, in pages and after a restart', async (t) => {
   const before = await engineToLeave(t)
   const { engine, home, cwd } = before
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
   const teller = newTeller(engine)
   const live: Push[] = []
-  const subscription = engine.subscribe(
-    { after: engine.head },
+  const subscription = engine.events.subscribe(
+    { after: engine.events.head },
     (events) => void live.push(...teller.tell(events)),
   )
   await play(before, sessionId)
@@ -164,7 +164,7 @@ test('what waits is no message yet; it comes after the answer that it waits for'
   assert.deepEqual([first['queued'], second['position'], never['position']], [false, 1, 2])
   assert.deepEqual(await contents(), [HELD, 'a call'])
   assert.equal((await client.call('session.get', { sessionId }))['messageCount'], 2)
-  await rig.engine.cancelTurn(sessionId, never['id'] as string)
+  await rig.engine.turns.cancel(sessionId, never['id'] as string)
   await goOn(rig, sessionId)
   await client.push('session.messageUpdated', ({ content }) => content === 'two')
   await client.until(() => client.pushes.at(-1)?.params['status'] === 'idle')
@@ -177,7 +177,7 @@ test('what waits is no message yet; it comes after the answer that it waits for'
 
 test('ids that a model has used twice are two messages, also in a log of an older version', async (t) => {
   const before = await engineToLeave(t)
-  const { id: sessionId } = await before.engine.create({ agent: 'demo', cwd: before.cwd })
+  const { id: sessionId } = await before.engine.sessions.create({ agent: 'demo', cwd: before.cwd })
   for (const word of ['one', 'two', 'three']) await before.turn(sessionId, `[[say ${word}]]`)
   await before.abandon()
   const db = new DatabaseSync(join(before.home, 'corral.db'))

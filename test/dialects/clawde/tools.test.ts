@@ -125,8 +125,8 @@ test('what waits can be answered from another dialect, and everybody hears of it
   const rig = await rigFor(t)
   const [client, other] = [await rig.client(), await rig.client()]
   const call = await waiting(rig, client, [])
-  const [row] = rig.engine.approvals({ sessionId: call.sessionId, open: true, limit: 1 })
-  await rig.engine.decide({ approvalId: row!.id, decision: { behavior: 'allow' }, by: 'test' })
+  const [row] = rig.engine.approvals.list({ sessionId: call.sessionId, open: true, limit: 1 })
+  await rig.engine.approvals.decide({ approvalId: row!.id, decision: { behavior: 'allow' }, by: 'test' })
   for (const one of [client, other]) {
     await one.push(
       'session.toolCallUpdated',

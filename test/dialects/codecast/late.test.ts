@@ -63,7 +63,7 @@ async function readWithIds(stream: Stream): Promise<{ event: StreamEvent; id: nu
 
 async function answer(sessionId: string, after = 0): Promise<number> {
   const { approval, seq } = await parts.event('approval.requested', { sessionId, after })
-  await parts.engine.decide({ approvalId: approval.id, decision: { behavior: 'allow' }, by: 'me' })
+  await parts.engine.approvals.decide({ approvalId: approval.id, decision: { behavior: 'allow' }, by: 'me' })
   return seq
 }
 
@@ -77,7 +77,7 @@ for (const mode of ['ask', 'auto']) {
     const told = lasting(live.map(({ event }) => event))
     const approvals = subtypes(told).filter((subtype) => String(subtype).startsWith('approval_'))
     assert.equal(approvals.length, mode === 'ask' ? 4 : 0, 'a human is asked, or nobody is')
-    for (const { seq, type } of parts.engine.events({ sessionId, after: 0, limit: 1000 })) {
+    for (const { seq, type } of parts.engine.events.read({ sessionId, after: 0, limit: 1000 })) {
       const seen = live.filter(({ id }) => id !== null && id <= seq).map(({ event }) => event)
       const all = [...lasting(seen), ...lasting(await reconnect(sessionId, seq))]
       assert.deepEqual(all, told, `cut after ${seq} ${type}`)

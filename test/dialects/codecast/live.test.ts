@@ -67,10 +67,10 @@ test('a client that does not read holds nothing up, and gets everything when it 
 
 test('a replay keeps to its limits and goes on where it stopped', async () => {
   const bookmarks = createBookmarks(parts.engine, silent)
-  const session = await parts.engine.create({ agent: 'demo', cwd: parts.cwd })
+  const session = await parts.engine.sessions.create({ agent: 'demo', cwd: parts.cwd })
   for (const text of ['[[shell a]]', '[[say b]]']) {
     const input = [{ type: 'text' as const, text }]
-    const sent = await parts.engine.send({ sessionId: session.id, input, bookmark: 'codecast' })
+    const sent = await parts.engine.turns.send({ sessionId: session.id, input, bookmark: 'codecast' })
     await parts.event('turn.completed', { sessionId: session.id, after: sent.seq })
   }
   const whole = replay(parts.engine, bookmarks, session.id)
@@ -92,8 +92,8 @@ test('a replay keeps to its limits and goes on where it stopped', async () => {
 
 test('an answer that did not arrive is returned again', async () => {
   const bookmarks = createBookmarks(parts.engine, silent)
-  const session = await parts.engine.create({ agent: 'demo', cwd: parts.cwd })
-  await parts.engine.send({
+  const session = await parts.engine.sessions.create({ agent: 'demo', cwd: parts.cwd })
+  await parts.engine.turns.send({
     sessionId: session.id,
     input: [{ type: 'text', text: '[[say x]]' }],
     bookmark: 'codecast',

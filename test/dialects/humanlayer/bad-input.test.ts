@@ -99,8 +99,13 @@ test('a name that goes on and on is not thrown back', async (t) => {
 test('Subscribe with wrong parameters is refused, what is under way is answered, then the connection closes', async (t) => {
   const served = await serve(t)
   const { engine, cwd } = served.engine
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd })
-  const { id: approvalId } = await engine.ask({ sessionId, kind: 'question', tool: 'Ask', input: {} })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd })
+  const { id: approvalId } = await engine.approvals.ask({
+    sessionId,
+    kind: 'question',
+    tool: 'Ask',
+    input: {},
+  })
   for (const params of [{ event_types: 'all' }, { since: -1 }, { since: 1.5 }, { session_id: 5 }, [], 'x']) {
     const client = await served.connect()
     client.ask('slow', 'getApproval', { approval_id: approvalId, wait_ms: 20 })
@@ -208,7 +213,7 @@ test('a thousand connects and disconnects leave nothing behind', async (t) => {
 test('clients that never read cost little and hold up nobody', async (t) => {
   const served = await serve(t)
   const { engine, cwd } = served.engine
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd })
   const reader = await served.connect()
   reader.ask(1, 'Subscribe')
   await reader.next()
@@ -221,7 +226,7 @@ test('clients that never read cost little and hold up nobody', async (t) => {
   const before = used()
   const text = 'x'.repeat(100_000)
   for (let i = 0; i < 300; i++) {
-    await engine.configure({ sessionId, title: `${i} ${text}` })
+    await engine.sessions.configure({ sessionId, title: `${i} ${text}` })
     const { result } = await reader.next()
     assert.match(JSON.stringify(result), new RegExp(`"title":"${i} x`))
     reader.lines[i + 1] = '' // the test itself keeps nothing
@@ -233,8 +238,13 @@ test('clients that never read cost little and hold up nobody', async (t) => {
 test('questions of a client that does not read the answers wait, and are answered when it does', async (t) => {
   const served = await serve(t)
   const { engine, cwd } = served.engine
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
-  await engine.ask({ sessionId, kind: 'tool', tool: 'Write', input: { content: 'x'.repeat(300_000) } })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
+  await engine.approvals.ask({
+    sessionId,
+    kind: 'tool',
+    tool: 'Write',
+    input: { content: 'x'.repeat(300_000) },
+  })
   const client = await served.connect()
   client.socket.pause()
   const before = process.memoryUsage.rss()

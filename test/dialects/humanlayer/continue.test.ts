@@ -68,13 +68,13 @@ test('a child is as its parent, but for the number of turns; what is said replac
     },
   })
   const heir = await goOn(rig, parent, 'on', { system_prompt: '', allowed_tools: [], mcp_config: '' })
-  const { settings, rules, model, title, mode } = engine.session(heir.session_id)
-  const { maxTurns: _, mcpConfig: __, ...expected } = engine.session(parent).settings
+  const { settings, rules, model, title, mode } = engine.sessions.get(heir.session_id)
+  const { maxTurns: _, mcpConfig: __, ...expected } = engine.sessions.get(parent).settings
   const { mcpConfig, ...inherited } = settings
   assert.deepEqual(inherited, expected)
   assert.deepEqual(
     { rules, model, title, mode },
-    { rules: engine.session(parent).rules, model: 'm1', title: 'Fruit', mode: 'ask' },
+    { rules: engine.sessions.get(parent).rules, model: 'm1', title: 'Fruit', mode: 'ask' },
   )
   // The servers now belong to the child.
   assert.deepEqual(mcpConfig, {
@@ -104,7 +104,7 @@ test('a child is as its parent, but for the number of turns; what is said replac
     permission_prompt_tool: 'mcp__codelayer__request_permission',
     mcp_config: JSON.stringify({ mcpServers: { fresh: { command: 'y' } } }),
   })
-  const session = engine.session(other.session_id)
+  const session = engine.sessions.get(other.session_id)
   const { mcpConfig: fresh, ...rest } = session.settings
   assert.deepEqual(rest, {
     systemPrompt: 's2',
@@ -129,7 +129,7 @@ test('what cannot be gone on with, and what cannot be said', async (t) => {
     error.message.startsWith('invalid mcp_config: '),
   )
   await assert.rejects(goOn(rig, id, 'x', { proxy_enabled: true }), /proxy_enabled is not supported/)
-  const before = rig.engine.engine.sessions({ limit: 10 }).length
+  const before = rig.engine.engine.sessions.list({ limit: 10 }).length
   assert.equal(before, 1)
 })
 
@@ -169,7 +169,7 @@ test('failed, interrupted and never started: all can be gone on with', async (t)
   assert.equal(((await rig.reaches(after.session_id, 'completed'))['result'] as Json)['result'], 'again')
 
   const { engine, cwd } = rig.engine
-  const empty = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
+  const empty = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
   const fresh = await goOn(rig, empty.id, '[[say fresh]]')
   assert.equal(((await rig.reaches(fresh.session_id, 'completed'))['result'] as Json)['result'], 'fresh')
 })
@@ -178,9 +178,9 @@ test('servers that another client has configured in its own way are inherited as
   const rig = await rigFor(t)
   const { engine, cwd } = rig.engine
   for (const mcpConfig of ['/some/file.json', { odd: 'way' }]) {
-    const parent = await engine.create({ agent: 'demo', cwd, settings: { mcpConfig } })
+    const parent = await engine.sessions.create({ agent: 'demo', cwd, settings: { mcpConfig } })
     const { session_id } = await goOn(rig, parent.id, 'hello')
-    assert.deepEqual(engine.session(session_id).settings, { mcpConfig })
+    assert.deepEqual(engine.sessions.get(session_id).settings, { mcpConfig })
     await rig.reaches(session_id, 'completed')
   }
 })
@@ -192,7 +192,7 @@ test('a working directory that has gone is an error, and no child', async (t) =>
   const id = await rig.run('hello', { working_dir: path })
   rmSync(path, { recursive: true })
   await assert.rejects(goOn(rig, id, 'on'), { message: `working directory does not exist: ${path}` })
-  assert.equal(rig.engine.engine.sessions({ limit: 10 }).length, 1)
+  assert.equal(rig.engine.engine.sessions.list({ limit: 10 }).length, 1)
 })
 
 test('an agent that cannot branch goes on with the same conversation', async (t) => {
@@ -242,7 +242,7 @@ test('what waits behind an interrupted turn does not start', async (t) => {
   const hangingWithMore = async (): Promise<string> => {
     const { session_id } = await rig.launch('[[hang]]')
     await rig.engine.event('turn.accepted', { sessionId: session_id })
-    await rig.engine.engine.send({ sessionId: session_id, input: [{ type: 'text', text: '[[hang]]' }] })
+    await rig.engine.engine.turns.send({ sessionId: session_id, input: [{ type: 'text', text: '[[hang]]' }] })
     return session_id
   }
   const stopped = await hangingWithMore()

@@ -135,12 +135,12 @@ test('what a session came from stays in its conversation, also when that was des
     while ((await rig.engine.log.retain(request)) > 0);
   }
   for (const parent of [second, first]) {
-    await rig.engine.engine.destroy(parent)
+    await rig.engine.engine.sessions.destroy(parent)
     await tidy()
     assert.deepEqual(await rig.call('getConversation', { session_id: third }), whole)
     await assert.rejects(rig.call('getConversation', { session_id: parent }), /session not found/)
   }
-  await rig.engine.engine.destroy(third)
+  await rig.engine.engine.sessions.destroy(third)
   await tidy()
   for (const id of line) assert.equal(rig.engine.log.session(id), null, 'with the last one all of them go')
 })
@@ -179,7 +179,7 @@ test('ancestors come first, over three generations, and descendants do not', asy
 test('a child that has no conversation of its own yet shows its ancestors', async (t) => {
   const rig = await rigFor(t)
   const parent = await rig.run('[[say one]]')
-  const child = await rig.engine.engine.fork({ sessionId: parent })
+  const child = await rig.engine.engine.sessions.fork({ sessionId: parent })
   const events = await rig.conversation(child.id)
   assert.deepEqual(
     events.map(({ content }) => content),

@@ -13,8 +13,8 @@ function changes(rig: Rig, sessionId: string): string[] {
 /** Everything that has been committed has arrived: a marker comes after it. */
 async function settled(rig: Rig): Promise<void> {
   const { engine, cwd } = rig.engine
-  const { id } = await engine.create({ agent: 'demo', cwd })
-  await engine.configure({ sessionId: id, title: 'marker' })
+  const { id } = await engine.sessions.create({ agent: 'demo', cwd })
+  await engine.sessions.configure({ sessionId: id, title: 'marker' })
   await rig.event('session_settings_changed', ({ session_id }) => session_id === id)
 }
 
@@ -64,18 +64,18 @@ test('a second turn, a pause and an end by force look right to those who know fi
   assert.deepEqual(changes(rig, id), twice)
 
   // Nothing runs: a pause is nothing to them, and what starts when it ends is.
-  await engine.pause(id)
+  await engine.sessions.pause(id)
   assert.equal((await rig.state(id))['status'], 'completed')
-  const sent = await engine.send({ sessionId: id, input: [{ type: 'text', text: '[[hang]]' }] })
-  await engine.resume(id)
+  const sent = await engine.turns.send({ sessionId: id, input: [{ type: 'text', text: '[[hang]]' }] })
+  await engine.sessions.resume(id)
   await rig.engine.event('turn.accepted', { sessionId: id, after: sent.seq })
   // Something runs: it goes on running, as far as they can see.
-  await engine.pause(id)
+  await engine.sessions.pause(id)
   assert.equal((await rig.state(id))['status'], 'running')
-  await engine.resume(id)
+  await engine.sessions.resume(id)
   await settled(rig)
   assert.deepEqual(changes(rig, id), [...twice, 'completed running'])
-  await engine.destroy(id)
+  await engine.sessions.destroy(id)
   await settled(rig)
   assert.deepEqual(changes(rig, id), [...twice, 'completed running', 'running completed'])
 })
@@ -87,21 +87,21 @@ test('a pause with a question open', async (t) => {
   await rig.reaches(id, 'waiting_input')
   const asked = ['starting running', 'running waiting_input']
   // It waits for its answer, as before and after.
-  await engine.pause(id)
+  await engine.sessions.pause(id)
   assert.equal((await rig.state(id))['status'], 'waiting_input')
-  await engine.resume(id)
+  await engine.sessions.resume(id)
   await settled(rig)
   assert.deepEqual(changes(rig, id), asked)
 
   // What is answered during a pause is told when that is over.
-  await engine.pause(id)
+  await engine.sessions.pause(id)
   const { data } = await rig.event('new_approval')
   const answer = { decision: 'approve', updated_input: { command: '[[hang]]' } }
   await rig.call('sendDecision', { approval_id: data['approval_id'], ...answer })
   assert.equal((await rig.state(id))['status'], 'running')
   await settled(rig)
   assert.deepEqual(changes(rig, id), asked)
-  await engine.resume(id)
+  await engine.sessions.resume(id)
   await settled(rig)
   assert.deepEqual(changes(rig, id), [...asked, 'waiting_input running'])
 })
@@ -110,10 +110,10 @@ test('a question that comes during a pause is told when that is over', async (t)
   const rig = await rigFor(t)
   const { engine } = rig.engine
   const id = await rig.run('hello')
-  await engine.pause(id)
-  await engine.ask({ sessionId: id, kind: 'tool', tool: 'Bash', input: {} })
+  await engine.sessions.pause(id)
+  await engine.approvals.ask({ sessionId: id, kind: 'tool', tool: 'Bash', input: {} })
   assert.equal((await rig.state(id))['status'], 'waiting_input')
-  await engine.resume(id)
+  await engine.sessions.resume(id)
   await settled(rig)
   assert.deepEqual(changes(rig, id), ['starting running', 'running completed', 'completed waiting_input'])
 })
@@ -157,7 +157,7 @@ test('new_approval and approval_resolved name everything that clients look for',
 test('what mode and rules answer by themselves is not announced', async (t) => {
   const rig = await rigFor(t)
   const { engine, cwd } = rig.engine
-  const auto = await engine.create({ agent: 'demo', cwd, mode: 'auto' })
+  const auto = await engine.sessions.create({ agent: 'demo', cwd, mode: 'auto' })
   await rig.engine.turn(auto.id, '[[shell ls]]')
   await settled(rig)
   assert.ok(!rig.events.some(({ type }) => type === 'new_approval' || type === 'approval_resolved'))
@@ -234,7 +234,7 @@ test('settings that change are told, and so is the end of skipping', async (t) =
   assert.equal(off.data['dangerously_skip_permissions'], false)
   assert.ok(off.data['expired_at'])
   assert.equal((await rig.state(id))['dangerously_skip_permissions'], false)
-  await rig.engine.engine.configure({ sessionId: id, mode: 'code', model: 'm' })
+  await rig.engine.engine.sessions.configure({ sessionId: id, mode: 'code', model: 'm' })
   const both = await of((data) => data['mode'] === 'code')
   assert.equal(both.data['model'], 'm')
 })

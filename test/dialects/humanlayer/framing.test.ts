@@ -6,9 +6,12 @@ const HEALTH = { status: 'ok', version: '0.1.0' }
 
 /** An approval that waits, and how to answer it. */
 async function openApproval({ engine: { engine, cwd } }: Served) {
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
-  const { id } = await engine.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
-  return { id, allow: () => engine.decide({ approvalId: id, decision: { behavior: 'allow' }, by: 'test' }) }
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
+  const { id } = await engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
+  return {
+    id,
+    allow: () => engine.approvals.decide({ approvalId: id, decision: { behavior: 'allow' }, by: 'test' }),
+  }
 }
 
 test('an answer is one line with version, result and id', async (t) => {

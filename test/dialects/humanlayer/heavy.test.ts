@@ -14,7 +14,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** A conversation of this size; nothing runs. */
 async function conversationOf({ engine }: Served, bytes: number): Promise<string> {
-  const { id } = await engine.engine.create({ agent: 'demo', cwd: engine.cwd })
+  const { id } = await engine.engine.sessions.create({ agent: 'demo', cwd: engine.cwd })
   for (let size = 0; size < bytes; size += MB / 2) {
     await engine.turn(id, `${'x'.repeat(MB / 2)} [[say yes]]`)
   }
@@ -100,8 +100,8 @@ test('many large answers at once cost little memory and hold up nobody, read or 
 test('requests that wait are bounded by their bytes too', async (t) => {
   const served = await serve(t, { lineLimit: 100_000 })
   const { engine, cwd } = served.engine
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
-  const { id: approval_id } = await engine.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
+  const { id: approval_id } = await engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
   const client = await served.connect()
   const params = { approval_id, wait_ms: 25_000, more: 'x'.repeat(60_000) }
   for (let i = 0; i < 5; i++) client.ask(i, 'getApproval', params)
@@ -113,7 +113,7 @@ test('requests that wait are bounded by their bytes too', async (t) => {
     await other.next()
   }
   assert.equal(served.subscribers(), 2)
-  await engine.decide({ approvalId: approval_id, decision: { behavior: 'allow' }, by: 'test' })
+  await engine.approvals.decide({ approvalId: approval_id, decision: { behavior: 'allow' }, by: 'test' })
   for (let i = 0; i < 6; i++) await client.next()
 })
 
@@ -220,9 +220,9 @@ test('lists of approvals stop where their inputs become too many, and say so', a
   const ids: string[] = []
   for (let i = 0; i < 19; i++) {
     // Each in a session of its own: a session is written with all of its open questions.
-    const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
+    const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
     const input = { content: 'x'.repeat(MB - 100) }
-    ids.push((await engine.ask({ sessionId, kind: 'tool', tool: 'Write', input })).id)
+    ids.push((await engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Write', input })).id)
   }
   const client = await served.connect()
   const listed = async (method: string): Promise<{ ids: string[]; more: unknown }> => {
@@ -234,7 +234,7 @@ test('lists of approvals stop where their inputs become too many, and say so', a
   assert.deepEqual(await listed('fetchApprovals'), { ids: ids.slice(2), more: true })
   assert.deepEqual(await listed('listApprovals'), { ids: ids.slice(2).reverse(), more: true })
   for (const approvalId of ids.slice(0, 2)) {
-    await engine.decide({ approvalId, decision: { behavior: 'allow' }, by: 'test' })
+    await engine.approvals.decide({ approvalId, decision: { behavior: 'allow' }, by: 'test' })
   }
   assert.deepEqual(await listed('fetchApprovals'), { ids: ids.slice(2), more: undefined })
 })
@@ -242,12 +242,12 @@ test('lists of approvals stop where their inputs become too many, and say so', a
 test('how many are open is counted, not read', async (t) => {
   const served = await serve(t)
   const { engine, cwd } = served.engine
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd, mode: 'ask' })
-  for (let i = 0; i < 3; i++) await engine.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
+  for (let i = 0; i < 3; i++) await engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
   const unread = Object.create(engine, {
     approvals: { value: () => assert.fail('every open one was read') },
   }) as Engine
-  const [asked] = engine.events({ sessionId, after: 0, types: ['approval.requested'], limit: 1 })
+  const [asked] = engine.events.read({ sessionId, after: 0, types: ['approval.requested'], limit: 1 })
   const [event] = toWire(unread, asked!, step(emptyConversation(), asked!.event))
   assert.equal((JSON.parse(event!.json) as { data: { total: number } }).data.total, 3)
 })

@@ -12,7 +12,7 @@ async function subscribe(client: Raw): Promise<void> {
 test('a large event for a hundred who do not read is held once, and a reader gets it whole', async (t) => {
   const served = await serve(t)
   const { engine, cwd } = served.engine
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd })
   for (let i = 0; i < 100; i++) {
     const silent = await served.connect()
     await subscribe(silent)
@@ -22,7 +22,7 @@ test('a large event for a hundred who do not read is held once, and a reader get
   await subscribe(reader)
   const title = 'é'.repeat(4 * MIB)
   const before = process.memoryUsage.rss()
-  await engine.configure({ sessionId, title })
+  await engine.sessions.configure({ sessionId, title })
   const { result } = (await reader.next()) as { result: { event: { data: Json } } }
   const grown = process.memoryUsage.rss() - before
   assert.ok(result.event.data['title'] === title, 'not what was sent')

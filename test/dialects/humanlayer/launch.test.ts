@@ -60,7 +60,7 @@ test('every setting arrives; what is empty was not given', async (t) => {
     approval_timeout_ms: 60_000,
   })
   const { home, cwd, engine } = rig.engine
-  assert.deepEqual(engine.session(full).settings, {
+  assert.deepEqual(engine.sessions.get(full).settings, {
     systemPrompt: 'a [[sysword one]]',
     appendSystemPrompt: 'b [[sysword two]]',
     customInstructions: 'be kind',
@@ -87,7 +87,7 @@ test('every setting arrives; what is empty was not given', async (t) => {
     agent: '',
     working_dir: '',
   })
-  const session = engine.session(bare)
+  const session = engine.sessions.get(bare)
   assert.deepEqual(session.settings, {})
   assert.deepEqual(
     [session.mode, session.model, session.title, session.rules, session.origin],
@@ -108,7 +108,7 @@ test('the working directory: home, relative, absolute, missing, not a directory'
     ['', cwd],
   ] as const) {
     const id = await rig.run('hello', { working_dir: given })
-    assert.equal(engine.session(id).cwd, expected)
+    assert.equal(engine.sessions.get(id).cwd, expected)
   }
   for (const path of ['nowhere', 'file']) {
     await assert.rejects(rig.launch('hello', { working_dir: path }), {
@@ -149,7 +149,7 @@ test('skipping permissions: for ever, for a time, and edits alone', async (t) =>
   const rig = await rigFor(t)
   const { engine } = rig.engine
   const always = await rig.run('[[shell ls]]', { dangerously_skip_permissions: true })
-  assert.equal(engine.session(always).rules.skipUntil, FOR_EVER)
+  assert.equal(engine.sessions.get(always).rules.skipUntil, FOR_EVER)
   const state = await rig.state(always)
   assert.equal(state['dangerously_skip_permissions'], true)
   assert.equal(state['dangerously_skip_permissions_expires_at'], undefined)
@@ -159,7 +159,7 @@ test('skipping permissions: for ever, for a time, and edits alone', async (t) =>
     dangerously_skip_permissions: true,
     dangerously_skip_permissions_timeout: 60_000,
   })
-  const until = engine.session(timed).rules.skipUntil!
+  const until = engine.sessions.get(timed).rules.skipUntil!
   assert.ok(until >= before + 60_000 && until <= Date.now() + 60_000)
   assert.equal(
     (await rig.state(timed))['dangerously_skip_permissions_expires_at'],
@@ -193,9 +193,9 @@ test("the client's own tool is asked when its server is there; otherwise the dae
     permission_prompt_tool: approvals,
     mcp_config: { mcpServers: { approvals: { command: 'npx', args: ['humanlayer', 'mcp'] } } },
   })
-  assert.equal(engine.session(own).settings.permissionPromptTool, approvals)
+  assert.equal(engine.sessions.get(own).settings.permissionPromptTool, approvals)
   const ours = await rig.run('hello', { permission_prompt_tool: approvals })
-  assert.equal(engine.session(ours).settings.permissionPromptTool, undefined)
+  assert.equal(engine.sessions.get(ours).settings.permissionPromptTool, undefined)
 
   for (const name of ['codelayer', 'approvals', 'humanlayer']) {
     assert.equal(promptToolOf(`mcp__${name}__request_permission`, null), null)
@@ -216,7 +216,7 @@ test('MCP servers get to know their session; what the client set stays', async (
       },
     },
   })
-  assert.deepEqual(rig.engine.engine.session(session_id).settings.mcpConfig, {
+  assert.deepEqual(rig.engine.engine.sessions.get(session_id).settings.mcpConfig, {
     mcpServers: {
       local: {
         command: 'x',

@@ -189,9 +189,9 @@ test('the list is empty, then has the newest first, page by page', async (t) => 
 test('sessions of other clients are listed too, destroyed ones are not', async (t) => {
   const rig = await rigFor(t)
   const { engine, cwd } = rig.engine
-  const other = await engine.create({ agent: 'demo', cwd, mode: 'auto', origin: 'codecast' })
-  const gone = await engine.create({ agent: 'demo', cwd })
-  await engine.destroy(gone.id)
+  const other = await engine.sessions.create({ agent: 'demo', cwd, mode: 'auto', origin: 'codecast' })
+  const gone = await engine.sessions.create({ agent: 'demo', cwd })
+  await engine.sessions.destroy(gone.id)
   assert.deepEqual(await ids(rig, 'listSessions'), [other.id])
   assert.equal((await rig.state(other.id))['status'], 'starting')
   await assert.rejects(rig.call('getSessionState', { session_id: gone.id }), failure(/^session not found/))

@@ -64,8 +64,8 @@ export async function serve(t: TestContext, parts: Partial<HumanLayerParts> = {}
 /** The same engine; it is counted who listens. */
 function counting(engine: Engine): { engine: Engine; open(): number } {
   let open = 0
-  const subscribe: Engine['subscribe'] = (...given) => {
-    const subscription = engine.subscribe(...given)
+  const subscribe: Engine['events']['subscribe'] = (...given) => {
+    const subscription = engine.events.subscribe(...given)
     let closed = false
     open += 1
     return {
@@ -80,7 +80,8 @@ function counting(engine: Engine): { engine: Engine; open(): number } {
       },
     }
   }
-  return { engine: Object.create(engine, { subscribe: { value: subscribe } }) as Engine, open: () => open }
+  const events = Object.create(engine.events, { subscribe: { value: subscribe } }) as Engine['events']
+  return { engine: { ...engine, events }, open: () => open }
 }
 
 export async function connectRaw(t: TestContext, path: string): Promise<Raw> {

@@ -29,13 +29,13 @@ function common(entry: Json): Json {
 /** Everything that has been committed has arrived: a marker comes after it. */
 async function settled(rig: Rig, client: Client = rig): Promise<void> {
   const { engine, cwd } = rig.engine
-  const { id } = await engine.create({ agent: 'demo', cwd })
-  await engine.configure({ sessionId: id, title: 'marker' })
+  const { id } = await engine.sessions.create({ agent: 'demo', cwd })
+  await engine.sessions.configure({ sessionId: id, title: 'marker' })
   await client.event('session_settings_changed', ({ session_id }) => session_id === id)
 }
 
 async function say(rig: Rig, sessionId: string, text: string): Promise<string> {
-  return (await rig.engine.engine.send({ sessionId, input: [{ type: 'text', text }] })).turnId
+  return (await rig.engine.engine.turns.send({ sessionId, input: [{ type: 'text', text }] })).turnId
 }
 
 /** A session in which messages waited, were taken back, were asked about, and thrown out. */
@@ -44,7 +44,7 @@ async function busySession(rig: Rig): Promise<string> {
   const { session_id: id } = await rig.launch(`first ${HELD}`)
   await rig.reaches(id, 'waiting_input')
   await say(rig, id, 'second [[shell ls]]')
-  await engine.cancelTurn(id, await say(rig, id, 'taken back'))
+  await engine.turns.cancel(id, await say(rig, id, 'taken back'))
   await goOn(rig.engine, id)
   const { data } = await rig.event('new_approval', ({ tool_name }) => tool_name === 'Shell')
   await rig.call('sendDecision', { approval_id: data['approval_id'], decision: 'deny', comment: 'too bold' })
@@ -52,7 +52,7 @@ async function busySession(rig: Rig): Promise<string> {
     sessionId: id,
     after: (await rig.engine.event('turn.completed', { sessionId: id })).seq,
   })
-  const third = await engine.send({ sessionId: id, input: [{ type: 'text', text: 'third [[hang]]' }] })
+  const third = await engine.turns.send({ sessionId: id, input: [{ type: 'text', text: 'third [[hang]]' }] })
   await rig.engine.event('turn.accepted', { sessionId: id, after: third.seq })
   await say(rig, id, 'thrown out')
   await rig.call('interruptSession', { session_id: id })
@@ -68,7 +68,7 @@ test('a message stands where its turn began, and is told then', async (t) => {
   await settled(rig)
   assert.deepEqual(words(await rig.conversation(id)), [`user: first ${HELD}`])
   assert.deepEqual(words(updates(rig.events, id)), [`user: first ${HELD}`], 'the second one still waits')
-  const waiting = rig.engine.engine.head
+  const waiting = rig.engine.engine.events.head
   await goOn(rig.engine, id)
   await rig.event('conversation_updated', ({ content }) => content === 'two')
   const all = words(await rig.conversation(id))
@@ -107,7 +107,7 @@ test('subscribers are told the entries of the conversation: live, from any curso
   const rows = (await rig.conversation(id)).map(common)
   assert.deepEqual(updates(rig.events, id).map(common), rows)
   const told = rig.events.filter(({ data }) => data['session_id'] === id)
-  const seqs = rig.engine.engine.events({ sessionId: id, after: 0, limit: 1000 }).map(({ seq }) => seq)
+  const seqs = rig.engine.engine.events.read({ sessionId: id, after: 0, limit: 1000 }).map(({ seq }) => seq)
 
   async function fromEverywhere(from: Rig): Promise<void> {
     for (const since of seqs) {
@@ -138,15 +138,19 @@ test('subscribers that are up to date have one fold in common; who comes in the 
   const rig = await rigFor(t)
   const { engine } = rig.engine
   let looks = 0
-  const counting = Object.create(engine, {
-    turns: { value: (...given: Parameters<Engine['turns']>) => (looks++, engine.turns(...given)) },
-  }) as Engine
+  const list: Engine['turns']['list'] = (...given) => (looks++, engine.turns.list(...given))
+  const conversationBefore: Engine['sessions']['conversationBefore'] = (event) => (
+    looks++,
+    engine.sessions.conversationBefore(event)
+  )
+  const sessions = { ...engine.sessions, conversationBefore }
+  const counting: Engine = { ...engine, sessions, turns: { ...engine.turns, list } }
   const following = createFollowing(counting)
   const told: { follower: Follower; said: string[] }[] = []
   const join = (): void => {
     const one = { follower: following.open(), said: [] as string[] }
     told.push(one)
-    const subscription = counting.subscribe({ after: engine.head }, (events) => {
+    const subscription = counting.events.subscribe({ after: engine.events.head }, (events) => {
       for (const logged of events) {
         for (const change of one.follower.changes(logged)) {
           if (change.type === 'said' || change.type === 'decided') one.said.push(change.type)

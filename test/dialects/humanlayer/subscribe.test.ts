@@ -25,12 +25,12 @@ async function event(client: Raw): Promise<Told> {
 }
 
 async function newSession({ engine: { engine, cwd } }: Served): Promise<string> {
-  return (await engine.create({ agent: 'demo', cwd })).id
+  return (await engine.sessions.create({ agent: 'demo', cwd })).id
 }
 
 /** An event that everybody is told of, without any agent. */
 async function rename({ engine: { engine } }: Served, sessionId: string, title: string): Promise<void> {
-  await engine.configure({ sessionId, title })
+  await engine.sessions.configure({ sessionId, title })
 }
 
 test('a subscription is confirmed with the id null, a new name and where the log is', async (t) => {
@@ -43,7 +43,11 @@ test('a subscription is confirmed with the id null, a new name and where the log
   assert.match(String(name), /^20\d{12}-[0-9a-f]{16}$/)
   assert.deepEqual(
     { id, more, rest },
-    { id: null, more: { message: CONFIRMED, seq: served.engine.engine.head }, rest: { jsonrpc: '2.0' } },
+    {
+      id: null,
+      more: { message: CONFIRMED, seq: served.engine.engine.events.head },
+      rest: { jsonrpc: '2.0' },
+    },
   )
 })
 
@@ -68,7 +72,7 @@ test('an event is a result with the id null: type, time, data with both ids, and
   assert.deepEqual(Object.keys(line), ['jsonrpc', 'result', 'id'])
   assert.equal(line['id'], null)
   assert.equal(told.type, 'session_settings_changed')
-  assert.equal(told.seq, served.engine.engine.head)
+  assert.equal(told.seq, served.engine.engine.events.head)
   assert.ok(Math.abs(Date.parse(told.timestamp) - Date.now()) < 60_000)
   assert.equal(told.data['session_id'], sessionId)
   assert.equal(told.data['run_id'], runIdOf(sessionId))
@@ -139,7 +143,7 @@ test('filters are joined by and; either kind of id may come in either place', as
 test('since: what has been is told first, then what happens, each once', async (t) => {
   const served = await serve(t)
   const sessionId = await newSession(served)
-  const start = served.engine.engine.head
+  const start = served.engine.engine.events.head
   for (let i = 0; i < 40; i++) await rename(served, sessionId, `title ${i}`)
   const client = await served.connect()
   const { seq } = await subscribe(client, { since: start + 10 })
@@ -159,17 +163,17 @@ test('since what is no longer kept: a gap is told, then what is left', async (t)
   await log.retain({ eventsBefore: Date.now() + 1000, destroyedBefore: null, limit: 15 })
   const client = await served.connect()
   const { seq } = await subscribe(client, { since: 2 })
-  assert.equal(seq, engine.oldest - 1)
+  assert.equal(seq, engine.events.oldest - 1)
   const { type, from, to, message } = (await client.next())['result'] as Json
-  assert.deepEqual({ type, from, to }, { type: 'gap', from: 2, to: engine.oldest - 1 })
+  assert.deepEqual({ type, from, to }, { type: 'gap', from: 2, to: engine.events.oldest - 1 })
   assert.match(String(message), /no longer kept/)
-  assert.equal((await event(client)).seq, engine.oldest)
+  assert.equal((await event(client)).seq, engine.events.oldest)
 })
 
 test('since a future that never came: a gap is told, then what happens', async (t) => {
   const served = await serve(t)
   const sessionId = await newSession(served)
-  const { head } = served.engine.engine
+  const { head } = served.engine.engine.events
   const client = await served.connect()
   assert.equal((await subscribe(client, { since: head + 1000 }))['seq'], head)
   const { type, from, to } = (await client.next())['result'] as Json
@@ -279,7 +283,7 @@ test('a reader that stops reading gets a gap and goes on at the head; others mis
   const { from, to, message } = gap as { from: number; to: number; message: string }
   const told = slow.lines.slice(1, -1).map((line) => JSON.parse(line) as { result: { event: Told } })
   assert.equal(told.at(-1)!.result.event.seq, from)
-  assert.equal(to, served.engine.engine.head)
+  assert.equal(to, served.engine.engine.events.head)
   assert.ok(to - from > 100)
   assert.match(message, /since/)
 
@@ -293,7 +297,7 @@ test('a reader that stops reading gets a gap and goes on at the head; others mis
 test('who replays is behind by choice: everything is told, however far back it begins', async (t) => {
   const served = await serve(t, { maxLag: 10 })
   const sessionId = await newSession(served)
-  const start = served.engine.engine.head
+  const start = served.engine.engine.events.head
   const padding = 'x'.repeat(5000)
   for (let i = 0; i < 1200; i++) await rename(served, sessionId, `${i} ${padding}`)
   const client = await served.connect()

@@ -25,15 +25,15 @@ function asker() {
     askHuman(
       {
         newId: () => `question-${client}-${++last}`,
-        create: (session) => engine.create(session),
+        create: (session) => engine.sessions.create(session),
         // As over a connection: it is on its way for a while.
         async request(asked) {
           for (let turn = 0; turn < 5; turn++) await immediate()
-          return (await engine.ask(asked)).decision
+          return (await engine.approvals.ask(asked)).decision
         },
         // Short, so that waiting goes on more than once.
         wait: async (id) => (await untilDecided(engine, id, { timeoutMs: 15, signal })).decision,
-        withdraw: async (id) => void (await engine.withdraw(id, 'test')),
+        withdraw: async (id) => void (await engine.approvals.withdraw(id, 'test')),
       },
       { client, cwd },
       question,
@@ -42,7 +42,7 @@ function asker() {
   )
 }
 
-const open = () => t.engine.approvals({ open: true, limit: 10 })
+const open = () => t.engine.approvals.list({ open: true, limit: 10 })
 
 test('a client that wants to know hears that the wait goes on, until it is over', async (context) => {
   const server = createServer({ asker: asker(), version: '1', progressMs: 20 })
@@ -63,7 +63,7 @@ test('a client that wants to know hears that the wait goes on, until it is over'
   await until(() => heard.length >= 40, 'progress beyond the timeout')
   assert.deepEqual(heard.slice(0, 2), ['1 Waiting for a human', '2 Waiting for a human'])
   const [question] = open()
-  await t.engine.decide({
+  await t.engine.approvals.decide({
     approvalId: question!.id,
     decision: { behavior: 'respond', text: 'Yes' },
     by: 'me',

@@ -8,18 +8,18 @@ import { clientFor, daemonFor, demoSession } from './support.ts'
 test('connections that are told the same large event hold the same bytes', async (t) => {
   const { engine, cwd, stop } = await startEngine()
   t.after(stop)
-  const { id: sessionId } = await engine.create({ agent: 'demo', cwd })
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd })
   const connections = Array.from({ length: 3 }, () => {
     const lines: (string | Buffer)[] = []
     const feed = createFeed(engine, (line) => lines.push(line) > 0)
     t.after(() => feed.closeAll())
-    feed.open({ after: engine.head }).start()
+    feed.open({ after: engine.events.head }).start()
     return lines
   })
   await new Promise(setImmediate)
   const title = 'é'.repeat(100_000)
-  await engine.configure({ sessionId, title: 'small' })
-  await engine.configure({ sessionId, title })
+  await engine.sessions.configure({ sessionId, title: 'small' })
+  await engine.sessions.configure({ sessionId, title })
   const [[small, large] = [], ...others] = connections
   assert.equal(typeof small, 'string')
   assert.ok(Buffer.isBuffer(large))

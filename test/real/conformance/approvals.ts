@@ -16,7 +16,7 @@ export function approvals({ tools, shell, denialEndsTurn }: RealAgent, rigOf: ()
     rig = rigOf()
     id = await rig.session({ mode: 'ask' })
   })
-  const open = () => rig.now.engine.approvals({ sessionId: id, open: true, limit: 9 })
+  const open = () => rig.now.engine.approvals.list({ sessionId: id, open: true, limit: 9 })
 
   test('a command waits for a human, and runs when it is allowed', async () => {
     const sent = await rig.send(id, '[[shell touch yes.txt && echo done]]')
@@ -27,7 +27,7 @@ export function approvals({ tools, shell, denialEndsTurn }: RealAgent, rigOf: ()
       open().map((one) => one.id),
       [approval.id],
     )
-    assert.deepEqual([statusOf(rig.now.engine.session(id)), rig.has(id, 'yes.txt')], ['waiting', false])
+    assert.deepEqual([statusOf(rig.now.engine.sessions.get(id)), rig.has(id, 'yes.txt')], ['waiting', false])
     await rig.decide(approval.id, ALLOW)
     const told = await rig.told(id, sent)
     assert.deepEqual([told.end.type, rig.has(id, 'yes.txt')], ['turn.completed', true])
@@ -67,7 +67,7 @@ export function approvals({ tools, shell, denialEndsTurn }: RealAgent, rigOf: ()
     rmSync(rig.inside(id, 'again.txt'))
     const told = await rig.turn(id, '[[shell touch again.txt]]')
     assert.ok(rig.has(id, 'again.txt') && told.asked.every((event) => !event.open))
-    await rig.now.engine.configure({ sessionId: id, rules: { allow: [] } })
+    await rig.now.engine.sessions.configure({ sessionId: id, rules: { allow: [] } })
     const sent = await rig.send(id, '[[shell touch again.txt]]')
     assert.equal((await rig.endOrQuestion(id, sent)).type, 'approval.requested', 'until the rule is gone')
     await rig.told(id, sent, DENY)
@@ -88,15 +88,15 @@ export function approvals({ tools, shell, denialEndsTurn }: RealAgent, rigOf: ()
     await rig.interrupt(id)
     const told = await rig.told(id, sent)
     assert.deepEqual([told.end.type, rig.has(id, 'open.txt')], ['turn.interrupted', false])
-    assert.equal(rig.now.engine.approval(approval.id).decision?.behavior, 'cancelled')
+    assert.equal(rig.now.engine.approvals.get(approval.id).decision?.behavior, 'cancelled')
     await assert.rejects(rig.decide(approval.id, ALLOW), code('approval_resolved'))
-    const { turn, approvals: waiting, queue } = rig.now.engine.session(id)
+    const { turn, approvals: waiting, queue } = rig.now.engine.sessions.get(id)
     assert.deepEqual([turn, waiting, queue], [null, [], []])
     assert.deepEqual((await rig.turn(id, '[[say on]]')).texts, ['on'])
   })
 
   test('a rule that forbids something holds where everything is allowed', async () => {
-    await rig.now.engine.configure({
+    await rig.now.engine.sessions.configure({
       sessionId: id,
       mode: 'auto',
       rules: { deny: [`${tools.command}(touch *)`] },

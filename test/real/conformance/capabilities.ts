@@ -59,13 +59,13 @@ const CHECKS: Record<keyof Capabilities, Row> = {
   resume: {
     async yes(rig, id) {
       await rig.turn(id, '[[remember PLUM]] [[say noted]]')
-      const { nativeId } = rig.now.engine.session(id)
+      const { nativeId } = rig.now.engine.sessions.get(id)
       // Killed while it is idle: that costs nothing.
       process.kill(-rig.groupOf(id), 'SIGKILL')
       const { texts, notices, events } = await rig.turn(id, '[[recall]]')
       assert.deepEqual([texts, notices], [['recall: PLUM'], []])
       assert.ok(events.some((event) => event.type === 'agent.started' && event.resumed))
-      assert.equal(rig.now.engine.session(id).nativeId, nativeId)
+      assert.equal(rig.now.engine.sessions.get(id).nativeId, nativeId)
     },
     no: (rig) => assert.rejects(rig.session({ nativeId: STRANGER }), unsupported),
   },
@@ -73,11 +73,11 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     async yes(rig, id) {
       await rig.turn(id, '[[remember LIME]] [[say noted]]')
       await rig.endProcess(id)
-      const other = await rig.session({ nativeId: rig.now.engine.session(id).nativeId })
+      const other = await rig.session({ nativeId: rig.now.engine.sessions.get(id).nativeId })
       assert.deepEqual((await rig.turn(other, '[[recall]]')).texts, ['recall: LIME'])
       await rig.turn(other, '[[write here.txt text]]', { behavior: 'allow' })
       assert.ok(rig.has(other, 'here.txt'), 'it works where the session is')
-      await rig.now.engine.destroy(other)
+      await rig.now.engine.sessions.destroy(other)
       assert.deepEqual(
         (await rig.turn(id, '[[recall]]')).texts,
         ['recall: LIME'],
@@ -86,21 +86,21 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     },
     async no(rig, id) {
       await rig.turn(id, '[[say hello]]')
-      const { nativeId } = rig.now.engine.session(id)
+      const { nativeId } = rig.now.engine.sessions.get(id)
       await assert.rejects(rig.session({ nativeId }), unsupported)
     },
   },
   fork: {
     async yes(rig, id) {
       await rig.turn(id, '[[remember PEAR]] [[say noted]]')
-      const fork = await rig.now.engine.fork({ sessionId: id })
+      const fork = await rig.now.engine.sessions.fork({ sessionId: id })
       assert.deepEqual((await rig.turn(fork.id, '[[recall]]')).texts, ['recall: PEAR'])
       await rig.turn(fork.id, '[[remember LIME]] [[say noted]]')
       assert.deepEqual((await rig.turn(id, '[[recall]]')).texts, ['recall: PEAR'])
-      const [one, other] = [id, fork.id].map((each) => rig.now.engine.session(each).nativeId)
+      const [one, other] = [id, fork.id].map((each) => rig.now.engine.sessions.get(each).nativeId)
       assert.notEqual(one, other)
     },
-    no: (rig, id) => assert.rejects(rig.now.engine.fork({ sessionId: id }), unsupported),
+    no: (rig, id) => assert.rejects(rig.now.engine.sessions.fork({ sessionId: id }), unsupported),
   },
   cost: {
     yes: async (rig, id) => assert.ok((await costOf(rig, id))! > 0),
@@ -109,19 +109,22 @@ const CHECKS: Record<keyof Capabilities, Row> = {
   setModel: {
     async yes(rig, id) {
       for (const model of rig.agent.models) {
-        await rig.now.engine.configure({ sessionId: id, model })
+        await rig.now.engine.sessions.configure({ sessionId: id, model })
         const { events } = await rig.turn(id, '[[say hello]]')
         assert.ok(usedModels(rig).at(-1)?.includes(model.replace(/^.*\//, '')), usedModels(rig).join())
         assert.ok(!events.some(({ type }) => type === 'agent.started'), 'the same process')
       }
     },
     no: (rig, id) =>
-      assert.rejects(rig.now.engine.configure({ sessionId: id, model: rig.agent.models[0] }), unsupported),
+      assert.rejects(
+        rig.now.engine.sessions.configure({ sessionId: id, model: rig.agent.models[0] }),
+        unsupported,
+      ),
   },
   effort: {
     async yes(rig, id) {
       for (const effort of ['high', 'low', 'off'] as const) {
-        await rig.now.engine.configure({ sessionId: id, effort })
+        await rig.now.engine.sessions.configure({ sessionId: id, effort })
         const { events, texts, notices } = await rig.turn(id, '[[effort]]')
         // None of these can do without thinking, Claude's newest models included: they get the least there is.
         assert.deepEqual([texts, notices], [[`effort: ${effort === 'off' ? 'low' : effort}`], []])
@@ -133,25 +136,27 @@ const CHECKS: Record<keyof Capabilities, Row> = {
         ['effort: high'],
         'from the first turn on',
       )
-      await rig.now.engine.destroy(other)
+      await rig.now.engine.sessions.destroy(other)
     },
-    no: (rig, id) => assert.rejects(rig.now.engine.configure({ sessionId: id, effort: 'high' }), unsupported),
+    no: (rig, id) =>
+      assert.rejects(rig.now.engine.sessions.configure({ sessionId: id, effort: 'high' }), unsupported),
   },
   setMode: {
     async yes(rig, id) {
-      await rig.now.engine.configure({ sessionId: id, mode: 'auto' })
+      await rig.now.engine.sessions.configure({ sessionId: id, mode: 'auto' })
       const { events } = await rig.turn(id, '[[shell touch auto.txt]]')
       assert.ok(rig.has(id, 'auto.txt') && !events.some(({ type }) => type === 'agent.started'))
-      await rig.now.engine.configure({ sessionId: id, mode: 'ask' })
+      await rig.now.engine.sessions.configure({ sessionId: id, mode: 'ask' })
       assert.equal(await firstOf(rig, id), 'approval.requested')
     },
-    no: (rig, id) => assert.rejects(rig.now.engine.configure({ sessionId: id, mode: 'auto' }), unsupported),
+    no: (rig, id) =>
+      assert.rejects(rig.now.engine.sessions.configure({ sessionId: id, mode: 'auto' }), unsupported),
   },
   steer: {
     async yes(rig, id) {
       const { sent, approval } = await asking(rig, id)
       const input = [{ type: 'text' as const, text: '[[say steered]]' }]
-      const { turnId } = await rig.now.engine.steer({ sessionId: id, input })
+      const { turnId } = await rig.now.engine.turns.steer({ sessionId: id, input })
       await rig.decide(approval.id, { behavior: 'allow' })
       const { end, events } = await rig.told(id, sent)
       assert.ok(end.type === 'turn.completed' && events.some(({ type }) => type === 'turn.steer_accepted'))
@@ -160,7 +165,7 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     async no(rig, id) {
       const { sent } = await asking(rig, id)
       const input = [{ type: 'text' as const, text: '[[say steered]]' }]
-      await assert.rejects(rig.now.engine.steer({ sessionId: id, input }), unsupported)
+      await assert.rejects(rig.now.engine.turns.steer({ sessionId: id, input }), unsupported)
       await rig.told(id, sent, { behavior: 'deny', comment: '' })
     },
   },
@@ -190,17 +195,17 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     async yes(rig, id) {
       const sent = await rig.send(id, '[[drip 40 20]]')
       await rig.next('message.delta', id, sent.seq)
-      await rig.now.engine.pause(id)
+      await rig.now.engine.sessions.pause(id)
       await until(
         () => stateOf(rig.agentOf(id).pid) === 'T',
         () => `stopped: ${stateOf(rig.agentOf(id).pid)}`,
       )
-      await rig.now.engine.resume(id)
+      await rig.now.engine.sessions.resume(id)
       assert.deepEqual((await rig.told(id, sent)).texts, [words(40)])
     },
     async no(rig, id) {
       const { sent } = await asking(rig, id)
-      await assert.rejects(rig.now.engine.pause(id), unsupported)
+      await assert.rejects(rig.now.engine.sessions.pause(id), unsupported)
       await rig.told(id, sent, { behavior: 'deny', comment: '' })
     },
   },
@@ -222,19 +227,19 @@ const CHECKS: Record<keyof Capabilities, Row> = {
       const [london, paris] = ['London', 'Paris'].map((city) => base64({ city }))
       const sent = await rig.send(id, `[[call ${name} ${london} ${name} ${paris}]]`)
       await until(
-        () => rig.now.engine.session(id).calls.length === 2,
-        () => `calls: ${rig.now.engine.session(id).calls.length}`,
+        () => rig.now.engine.sessions.get(id).calls.length === 2,
+        () => `calls: ${rig.now.engine.sessions.get(id).calls.length}`,
       )
       // Held calls outlive the daemon.
       await rig.restart()
-      const { calls } = rig.now.engine.session(id)
+      const { calls } = rig.now.engine.sessions.get(id)
       assert.deepEqual(calls.map(({ tool, input }) => JSON.stringify([tool, input])).toSorted(), [
         '["weather",{"city":"London"}]',
         '["weather",{"city":"Paris"}]',
       ])
       for (const { callId, input } of calls) {
         const content = [{ type: 'text' as const, text: `rain in ${(input as { city: string }).city}` }]
-        await rig.now.engine.answerCall({ sessionId: id, callId, result: { content, isError: false } })
+        await rig.now.engine.turns.answerCall({ sessionId: id, callId, result: { content, isError: false } })
       }
       const { end, tools, outputs } = await rig.told(id, sent)
       assert.ok(
@@ -246,7 +251,7 @@ const CHECKS: Record<keyof Capabilities, Row> = {
         tools.map(({ callId }) => callId).toSorted(),
         calls.map(({ callId }) => callId).toSorted(),
       )
-      await rig.now.engine.destroy(id)
+      await rig.now.engine.sessions.destroy(id)
     },
     no: (rig) => assert.rejects(rig.session({ settings: { clientTools: WEATHER } }), unsupported),
   },
@@ -259,7 +264,7 @@ const CHECKS: Record<keyof Capabilities, Row> = {
         tools?.map(({ name }) => name),
         ['mcp__client__weather'],
       )
-      await rig.now.engine.destroy(id)
+      await rig.now.engine.sessions.destroy(id)
     },
     no: (rig) => assert.rejects(rig.session({ settings: { ownTools: false } }), unsupported),
   },
@@ -267,14 +272,14 @@ const CHECKS: Record<keyof Capabilities, Row> = {
     async yes(rig, id) {
       await rig.turn(id, '[[say plums]]')
       assert.ok(await modelHears(rig, id, 'plums'))
-      const told = await rig.told(id, await rig.now.engine.compact({ sessionId: id }))
+      const told = await rig.told(id, await rig.now.engine.turns.compact({ sessionId: id }))
       const seen = told.events.map(({ type }) => type).filter((type) => type.startsWith('agent.compact'))
       assert.deepEqual([told.end.type, seen], ['turn.completed', ['agent.compacting', 'agent.compacted']])
       const [done] = told.events.filter((event) => event.type === 'agent.compacted')
       assert.equal(done?.error, null)
       assert.ok(!(await modelHears(rig, id, 'plums')), 'what it said before is only in the summary')
     },
-    no: (rig, id) => assert.rejects(rig.now.engine.compact({ sessionId: id }), unsupported),
+    no: (rig, id) => assert.rejects(rig.now.engine.turns.compact({ sessionId: id }), unsupported),
   },
 }
 
@@ -328,9 +333,12 @@ async function modelHears(rig: Rig, sessionId: string, word: string): Promise<bo
 /** How many pieces an answer of five words comes in. */
 async function pieces(rig: Rig, sessionId: string): Promise<number> {
   let count = 0
-  const subscription = rig.now.engine.subscribe({ sessionId, after: rig.now.engine.head }, (events) => {
-    count += events.filter(({ type }) => type === 'message.delta').length
-  })
+  const subscription = rig.now.engine.events.subscribe(
+    { sessionId, after: rig.now.engine.events.head },
+    (events) => {
+      count += events.filter(({ type }) => type === 'message.delta').length
+    },
+  )
   // The deltas of a complete message leave the log, so they are counted while they come.
   await rig.turn(sessionId, '[[drip 5 50]]').finally(() => subscription.close())
   return count

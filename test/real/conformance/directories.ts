@@ -15,7 +15,7 @@ export function directories(_: RealAgent, rigOf: () => Rig): void {
     id = await rig.session()
     await rig.turn(id, '[[remember FIG]] [[say noted]]')
   })
-  const cwd = () => rig.now.engine.session(id).cwd
+  const cwd = () => rig.now.engine.sessions.get(id).cwd
   const recalls = async (sessionId = id) => {
     const { texts, notices } = await rig.turn(sessionId, '[[recall]]')
     return [...texts, ...notices]
@@ -37,16 +37,16 @@ export function directories(_: RealAgent, rigOf: () => Rig): void {
     const nativeId = '00000000-0000-4000-8000-000000000000'
     const stranger = await rig.session({ nativeId })
     assert.deepEqual(await recalls(stranger), ['recall: none', 'conversation_lost'])
-    assert.notEqual(rig.now.engine.session(stranger).nativeId, nativeId)
+    assert.notEqual(rig.now.engine.sessions.get(stranger).nativeId, nativeId)
     await leave(stranger)
   })
 
   /** Its directory goes while the agent is in it: the turn ends one way or the other, and so does the session. */
   async function leave(sessionId: string): Promise<void> {
-    rmSync(rig.now.engine.session(sessionId).cwd, { recursive: true })
+    rmSync(rig.now.engine.sessions.get(sessionId).cwd, { recursive: true })
     const { end } = await rig.turn(sessionId, '[[say still]]')
     assert.ok(end.type === 'turn.completed' || (end.type === 'turn.failed' && end.error.message !== ''))
-    await rig.now.engine.destroy(sessionId)
+    await rig.now.engine.sessions.destroy(sessionId)
   }
 }
 

@@ -39,7 +39,7 @@ export function faults({ driver, failures }: RealAgent, rigOf: () => Rig): void 
   test('garbage on stdout is mentioned, and what is right around it counts', async () => {
     const sent = await rig.send(id, '[[drip 20 50]]')
     await rig.next('message.delta', id, sent.seq)
-    const { run } = rig.now.engine.session(id)
+    const { run } = rig.now.engine.sessions.get(id)
     const journal = join(rig.now.home, 'runs', rig.now.log.run(run!.id)!.process, 'out')
     for (const line of GARBAGE) appendFileSync(journal, line)
     const { end, texts, notices } = await rig.told(id, sent)
@@ -76,7 +76,7 @@ export function faults({ driver, failures }: RealAgent, rigOf: () => Rig): void 
     assert.equal(end.error.code, 'agent_exited')
     assert.ok(end.error.message.startsWith(`${driver.title} was killed (SIGKILL) during the turn`))
     assert.ok(events.some((event) => event.type === 'message.completed' && event.aborted))
-    const session = rig.now.engine.session(id)
+    const session = rig.now.engine.sessions.get(id)
     assert.deepEqual([statusOf(session), session.lastError?.code], ['idle', 'agent_exited'])
     await remembers()
   })
@@ -90,21 +90,21 @@ export function faults({ driver, failures }: RealAgent, rigOf: () => Rig): void 
   })
 
   test('killed while it waits for an answer, the question is withdrawn', async () => {
-    await rig.now.engine.configure({ sessionId: id, mode: 'ask' })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'ask' })
     const sent = await rig.send(id, '[[shell touch never.txt]]')
     const { approval } = await rig.next('approval.requested', id, sent.seq)
     process.kill(-rig.groupOf(id), 'SIGKILL')
     assert.equal((await rig.told(id, sent)).end.type, 'turn.failed')
-    assert.equal(rig.now.engine.approval(approval.id).decision?.behavior, 'cancelled')
+    assert.equal(rig.now.engine.approvals.get(approval.id).decision?.behavior, 'cancelled')
     await assert.rejects(rig.decide(approval.id, { behavior: 'allow' }), code('approval_resolved'))
-    await rig.now.engine.configure({ sessionId: id, mode: 'auto' })
+    await rig.now.engine.sessions.configure({ sessionId: id, mode: 'auto' })
     await remembers()
     assert.ok(!rig.has(id, 'never.txt'))
   })
 
   test('a session that is destroyed while a tool runs leaves nothing', async () => {
     const sent = await startTool(LOOPS['that is deaf to signals, and its child'])
-    await rig.now.engine.destroy(id)
+    await rig.now.engine.sessions.destroy(id)
     assert.equal((await rig.told(id, sent)).end.type, 'turn.interrupted')
     await noToolRuns()
   })

@@ -25,7 +25,7 @@ export function modes(_: RealAgent, rigOf: () => Rig): void {
 
   for (const [round, [mode, expected]] of TABLE.entries()) {
     test(`${mode}: an edit is ${expected.edit}, a command is ${expected.command}`, async () => {
-      await rig.now.engine.configure({ sessionId: id, mode })
+      await rig.now.engine.sessions.configure({ sessionId: id, mode })
       assert.deepEqual(
         {
           edit: await attempt(`edit${round}.txt`, (file) => `[[write ${file} text]]`),
@@ -33,7 +33,7 @@ export function modes(_: RealAgent, rigOf: () => Rig): void {
         },
         expected,
       )
-      assert.equal(rig.now.engine.session(id).mode, mode)
+      assert.equal(rig.now.engine.sessions.get(id).mode, mode)
     })
   }
 

@@ -83,11 +83,12 @@ export async function startRig(agent: RealAgent, env: NodeJS.ProcessEnv = {}): P
     directory: () => mkdtempSync(join(engine.cwd, 'session-')),
     async session(given = {}) {
       const cwd = given.cwd ?? rig.directory()
-      return (await engine.engine.create({ agent: agent.driver.name, mode: 'ask', ...given, cwd })).id
+      return (await engine.engine.sessions.create({ agent: agent.driver.name, mode: 'ask', ...given, cwd }))
+        .id
     },
     send(sessionId, said) {
       const input = typeof said === 'string' ? [{ type: 'text' as const, text: said }] : said
-      return engine.engine.send({ sessionId, input })
+      return engine.engine.turns.send({ sessionId, input })
     },
     async turn(sessionId, said, answer) {
       return rig.told(sessionId, await rig.send(sessionId, said), answer)
@@ -99,7 +100,7 @@ export async function startRig(agent: RealAgent, env: NodeJS.ProcessEnv = {}): P
         if (isOpenQuestion(event) && answer) rig.decide(event.approval.id, answer).catch(() => undefined)
         return isEnd(event)
       })
-      const events = engine.engine.events({ sessionId, after: seq - 1, limit: 10_000 })
+      const events = engine.engine.events.read({ sessionId, after: seq - 1, limit: 10_000 })
       return toldIn(
         agent,
         events.map(({ event }) => event).filter((event) => event.turnId === turnId),
@@ -114,14 +115,14 @@ export async function startRig(agent: RealAgent, env: NodeJS.ProcessEnv = {}): P
       return seen.at(-1) as End | Of<'approval.requested'>
     },
     next: (type, sessionId, after = 0) => engine.event(type, { sessionId, after }),
-    decide: (approvalId, decision) => engine.engine.decide({ approvalId, decision, by: 'test' }),
-    interrupt: (sessionId) => engine.engine.interrupt({ sessionId }),
+    decide: (approvalId, decision) => engine.engine.approvals.decide({ approvalId, decision, by: 'test' }),
+    interrupt: (sessionId) => engine.engine.turns.interrupt({ sessionId }),
     async restart() {
       await engine.abandon()
       engine = await start()
     },
     endProcess: (sessionId) => engine.host.end(sessionId),
-    inside: (sessionId, name) => join(engine.engine.session(sessionId).cwd, name),
+    inside: (sessionId, name) => join(engine.engine.sessions.get(sessionId).cwd, name),
     has: (sessionId, name) => existsSync(rig.inside(sessionId, name)),
     groupOf: (sessionId) => engine.host.running().find((one) => one.sessionId === sessionId)!.pid,
     agentOf(sessionId) {

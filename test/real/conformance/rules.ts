@@ -20,7 +20,7 @@ export function rules({ driver, shell, patchTwo, asks }: RealAgent, rigOf: () =>
   before(async () => {
     rig = rigOf()
     pushing = makePushing(mkdtempSync(join(tmpdir(), 'corral-pushing-')))
-    await rig.now.engine.configureDirectory(pushing.work, { deny: [RULE, 'edit(*/secret*)'] })
+    await rig.now.engine.directories.configure(pushing.work, { deny: [RULE, 'edit(*/secret*)'] })
     id = await rig.session({ mode: 'auto', cwd: pushing.work })
   })
   after(() => removePushing(pushing))
@@ -68,7 +68,7 @@ export function rules({ driver, shell, patchTwo, asks }: RealAgent, rigOf: () =>
   })
 
   test('without the rule it is pushed', async () => {
-    await rig.now.engine.configureDirectory(pushing.work, { deny: [] })
+    await rig.now.engine.directories.configure(pushing.work, { deny: [] })
     const told = await run(PUSHES[0]!)
     assert.deepEqual(pushing.arrived(), ['refs/heads/main'], JSON.stringify(told.outputs))
   })

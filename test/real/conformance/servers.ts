@@ -31,7 +31,7 @@ export function servers({ mcp, driver, absent, home, ...rest }: RealAgent): void
 
     /** What comes of a call of a tool that would write a file. */
     async function attempt(tool: string, mode: Mode, rules: Partial<Rules>, answer?: Answer, sessionId = id) {
-      await rig.now.engine.configure({ sessionId, mode, rules: { ...NO_RULES, ...rules } })
+      await rig.now.engine.sessions.configure({ sessionId, mode, rules: { ...NO_RULES, ...rules } })
       const path = rig.inside(sessionId, `${tool}.txt`)
       const told = await rig.turn(sessionId, call([mcp.names(SERVER, tool).called, { path }]), answer)
       const done = existsSync(path)

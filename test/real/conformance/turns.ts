@@ -21,7 +21,7 @@ export function turns({ driver }: RealAgent, rigOf: () => Rig): void {
       events.filter(({ type }) => type === 'agent.other'),
       [],
     )
-    const { lastError, nativeId, usage, turnCount } = rig.now.engine.session(id)
+    const { lastError, nativeId, usage, turnCount } = rig.now.engine.sessions.get(id)
     assert.ok(lastError === null && nativeId !== null)
     assert.ok(usage.inputTokens >= inputTokens && turnCount === 1)
     const init = await rig.next('agent.init', id)

@@ -45,7 +45,7 @@ export const daemonMethods = [
     handler(_, context) {
       const { engine, version, startedAt, workspace, daemonId, updates } = context
       const uptime = Math.floor((Date.now() - startedAt) / 1000)
-      const { idle, running, waiting, paused } = engine.countSessions()
+      const { idle, running, waiting, paused } = engine.sessions.count()
       const activeSessions = running + waiting + paused
       return bothWays({
         version,
@@ -58,7 +58,7 @@ export const daemonMethods = [
         daemonId,
         pendingUpdate: updates.pending,
         recoveryMode: false,
-        log: { id: engine.logId, head: engine.head, oldest: engine.oldest },
+        log: { id: engine.events.logId, head: engine.events.head, oldest: engine.events.oldest },
       })
     },
   }),

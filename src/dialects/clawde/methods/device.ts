@@ -29,7 +29,7 @@ const paired = z.object({
 type Pairing = Pick<Services, 'devices' | 'engine' | 'daemonId'>
 
 export function hostName({ engine }: Pick<Services, 'engine'>): string {
-  return engine.name ?? hostname()
+  return engine.daemon.name ?? hostname()
 }
 
 async function pair(params: z.output<typeof pairParams>, services: Pairing): Promise<object> {
@@ -88,8 +88,8 @@ export const deviceMethods = [
     params: z.object({ name: z.string().min(1) }),
     result: z.object({ ok: z.boolean(), name: z.string() }),
     async handler({ name }, { engine }) {
-      await engine.setName(name)
-      return { ok: true, name: engine.name ?? name }
+      await engine.daemon.setName(name)
+      return { ok: true, name: engine.daemon.name ?? name }
     },
   }),
   method({
@@ -154,7 +154,7 @@ export const deviceMethods = [
     result: z.array(
       z.object({ id: z.string(), name: z.string(), platform: z.string(), createdAt: wire.moment }),
     ),
-    handler: (_, { engine }) => engine.devices().map(deviceView),
+    handler: (_, { engine }) => engine.devices.list().map(deviceView),
   }),
   method({
     name: 'device.revoke',

@@ -31,7 +31,7 @@ export const eventMethods = [
     }),
     handler({ after: wanted, log, sessions, types }, context) {
       const { engine, stream, version } = context
-      const { logId, head, oldest } = engine
+      const { logId, head, oldest } = engine.events
       if ((log !== undefined && log !== logId) || (wanted ?? 0) > head) {
         throw new ClawdeError('invalidParams', 'This place is of another log: read everything anew', {
           reason: 'cursor_reset',
@@ -58,7 +58,7 @@ export const eventMethods = [
     params: wire.nothing,
     result: z.object({ ok: z.boolean() }),
     handler(_, { engine, stream }) {
-      stream.subscribe(engine.head, EVERYTHING)
+      stream.subscribe(engine.events.head, EVERYTHING)
       return { ok: true }
     },
   }),

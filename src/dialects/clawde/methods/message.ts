@@ -24,9 +24,9 @@ async function send(params: z.output<typeof sendParams>, { engine, metrics }: Co
     busy: queue ? ('queue' as const) : ('refuse' as const),
     ...(key !== undefined && { key: `clawde ${key}` }),
   }
-  const { turnId, position } = await engine.send(command)
+  const { turnId, position } = await engine.turns.send(command)
   metrics.count('messages_sent')
-  const turn = engine.turn(turnId)
+  const turn = engine.turns.get(turnId)
   const message = { id: turn.id, content: turn.input }
   const view = userView(sessionId, message, turn.startedAt ?? turn.queuedAt)
   return { ...view, queued: position > 0, position }
@@ -39,7 +39,7 @@ const historyParams = z.object({
 })
 
 async function history({ sessionId, limit, before }: z.output<typeof historyParams>, { engine }: Context) {
-  engine.session(sessionId)
+  engine.sessions.get(sessionId)
   const query = { sessionId, limit: Math.min(limit, 200), before: before ?? undefined }
   return messagesOf(engine, query)
 }

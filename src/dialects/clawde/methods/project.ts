@@ -47,7 +47,7 @@ export const projectMethods = [
     result: project,
     async handler({ name, repoPaths, ...rest }, context) {
       const repos = repoPaths.map((path) => absolutePath(path, context.home, 'repoPaths'))
-      return projectView(await context.engine.createProject({ name, repos, ...given(rest, context) }))
+      return projectView(await context.engine.projects.create({ name, repos, ...given(rest, context) }))
     },
   }),
   method({
@@ -58,7 +58,7 @@ export const projectMethods = [
     summary: 'All projects: an array.',
     params: wire.nothing,
     result: z.array(project),
-    handler: (_, { engine }) => engine.projects().map(projectView),
+    handler: (_, { engine }) => engine.projects.list().map(projectView),
   }),
   method({
     name: 'project.get',
@@ -69,7 +69,7 @@ export const projectMethods = [
     params: byId,
     aliases,
     result: project.extend({ project, repos: z.array(z.unknown()) }),
-    handler: ({ id }, { engine }) => projectWithRepos(engine.project(id)),
+    handler: ({ id }, { engine }) => projectWithRepos(engine.projects.get(id)),
   }),
   method({
     name: 'project.update',
@@ -83,7 +83,7 @@ export const projectMethods = [
     result: project,
     async handler({ id, name, ...rest }, context) {
       const changes = { ...(name !== undefined && { name }), ...given(rest, context) }
-      return projectView(await context.engine.updateProject({ projectId: id, ...changes }))
+      return projectView(await context.engine.projects.update({ projectId: id, ...changes }))
     },
   }),
   method({
@@ -97,7 +97,7 @@ export const projectMethods = [
     aliases,
     result: z.object({ deleted: z.boolean(), id: z.string() }),
     async handler({ id }, { engine }) {
-      await engine.deleteProject(id)
+      await engine.projects.remove(id)
       return bothWays({ deleted: true, id, projectId: id })
     },
   }),
@@ -113,7 +113,7 @@ export const projectMethods = [
     result: z.object({ projectId: z.string(), repoPath: z.string(), addedAt: z.number().nullable() }),
     async handler({ id, repoPath }, { engine, home }) {
       const path = absolutePath(repoPath, home, 'repoPath')
-      const after = await engine.addRepo(id, path)
+      const after = await engine.projects.addRepo(id, path)
       return repoOf(after, after.repos.at(-1)?.path ?? path)
     },
   }),
@@ -129,7 +129,7 @@ export const projectMethods = [
     result: z.object({ removed: z.boolean(), projectId: z.string(), repoPath: z.string() }),
     async handler({ id, repoPath }, { engine, home }) {
       const path = absolutePath(repoPath, home, 'repoPath')
-      await engine.removeRepo(id, path)
+      await engine.projects.removeRepo(id, path)
       return bothWays({ removed: true, projectId: id, repoPath: path })
     },
   }),

@@ -40,7 +40,7 @@ function change(
     result: wire.session,
     async handler({ sessionId }, context) {
       await work(context, sessionId)
-      return viewOf(context, context.engine.session(sessionId))
+      return viewOf(context, context.engine.sessions.get(sessionId))
     },
   })
 }
@@ -49,7 +49,7 @@ async function listed(context: Context, limit: number): Promise<object[]> {
   const { engine } = context
   const found: Session[] = []
   for (let before: { activeAt: number; id: string } | null = null; found.length < limit;) {
-    const page: Session[] = engine.sessions({ limit: PAGE, before, archived: false })
+    const page: Session[] = engine.sessions.list({ limit: PAGE, before, archived: false })
     found.push(...page)
     const last = page.at(-1)
     if (!last || page.length < PAGE) break
@@ -105,7 +105,7 @@ export const sessionMethods = [
     params: byId,
     aliases,
     result: wire.session,
-    handler: ({ sessionId }, context) => viewOf(context, context.engine.session(sessionId)),
+    handler: ({ sessionId }, context) => viewOf(context, context.engine.sessions.get(sessionId)),
   }),
   method({
     name: 'session.delete',
@@ -118,8 +118,8 @@ export const sessionMethods = [
     aliases,
     result: z.object({ deleted: z.boolean(), id: z.string(), worktree: z.string().exactOptional() }),
     async handler({ sessionId }, context) {
-      const session = context.engine.session(sessionId)
-      await context.engine.destroy(sessionId)
+      const session = context.engine.sessions.get(sessionId)
+      await context.engine.sessions.destroy(sessionId)
       const tree = await leaveWorktree(context.workspace, session)
       const told = tree && {
         worktree: tree.fate,
@@ -131,15 +131,15 @@ export const sessionMethods = [
   change(
     'session.pause',
     'Stops the agent where it is (SIGSTOP), or keeps an idle session from starting.',
-    ({ engine }, id) => engine.pause(id),
+    ({ engine }, id) => engine.sessions.pause(id),
   ),
-  change('session.resume', 'Lets it go on.', ({ engine }, id) => engine.resume(id)),
+  change('session.resume', 'Lets it go on.', ({ engine }, id) => engine.sessions.resume(id)),
   change(
     'session.cancel',
     'Stops the turn and drops what waits; the session stays. Answers when the turn is over, or after ten seconds.',
     async ({ engine }, id) => {
       await stop(engine, id, CANCEL_MS)
-      if (engine.session(id).paused) await engine.resume(id)
+      if (engine.sessions.get(id).paused) await engine.sessions.resume(id)
     },
   ),
   method({
@@ -154,8 +154,8 @@ export const sessionMethods = [
     aliases,
     result: z.object({ sessionId: z.string(), mode: z.enum(MODES), previousMode: z.enum(MODES) }),
     async handler({ sessionId, mode }, { engine }) {
-      const before = engine.session(sessionId)
-      await engine.configure({ sessionId, plan: isReadOnly(mode), notes: chosenMode(mode) })
+      const before = engine.sessions.get(sessionId)
+      await engine.sessions.configure({ sessionId, plan: isReadOnly(mode), notes: chosenMode(mode) })
       return bothWays({ sessionId, mode, previousMode: modeName(before) })
     },
   }),
@@ -170,7 +170,7 @@ export const sessionMethods = [
     aliases,
     result: wire.session,
     async handler({ sessionId, model }, context) {
-      return viewOf(context, await context.engine.configure({ sessionId, model }))
+      return viewOf(context, await context.engine.sessions.configure({ sessionId, model }))
     },
   }),
   method({
@@ -184,7 +184,7 @@ export const sessionMethods = [
     aliases: { ...aliases, title: ['name'] },
     result: wire.session,
     async handler({ sessionId, title }, context) {
-      return viewOf(context, await context.engine.configure({ sessionId, title }))
+      return viewOf(context, await context.engine.sessions.configure({ sessionId, title }))
     },
   }),
 ]

@@ -22,10 +22,10 @@ const MANY = 1000
 
 /** The question that a call waits on; the newest, if it was asked about more than once. */
 function questionOf({ engine }: Context, sessionId: string, toolCallId: string): ApprovalRow {
-  engine.session(sessionId)
+  engine.sessions.get(sessionId)
   const fits = (row: ApprovalRow): boolean => callIdOf(row) === toolCallId || row.id === toolCallId
-  const open = engine.approvals({ sessionId, open: true, limit: MANY }).find(fits)
-  const found = open ?? engine.approvals({ sessionId, limit: MANY }).find(fits)
+  const open = engine.approvals.list({ sessionId, open: true, limit: MANY }).find(fits)
+  const found = open ?? engine.approvals.list({ sessionId, limit: MANY }).find(fits)
   if (found) return found
   throw new ClawdeError('invalidParams', `No tool call ${toolCallId} waits for an answer`, {
     reason: 'tool_call_not_found',
@@ -39,7 +39,7 @@ async function decide(
   decision: Exclude<Decision, { behavior: 'cancelled' }>,
 ): Promise<void> {
   const by = context.device === null ? 'clawde' : `clawde:${context.device.id}`
-  await context.engine.decide({ approvalId: row.id, decision, by })
+  await context.engine.approvals.decide({ approvalId: row.id, decision, by })
 }
 
 export const toolMethods = [
@@ -60,7 +60,7 @@ export const toolMethods = [
     result,
     async handler({ sessionId, toolCallId, input, answers, forSession }, context) {
       const row = questionOf(context, sessionId, toolCallId)
-      if (context.engine.session(sessionId).mode === 'plan' && row.kind === 'tool') {
+      if (context.engine.sessions.get(sessionId).mode === 'plan' && row.kind === 'tool') {
         throw new ClawdeError('modeViolation', 'This session may not change anything: set another mode first')
       }
       await decide(context, row, {

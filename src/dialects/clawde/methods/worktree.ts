@@ -10,8 +10,8 @@ const byId = z.object({ sessionId: wire.sessionId })
 const aliases = wire.SESSION_ID
 
 async function withWorktree({ engine, workspace }: Context, sessionId: string): Promise<Session> {
-  const found = await workspace.worktree(engine.session(sessionId).cwd, sessionId).catch(() => null)
-  if (found) return engine.session(sessionId)
+  const found = await workspace.worktree(engine.sessions.get(sessionId).cwd, sessionId).catch(() => null)
+  if (found) return engine.sessions.get(sessionId)
   throw new ClawdeError('repoNotFound', 'This session has no worktree of its own', { reason: 'no_worktree' })
 }
 

@@ -28,7 +28,7 @@ export const approvalMethods = [
     params: wire.sessionParams,
     heavy: true,
     handler({ session_id }, { engine }) {
-      const rows = engine.approvals({ open: true, limit: MAX_OPEN, ...ofSession(engine, session_id) })
+      const rows = engine.approvals.list({ open: true, limit: MAX_OPEN, ...ofSession(engine, session_id) })
       const { approvals, ...more } = approvalList(rows)
       return { approvals: approvals.reverse(), ...more }
     },
@@ -40,7 +40,7 @@ export const approvalMethods = [
     handler({ session_id, open = true, limit }, { engine }) {
       const size = limit ? Math.min(limit, MAX_LISTED) : MAX_LISTED
       const query = { limit: size, ...ofSession(engine, session_id) }
-      return approvalList(engine.approvals(open ? { ...query, open } : query))
+      return approvalList(engine.approvals.list(open ? { ...query, open } : query))
     },
   }),
   method({
@@ -66,7 +66,7 @@ export const approvalMethods = [
       if (type && type !== 'function_call' && type !== 'human_contact') {
         throw wrong(`invalid type: ${type}`, 'type')
       }
-      const { id } = await engine.ask({
+      const { id } = await engine.approvals.ask({
         sessionId: findSession(engine, runId).id,
         kind: type === 'human_contact' ? 'question' : 'tool',
         tool,
@@ -91,7 +91,7 @@ export const approvalMethods = [
       if (!row) return failed(`approval not found: ${id}`)
       if (type && type !== approvalType(row)) return failed(`approval ${id} is a ${approvalType(row)}`)
       try {
-        await engine.decide({ approvalId: id, decision: decisionOf(params, wanted), by: ORIGIN })
+        await engine.approvals.decide({ approvalId: id, decision: decisionOf(params, wanted), by: ORIGIN })
       } catch (error) {
         return failed(problemOf(engine, id, error))
       }

@@ -1,5 +1,4 @@
 import type { Engine } from '../../../core/api.ts'
-import { conversationBefore } from '../../../core/conversation/reader.ts'
 import type { Session } from '../../../core/session.ts'
 import { type ConversationEvent, type ConversationView, createConversationView } from '../conversation.ts'
 import { ENTRY_TYPES } from '../entries.ts'
@@ -41,7 +40,7 @@ export const conversationMethods = [
 ]
 
 async function byNativeId(engine: Engine, nativeId: string): Promise<ConversationEvent[]> {
-  const session = engine.sessionByNativeId(nativeId)
+  const session = engine.sessions.byNativeId(nativeId)
   return session ? block(engine, session) : []
 }
 
@@ -58,7 +57,7 @@ async function withAncestors(engine: Engine, sessionId: string | undefined): Pro
 function lineage(engine: Engine, sessionId: string): { session: Session; until: number }[] {
   const session = named(engine, sessionId)
   let until = Number.POSITIVE_INFINITY
-  const line = [session, ...engine.ancestors(session.id)].map((one) => {
+  const line = [session, ...engine.sessions.ancestors(session.id)].map((one) => {
     const part = { session: one, until }
     until = one.createdAt
     return part
@@ -79,7 +78,7 @@ async function block(engine: Engine, session: Session, until = Number.POSITIVE_I
   let view: ConversationView | null = null
   for await (const page of eventsOf(engine, session.id, ENTRY_TYPES)) {
     for (const event of page) {
-      view ??= createConversationView(session, conversationBefore(engine, event))
+      view ??= createConversationView(session, engine.sessions.conversationBefore(event))
       if (event.at <= until) view.add(event)
     }
   }

@@ -24,7 +24,7 @@ export const sessionMethods = [
       const cwd = await workingDirectory(params.working_dir, options)
       const place = { home: options.home, cwd }
       const settings = settingsOf(params, place, { sessionId: id, socket: options.socket })
-      await engine.create({
+      await engine.sessions.create({
         id,
         agent: params.agent || options.agent,
         cwd,
@@ -45,7 +45,7 @@ export const sessionMethods = [
     async handler(params, { engine }) {
       const session = findSession(engine, required(params.session_id, 'session_id'))
       mustBeRunning(session)
-      await engine.interrupt({ sessionId: session.id, clearQueue: true })
+      await engine.turns.interrupt({ sessionId: session.id, clearQueue: true })
       return { success: true, session_id: session.id, status: 'completing' }
     },
   }),
@@ -59,7 +59,11 @@ export const sessionMethods = [
       if (cursor && !before) {
         throw wire.wrong('invalid request: cursor: not one that listSessions gave out', 'cursor')
       }
-      const found = engine.sessions({ before, limit: size + 1, ...(archived !== undefined && { archived }) })
+      const found = engine.sessions.list({
+        before,
+        limit: size + 1,
+        ...(archived !== undefined && { archived }),
+      })
       const page = found.slice(0, size)
       const last = page.at(-1)
       return {
@@ -76,7 +80,7 @@ export const sessionMethods = [
       if (filter === 'draft') return { sessions: [] }
       const archived = filter === 'archived'
       const only = filter === 'normal' || archived ? { archived } : {}
-      const found = engine.sessions({ leaves: true, limit: MAX_LISTED, ...only })
+      const found = engine.sessions.list({ leaves: true, limit: MAX_LISTED, ...only })
       return { sessions: await sessionList(engine, found) }
     },
   }),
@@ -99,7 +103,7 @@ export const sessionMethods = [
         ...(acceptEdits !== undefined && { acceptEdits }),
         ...(skip !== undefined && { skipUntil: until }),
       }
-      if (Object.keys(rules).length > 0) await engine.configure({ sessionId: id, rules })
+      if (Object.keys(rules).length > 0) await engine.sessions.configure({ sessionId: id, rules })
       return { success: true }
     },
   }),
@@ -109,7 +113,7 @@ export const sessionMethods = [
     async handler({ session_id, title }, { engine }) {
       const { id } = findSession(engine, required(session_id, 'session_id'))
       if (title === undefined) throw wire.wrong('title is required', 'title')
-      await engine.configure({ sessionId: id, title })
+      await engine.sessions.configure({ sessionId: id, title })
       return { success: true }
     },
   }),
@@ -118,7 +122,7 @@ export const sessionMethods = [
     params: wire.archiveParams,
     async handler({ session_id, archived }, { engine }) {
       const { id } = findSession(engine, required(session_id, 'session_id'))
-      await engine.configure({ sessionId: id, archived: given(archived) })
+      await engine.sessions.configure({ sessionId: id, archived: given(archived) })
       return { success: true }
     },
   }),
@@ -131,7 +135,7 @@ export const sessionMethods = [
       const failed: string[] = []
       for (const id of session_ids) {
         try {
-          await engine.configure({ sessionId: findSession(engine, id).id, archived: wanted })
+          await engine.sessions.configure({ sessionId: findSession(engine, id).id, archived: wanted })
         } catch {
           failed.push(id)
         }
@@ -143,7 +147,7 @@ export const sessionMethods = [
     name: 'getRecentPaths',
     params: wire.pathsParams,
     handler({ limit }, { engine }) {
-      const paths = engine.recentPaths(Math.min(limit || RECENT_PATHS, MAX_LISTED))
+      const paths = engine.sessions.recentPaths(Math.min(limit || RECENT_PATHS, MAX_LISTED))
       return {
         paths: paths.map(({ path, usedAt, sessions }) => {
           return { path, last_used: isoTime(usedAt), usage_count: sessions }

@@ -37,7 +37,7 @@ export const approvalMethods = [
     }),
     result: z.object({ approvals: z.array(wire.approvalView) }),
     handler({ open, ...query }, { engine }) {
-      return { approvals: engine.approvals(open ? { ...query, open } : query).map(viewApproval) }
+      return { approvals: engine.approvals.list(open ? { ...query, open } : query).map(viewApproval) }
     },
   }),
   method({
@@ -48,7 +48,7 @@ export const approvalMethods = [
     summary: 'One approval, open or decided.',
     params: z.strictObject({ approvalId: wire.approvalId }),
     result: wire.approvalView,
-    handler: (params, { engine }) => viewApproval(engine.approval(params.approvalId)),
+    handler: (params, { engine }) => viewApproval(engine.approvals.get(params.approvalId)),
   }),
   method({
     name: 'approval.decide',
@@ -61,7 +61,7 @@ export const approvalMethods = [
     async handler(params, { engine, device }) {
       const { approvalId, by = 'native' } = params
       if (params.behavior === 'allow' && params.forProject) mustRule(device)
-      return viewApproval(await engine.decide({ approvalId, decision: decisionOf(params), by }))
+      return viewApproval(await engine.approvals.decide({ approvalId, decision: decisionOf(params), by }))
     },
   }),
   method({
@@ -72,7 +72,7 @@ export const approvalMethods = [
     summary: 'Asks a human, for something that runs elsewhere. Mode and rules may answer at once.',
     params: wire.askParams,
     result: wire.approvalView,
-    handler: async (params, { engine }) => viewApproval(await engine.ask(params)),
+    handler: async (params, { engine }) => viewApproval(await engine.approvals.ask(params)),
   }),
   method({
     name: 'approval.wait',
@@ -96,7 +96,8 @@ export const approvalMethods = [
     summary: 'Takes a question back that nobody has answered yet.',
     params: z.strictObject({ approvalId: wire.approvalId, by: wire.origin.default('native') }),
     result: wire.approvalView,
-    handler: async ({ approvalId, by }, { engine }) => viewApproval(await engine.withdraw(approvalId, by)),
+    handler: async ({ approvalId, by }, { engine }) =>
+      viewApproval(await engine.approvals.withdraw(approvalId, by)),
   }),
   method({
     name: 'directory.list',
@@ -106,7 +107,7 @@ export const approvalMethods = [
     summary: 'Directories with rules of their own.',
     params: z.strictObject({}),
     result: z.object({ directories: z.array(wire.directory) }),
-    handler: (_params, { engine }) => ({ directories: engine.directories() }),
+    handler: (_params, { engine }) => ({ directories: engine.directories.list() }),
   }),
   method({
     name: 'directory.configure',
@@ -120,7 +121,7 @@ export const approvalMethods = [
       rules: wire.someRules.describe('what is given replaces what was'),
     }),
     result: wire.directory,
-    handler: ({ path, rules }, { engine }) => engine.configureDirectory(path, rules),
+    handler: ({ path, rules }, { engine }) => engine.directories.configure(path, rules),
   }),
   method({
     name: 'rules.check',

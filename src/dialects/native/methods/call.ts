@@ -18,7 +18,7 @@ export const callMethods = [
     result: z.object({ answered: z.literal(true) }),
     async handler({ sessionId, callId, result, isError }, { engine }) {
       const content = typeof result === 'string' ? [{ type: 'text' as const, text: result }] : result
-      await engine.answerCall({ sessionId, callId, result: { content, isError } })
+      await engine.turns.answerCall({ sessionId, callId, result: { content, isError } })
       return { answered: true as const }
     },
   }),

@@ -40,13 +40,13 @@ export const daemonMethods = [
       const { rss, heapUsed } = process.memoryUsage()
       return {
         pid: process.pid,
-        name: engine.name,
+        name: engine.daemon.name,
         version: daemon.version,
         startedAt: daemon.startedAt,
         uptimeMs: Date.now() - daemon.startedAt,
         listeners: daemon.listeners(),
-        log: { id: engine.logId, head: engine.head, oldest: engine.oldest },
-        sessions: engine.countSessions(),
+        log: { id: engine.events.logId, head: engine.events.head, oldest: engine.events.oldest },
+        sessions: engine.sessions.count(),
         agents: daemon.agents(),
         memory: { rss, heapUsed },
       }
@@ -88,8 +88,8 @@ export const daemonMethods = [
     params: z.strictObject({ name: z.string().min(1).max(200) }),
     result: z.object({ name: z.string() }),
     async handler({ name }, { engine }) {
-      await engine.setName(name)
-      return { name: engine.name ?? name }
+      await engine.daemon.setName(name)
+      return { name: engine.daemon.name ?? name }
     },
   }),
   method({
@@ -108,7 +108,7 @@ export const daemonMethods = [
       ),
     }),
     async handler(_, { agents, engine }) {
-      return { agents: (await agents()).map((one) => ({ ...one, limits: engine.limits(one.name) })) }
+      return { agents: (await agents()).map((one) => ({ ...one, limits: engine.agents.limits(one.name) })) }
     },
   }),
   method({
@@ -120,6 +120,6 @@ export const daemonMethods = [
       'The models that an agent offers, as it has told them last: it does so when a session of its begins. One that never has is asked now, and waited for a few seconds. Empty: it does not say, is not installed or has no account.',
     params: z.strictObject({ agent: z.string().min(1).max(64) }),
     result: z.object({ models: z.array(wire.agentModel) }),
-    handler: async ({ agent }, { engine }) => ({ models: await engine.models(agent) }),
+    handler: async ({ agent }, { engine }) => ({ models: await engine.agents.models(agent) }),
   }),
 ]

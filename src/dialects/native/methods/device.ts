@@ -84,7 +84,7 @@ export const deviceMethods = [
     summary: 'The devices that were let in, without their tokens.',
     params: z.strictObject({}),
     result: z.object({ devices: z.array(wire.device) }),
-    handler: (_, { engine }) => ({ devices: engine.devices() }),
+    handler: (_, { engine }) => ({ devices: engine.devices.list() }),
   }),
   method({
     name: 'device.rename',

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
 import { CONVERSATION_TYPES, step } from '../../../core/conversation/conversation.ts'
-import { conversationAt } from '../../../core/conversation/reader.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { Event, LoggedEvent } from '../../../core/event.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
@@ -15,12 +14,12 @@ const { sessionId } = wire
 const logRange = { log: z.string(), head: wire.cursor, oldest: wire.cursor }
 
 function rangeOf(engine: Engine): { log: string; head: number; oldest: number } {
-  return { log: engine.logId, head: engine.head, oldest: engine.oldest }
+  return { log: engine.events.logId, head: engine.events.head, oldest: engine.events.oldest }
 }
 
 /** A cursor is a log and a `seq`; one of another log, or of a future that never came, means nothing here. */
 function checkCursor(engine: Engine, log: string | undefined, seq: number): void {
-  if ((log === undefined || log === engine.logId) && seq <= engine.head) return
+  if ((log === undefined || log === engine.events.logId) && seq <= engine.events.head) return
   throw new CorralError('cursor_reset', 'this cursor belongs to another log: start over', rangeOf(engine))
 }
 
@@ -57,7 +56,7 @@ export const eventMethods = [
     handler({ log, ...query }, { engine }) {
       checkCursor(engine, log, query.after ?? 0)
       const backwards = query.before !== undefined && query.after === undefined
-      const found = engine.events(query)
+      const found = engine.events.read(query)
       const events = fitting(found, backwards)
       const more = found.length === query.limit || events.length < found.length
       const head = JSON.stringify({ ...rangeOf(engine), more })
@@ -82,10 +81,10 @@ export const eventMethods = [
     }),
     handler(params, { engine }) {
       const { sessionId: id, limit } = params
-      engine.session(id)
+      engine.sessions.get(id)
       const range = rangeOf(engine)
       const before = params.before ?? range.head + 1
-      const found = engine.events({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit })
+      const found = engine.events.read({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit })
       const [first, ...others] = fitting(found, true)
       const more = found.length === limit || others.length + 1 < found.length
       return {
@@ -119,12 +118,12 @@ export const eventMethods = [
       gap: z.boolean().describe('events between the cursor and the first one are gone for good'),
     }),
     handler({ after: wanted, log, ...filter }, { engine, feed }) {
-      const after = wanted === 'now' ? engine.head : wanted
+      const after = wanted === 'now' ? engine.events.head : wanted
       checkCursor(engine, log, after)
-      if (filter.sessionId !== undefined) engine.session(filter.sessionId)
+      if (filter.sessionId !== undefined) engine.sessions.get(filter.sessionId)
       const { id, start } = feed.open({ ...filter, after })
-      const gap = after + 1 < engine.oldest
-      return new Streaming({ subscriptionId: id, log: engine.logId, after, gap }, start)
+      const gap = after + 1 < engine.events.oldest
+      return new Streaming({ subscriptionId: id, log: engine.events.logId, after, gap }, start)
     },
   }),
   method({
@@ -147,7 +146,7 @@ export const eventMethods = [
     result: z.object({
       bookmarks: z.array(z.object({ owner: z.string(), sessionId, turnId: wire.turnId, seq: wire.cursor })),
     }),
-    handler: (params, { engine }) => ({ bookmarks: engine.bookmarks(params.owner, params.sessionId) }),
+    handler: (params, { engine }) => ({ bookmarks: engine.bookmarks.list(params.owner, params.sessionId) }),
   }),
   method({
     name: 'bookmark.set',
@@ -158,7 +157,7 @@ export const eventMethods = [
     params: z.strictObject({ owner: wire.origin, sessionId, turnId: wire.turnId, seq: wire.cursor }),
     result: z.object({}),
     async handler(params, { engine }) {
-      await engine.setBookmark(params)
+      await engine.bookmarks.set(params)
       return {}
     },
   }),
@@ -171,7 +170,7 @@ export const eventMethods = [
     params: z.strictObject({ owner: wire.origin, turnId: wire.turnId }),
     result: z.object({}),
     async handler(params, { engine }) {
-      await engine.deleteBookmark(params.owner, params.turnId)
+      await engine.bookmarks.remove(params.owner, params.turnId)
       return {}
     },
   }),
@@ -179,8 +178,8 @@ export const eventMethods = [
 
 /** The items from this event on. */
 function itemsOf(engine: Engine, id: string, first: Event, before: number): HistoryItem[] {
-  const conversation = conversationAt(engine, id, { seq: first.seq - 1, at: first.at })
-  const events = engine.events({
+  const conversation = engine.sessions.conversationAt(id, { seq: first.seq - 1, at: first.at })
+  const events = engine.events.read({
     sessionId: id,
     after: first.seq - 1,
     before,
@@ -197,7 +196,7 @@ function itemsOf(engine: Engine, id: string, first: Event, before: number): Hist
 function ranWith(engine: Engine): RanWith {
   return (id) => {
     try {
-      return engine.turn(id)
+      return engine.turns.get(id)
     } catch {
       return null
     }

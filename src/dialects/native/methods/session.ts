@@ -56,8 +56,12 @@ export const sessionMethods = [
     result: wire.sessionView,
     async handler({ worktree, carry, ...params }, context) {
       const command = { origin: ORIGIN, ...params }
-      if (!worktree) return viewSession(await context.engine.create(command))
-      const made = await createInWorktree(context, { id: uuid(), ...command }, carry)
+      if (!worktree) return viewSession(await context.engine.sessions.create(command))
+      const made = await createInWorktree(
+        { create: context.engine.sessions.create, workspace: context.workspace },
+        { id: uuid(), ...command },
+        carry,
+      )
       return viewSession(made.session)
     },
   }),
@@ -69,7 +73,7 @@ export const sessionMethods = [
     summary: 'One session.',
     params: one,
     result: wire.sessionView,
-    handler: (params, { engine }) => viewSession(engine.session(params.sessionId)),
+    handler: (params, { engine }) => viewSession(engine.sessions.get(params.sessionId)),
   }),
   method({
     name: 'session.list',
@@ -91,7 +95,7 @@ export const sessionMethods = [
       if (cursor !== undefined && !before) {
         throw new CorralError('invalid', 'cursor is not one that session.list gave out', { field: 'cursor' })
       }
-      const found = engine.sessions({ ...query, before, limit: query.limit + 1 })
+      const found = engine.sessions.list({ ...query, before, limit: query.limit + 1 })
       const page = found.slice(0, query.limit)
       const last = page.at(-1)
       return {
@@ -109,7 +113,7 @@ export const sessionMethods = [
       'Changes mode, model, effort, title, rules, whether it is archived, or the conversation that goes on. A running agent is told.',
     params: wire.configureParams,
     result: wire.sessionView,
-    handler: async (params, { engine }) => viewSession(await engine.configure(params)),
+    handler: async (params, { engine }) => viewSession(await engine.sessions.configure(params)),
   }),
   method({
     name: 'session.fork',
@@ -136,7 +140,8 @@ export const sessionMethods = [
       origin: wire.origin.exactOptional(),
     }),
     result: wire.sessionView,
-    handler: async (params, { engine }) => viewSession(await engine.fork({ origin: ORIGIN, ...params })),
+    handler: async (params, { engine }) =>
+      viewSession(await engine.sessions.fork({ origin: ORIGIN, ...params })),
   }),
   method({
     name: 'session.pause',
@@ -146,7 +151,7 @@ export const sessionMethods = [
     summary: 'Holds the session: its process stands still, queued messages wait.',
     params: one,
     result: wire.sessionView,
-    handler: async (params, { engine }) => viewSession(await engine.pause(params.sessionId)),
+    handler: async (params, { engine }) => viewSession(await engine.sessions.pause(params.sessionId)),
   }),
   method({
     name: 'session.resume',
@@ -156,7 +161,7 @@ export const sessionMethods = [
     summary: 'Ends a pause.',
     params: one,
     result: wire.sessionView,
-    handler: async (params, { engine }) => viewSession(await engine.resume(params.sessionId)),
+    handler: async (params, { engine }) => viewSession(await engine.sessions.resume(params.sessionId)),
   }),
   method({
     name: 'session.interrupt',
@@ -177,7 +182,7 @@ export const sessionMethods = [
       interrupted: z.boolean().describe('a turn was running'),
       cancelled: z.array(z.string()).describe('turns that were taken out of the queue'),
     }),
-    handler: (params, { engine }) => engine.interrupt(params),
+    handler: (params, { engine }) => engine.turns.interrupt(params),
   }),
   method({
     name: 'session.destroy',
@@ -195,8 +200,8 @@ export const sessionMethods = [
         .describe('`kept`: there is work in it that is nowhere else; `left`: it could not be removed'),
     }),
     async handler(params, { engine, workspace }) {
-      const session = engine.session(params.sessionId)
-      await engine.destroy(session.id)
+      const session = engine.sessions.get(params.sessionId)
+      await engine.sessions.destroy(session.id)
       return { sessionId: session.id, worktree: await leaveWorktree(workspace, session) }
     },
   }),
@@ -213,7 +218,7 @@ export const sessionMethods = [
       cursor: z.string().min(1).exactOptional().describe('`next` of the page before'),
     }),
     result: z.object({ text: z.string(), next: z.string().nullable() }),
-    handler: (params, { engine }) => engine.exportPage(params),
+    handler: (params, { engine }) => engine.sessions.exportPage(params),
   }),
   method({
     name: 'session.send',
@@ -239,8 +244,8 @@ export const sessionMethods = [
     result: sent,
     async handler({ content, ...params }, { engine }) {
       return {
-        ...(await engine.send({ origin: ORIGIN, ...params, input: contentOf(content) })),
-        log: engine.logId,
+        ...(await engine.turns.send({ origin: ORIGIN, ...params, input: contentOf(content) })),
+        log: engine.events.logId,
       }
     },
   }),
@@ -266,7 +271,7 @@ export const sessionMethods = [
     }),
     result: sent,
     async handler(params, { engine }) {
-      return { ...(await engine.compact({ origin: ORIGIN, ...params })), log: engine.logId }
+      return { ...(await engine.turns.compact({ origin: ORIGIN, ...params })), log: engine.events.logId }
     },
   }),
   method({
@@ -290,8 +295,8 @@ export const sessionMethods = [
       log: z.string(),
     }),
     async handler({ content, ...params }, { engine }) {
-      const steered = await engine.steer({ origin: ORIGIN, ...params, input: contentOf(content) })
-      return { ...steered, log: engine.logId }
+      const steered = await engine.turns.steer({ origin: ORIGIN, ...params, input: contentOf(content) })
+      return { ...steered, log: engine.events.logId }
     },
   }),
 ]
@@ -305,7 +310,7 @@ export const turnMethods = [
     summary: 'One turn.',
     params: z.strictObject({ turnId }),
     result: wire.turnView,
-    handler: (params, { engine }) => viewTurn(engine.turn(params.turnId)),
+    handler: (params, { engine }) => viewTurn(engine.turns.get(params.turnId)),
   }),
   method({
     name: 'turn.list',
@@ -315,7 +320,9 @@ export const turnMethods = [
     summary: 'The turns of a session, the newest first.',
     params: z.strictObject({ sessionId, limit: z.int().min(1).max(500).default(50) }),
     result: z.object({ turns: z.array(wire.turnView) }),
-    handler: (params, { engine }) => ({ turns: engine.turns(params.sessionId, params.limit).map(viewTurn) }),
+    handler: (params, { engine }) => ({
+      turns: engine.turns.list(params.sessionId, params.limit).map(viewTurn),
+    }),
   }),
   method({
     name: 'queue.list',
@@ -326,7 +333,9 @@ export const turnMethods = [
     params: one,
     result: z.object({ turns: z.array(wire.turnView) }),
     handler: (params, { engine }) => ({
-      turns: engine.session(params.sessionId).queue.map((waiting) => viewTurn(engine.turn(waiting))),
+      turns: engine.sessions
+        .get(params.sessionId)
+        .queue.map((waiting) => viewTurn(engine.turns.get(waiting))),
     }),
   }),
   method({
@@ -342,7 +351,7 @@ export const turnMethods = [
     }),
     result: z.object({ queue: z.array(z.string()).describe('ids of the turns that wait, in order') }),
     handler: async (params, { engine }) => ({
-      queue: await engine.moveTurn(params.sessionId, params.turnId, params.position),
+      queue: await engine.turns.move(params.sessionId, params.turnId, params.position),
     }),
   }),
   method({
@@ -354,7 +363,7 @@ export const turnMethods = [
     params: z.strictObject({ sessionId, turnId }),
     result: z.object({ turnId }),
     async handler(params, { engine }) {
-      await engine.cancelTurn(params.sessionId, params.turnId)
+      await engine.turns.cancel(params.sessionId, params.turnId)
       return { turnId: params.turnId }
     },
   }),

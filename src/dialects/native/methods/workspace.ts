@@ -14,7 +14,7 @@ export const workspaceMethods = [
     summary: 'Projects: named workspaces with repositories, in the order in which they were made.',
     params: z.strictObject({}),
     result: z.object({ projects: z.array(wire.projectView) }),
-    handler: (_, { engine }) => ({ projects: engine.projects() }),
+    handler: (_, { engine }) => ({ projects: engine.projects.list() }),
   }),
   method({
     name: 'project.get',
@@ -24,7 +24,7 @@ export const workspaceMethods = [
     summary: 'One project.',
     params: one,
     result: wire.projectView,
-    handler: ({ projectId }, { engine }) => engine.project(projectId),
+    handler: ({ projectId }, { engine }) => engine.projects.get(projectId),
   }),
   method({
     name: 'project.create',
@@ -34,7 +34,7 @@ export const workspaceMethods = [
     summary: 'Makes a project, with its first repositories or not at all.',
     params: wire.createProjectParams,
     result: wire.projectView,
-    handler: (params, { engine }) => engine.createProject(params),
+    handler: (params, { engine }) => engine.projects.create(params),
   }),
   method({
     name: 'project.update',
@@ -44,7 +44,7 @@ export const workspaceMethods = [
     summary: 'Changes what is given of a project.',
     params: wire.updateProjectParams,
     result: wire.projectView,
-    handler: (params, { engine }) => engine.updateProject(params),
+    handler: (params, { engine }) => engine.projects.update(params),
   }),
   method({
     name: 'project.delete',
@@ -55,7 +55,7 @@ export const workspaceMethods = [
     params: one,
     result: one,
     async handler({ projectId }, { engine }) {
-      await engine.deleteProject(projectId)
+      await engine.projects.remove(projectId)
       return { projectId }
     },
   }),
@@ -67,7 +67,7 @@ export const workspaceMethods = [
     summary: 'Adds a git repository to a project.',
     params: wire.repoParams,
     result: wire.projectView,
-    handler: ({ projectId, path }, { engine }) => engine.addRepo(projectId, path),
+    handler: ({ projectId, path }, { engine }) => engine.projects.addRepo(projectId, path),
   }),
   method({
     name: 'project.removeRepo',
@@ -77,6 +77,6 @@ export const workspaceMethods = [
     summary: 'Takes a repository out of a project. It stays where it is.',
     params: wire.repoParams,
     result: wire.projectView,
-    handler: ({ projectId, path }, { engine }) => engine.removeRepo(projectId, path),
+    handler: ({ projectId, path }, { engine }) => engine.projects.removeRepo(projectId, path),
   }),
 ]
