@@ -15,7 +15,8 @@ export type Told =
   | { what: 'call'; tool: string; state: CallState }
   /** A human was asked: what came of it. */
   | { what: 'decision'; behavior: Decision['behavior'] }
-  | { what: 'end'; outcome: Outcome }
+  /** `stopped`: somebody had asked for an end before, whether or not the agent was faster. */
+  | { what: 'end'; outcome: Outcome; stopped?: boolean }
 
 /** Collects what is told of one session. */
 export interface Teller {
@@ -56,12 +57,13 @@ export function toldBy(
     conversation.waiting.set(id, { id, content, key, origin, steer: false, sentAt })
   }
   for (const event of events) {
-    for (const change of step(conversation, event)) if (isTold(change, event)) tell(teller, change)
+    const stopped = conversation.turn?.interrupting ?? false
+    for (const change of step(conversation, event)) if (isTold(change, event)) tell(teller, change, stopped)
   }
   return teller.told
 }
 
-export function tell(teller: Teller, change: Change): void {
+function tell(teller: Teller, change: Change, stopped: boolean): void {
   switch (change.type) {
     case 'said':
       return teller.add({ what: 'user', text: textOf([...change.message.content]) })
@@ -80,7 +82,7 @@ export function tell(teller: Teller, change: Change): void {
       return
     }
     case 'ended':
-      return teller.add({ what: 'end', outcome: change.end.outcome })
+      return teller.add({ what: 'end', outcome: change.end.outcome, stopped })
     default:
   }
 }
@@ -99,15 +101,13 @@ export interface Silence {
   aborted?: true
   /** States that it has one word for: by the word that stands for them. */
   states?: Partial<Record<CallState, CallState>>
-  /** Outcomes that it has one word for. */
-  outcomes?: Partial<Record<Outcome, Outcome>>
-  /** Ways to decide that it has one word for. */
-  behaviors?: Partial<Record<Decision['behavior'], Decision['behavior']>>
+  /** A turn that somebody wanted to stop was interrupted, also when the agent was faster. */
+  stopped?: true
 }
 
 /** As a view with these limits would tell it. */
 export function through(silence: Silence, told: readonly Told[]): string[] {
-  const { never = [], tools = [], aborted, joined, states = {}, outcomes = {}, behaviors = {} } = silence
+  const { never = [], tools = [], aborted, joined, states = {}, stopped } = silence
   const shown = told.filter((one) => !never.includes(one.what))
   return (joined ? withJoined(shown) : shown).flatMap((one) => {
     switch (one.what) {
@@ -121,9 +121,9 @@ export function through(silence: Silence, told: readonly Told[]): string[] {
         if (one.tool === '' || tools.includes(one.tool)) return []
         return [`call: ${one.tool} ${states[one.state] ?? one.state}`]
       case 'decision':
-        return [`decision: ${behaviors[one.behavior] ?? one.behavior}`]
+        return [`decision: ${one.behavior}`]
       case 'end':
-        return [`end: ${outcomes[one.outcome] ?? one.outcome}`]
+        return [`end: ${stopped && one.stopped ? 'interrupted' : one.outcome}`]
     }
   })
 }

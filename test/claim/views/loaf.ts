@@ -63,6 +63,7 @@ export function loafViews(world: World): { views: View[]; watch(sessionId: strin
     never: ['decision'],
     aborted: true,
     joined: true,
+    stopped: true,
     states: { refused: 'failed' },
   } as const
   return {
