@@ -116,11 +116,12 @@ async function compared(
   return found
 }
 
-/** Of a view that knows only turns of its own: what it tells. */
+/** Of a view that knows only turns of its own: what it tells. It tells answers to questions that it has told. */
 function toldTo({ ours }: Silence, turns: readonly TurnView[]) {
   const own = new Set(turns.filter(({ origin }) => origin === 'codecast').map(({ id }) => id))
   return (change: Change, event: Event): boolean => {
     if (!ours) return true
+    if (change.type === 'decided' && change.question === null) return false
     return own.has(event.turnId ?? '') && (change.type !== 'said' || change.message.steer)
   }
 }

@@ -34,6 +34,8 @@ export type Round =
   | { kind: 'fail' }
   | { kind: 'sayfail'; text: string }
   | { kind: 'hang' }
+  /** It talks until it is interrupted. */
+  | { kind: 'endless' }
   | { kind: 'ask'; question: string }
   | { kind: 'calls'; say: string | null; tools: Tool[] }
 
@@ -66,6 +68,7 @@ export function planOf(seed: number): Plan {
     among<() => Command>(
       () => ({ do: 'queue', text: `[[say ${words()}]]` }),
       () => ({ do: 'queue', text: words() }),
+      () => ({ do: 'queue', text: words() }),
       () => ({ do: 'cancel' }),
       () => ({ do: 'move' }),
       () => ({ do: 'steer', text: `[[say ${words()}]]` }),
@@ -74,7 +77,7 @@ export function planOf(seed: number): Plan {
       () => ({ do: random(8) === 0 ? 'crash' : 'pause' }),
     )()
   const station = (): Station => ({
-    before: some(2, command),
+    before: some(3, command),
     answer: among<Answer>(
       'allow',
       'allow',
@@ -106,6 +109,7 @@ export function planOf(seed: number): Plan {
       () => ({ kind: 'fail' }),
       () => ({ kind: 'sayfail', text: words() }),
       () => ({ kind: 'hang' }),
+      () => ({ kind: 'endless' }),
     )()
   const turn = (): Act => {
     const rounds = [...some(2, middle), last()]
@@ -129,6 +133,9 @@ export function planOf(seed: number): Plan {
   }
 }
 
+export const HANG = '[[hang]]'
+export const ENDLESS = '[[drip 100000 2]]'
+
 /** The message that makes the demo agent do it. */
 export function scriptOf([round, ...rest]: readonly Round[]): string {
   if (!round) return 'the end'
@@ -146,7 +153,9 @@ export function scriptOf([round, ...rest]: readonly Round[]): string {
     case 'sayfail':
       return `[[sayfail 500 ${round.text}]]`
     case 'hang':
-      return '[[hang]]'
+      return HANG
+    case 'endless':
+      return ENDLESS
     case 'ask':
       return `[[ask ${round.question}]]`
     case 'calls': {

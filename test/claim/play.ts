@@ -1,7 +1,17 @@
 import type { Approval } from '../../src/core/approval.ts'
+import { textOf } from '../../src/core/content.ts'
 import { NativeError } from '../../src/dialects/native/client.ts'
 import { send as sendByCodecast, type Stream, type StreamEvent } from '../dialects/codecast/client.ts'
-import { scriptOf, type Act, type Answer, type Command, type Plan, type Station } from './plan.ts'
+import {
+  ENDLESS,
+  HANG,
+  scriptOf,
+  type Act,
+  type Answer,
+  type Command,
+  type Plan,
+  type Station,
+} from './plan.ts'
 import type { Witness, World } from './world.ts'
 
 /** A message that went through Codecast. */
@@ -208,23 +218,26 @@ function decisionOf(answer: Answer, { kind, input }: Approval): DecideParams {
   return { behavior: 'allow', ...(answer === 'session' && { forSession: true }) }
 }
 
-/** The number of the event since which the agent hangs; 0 when it does not. */
+/** The number of the event since which the agent hangs, or talks without an end; 0 when it does neither. */
 function isHanging({ events, conversation }: Witness): number {
   if (conversation.turn === null || conversation.turn.interrupting) return 0
+  let talks = false
   for (const event of events.toReversed()) {
-    if (event.type === 'turn.accepted') return startsHang(event.turnId, events) ? event.seq : 0
-    if (event.type === 'tool.completed') return event.output.endsWith('[[hang]]') ? event.seq : 0
+    const script =
+      event.type === 'turn.accepted'
+        ? messageOf(event.turnId, events)
+        : event.type === 'tool.completed'
+          ? event.output
+          : null
+    if (script !== null) return script.endsWith(HANG) || (talks && script.endsWith(ENDLESS)) ? event.seq : 0
+    if (event.type === 'message.delta' && event.kind === 'text') talks = true
     if (event.type === 'message.completed' && event.kind === 'text') return 0
     if (event.type === 'turn.started' || event.type === 'approval.requested') return 0
   }
   return 0
 }
 
-function startsHang(turnId: string, events: Witness['events']): boolean {
-  return events.some(
-    (event) =>
-      event.type === 'turn.queued' &&
-      event.turnId === turnId &&
-      event.input.some((part) => part.type === 'text' && part.text === '[[hang]]'),
-  )
+function messageOf(turnId: string, events: Witness['events']): string {
+  const queued = events.find((event) => event.type === 'turn.queued' && event.turnId === turnId)
+  return queued?.type === 'turn.queued' ? textOf(queued.input) : ''
 }

@@ -15,7 +15,7 @@ export type Told =
   | { what: 'call'; tool: string; state: CallState }
   /** A human was asked: what came of it. */
   | { what: 'decision'; behavior: Decision['behavior'] }
-  /** `stopped`: somebody had interrupted it, also when it was faster. */
+  /** `stopped`: somebody had asked for an end before, whether or not the agent was faster. */
   | { what: 'end'; outcome: Outcome; stopped?: boolean }
 
 /** Collects what is told of one session. */
@@ -57,13 +57,13 @@ export function toldBy(
     conversation.waiting.set(id, { id, content, key, origin, steer: false, sentAt })
   }
   for (const event of events) {
-    const stopped = conversation.turn?.interrupting === true
+    const stopped = conversation.turn?.interrupting ?? false
     for (const change of step(conversation, event)) if (isTold(change, event)) tell(teller, change, stopped)
   }
   return teller.told
 }
 
-export function tell(teller: Teller, change: Change, stopped = false): void {
+function tell(teller: Teller, change: Change, stopped: boolean): void {
   switch (change.type) {
     case 'said':
       return teller.add({ what: 'user', text: textOf([...change.message.content]) })
@@ -101,26 +101,13 @@ export interface Silence {
   aborted?: true
   /** States that it has one word for: by the word that stands for them. */
   states?: Partial<Record<CallState, CallState>>
-  /** A turn that was interrupted it calls interrupted, also when the agent was faster. */
+  /** A turn that somebody wanted to stop was interrupted, also when the agent was faster. */
   stopped?: true
-  /** Outcomes that it has one word for. */
-  outcomes?: Partial<Record<Outcome, Outcome>>
-  /** Ways to decide that it has one word for. */
-  behaviors?: Partial<Record<Decision['behavior'], Decision['behavior']>>
 }
 
 /** As a view with these limits would tell it. */
 export function through(silence: Silence, told: readonly Told[]): string[] {
-  const {
-    never = [],
-    tools = [],
-    aborted,
-    joined,
-    stopped,
-    states = {},
-    outcomes = {},
-    behaviors = {},
-  } = silence
+  const { never = [], tools = [], aborted, joined, states = {}, stopped } = silence
   const shown = told.filter((one) => !never.includes(one.what))
   return (joined ? withJoined(shown) : shown).flatMap((one) => {
     switch (one.what) {
@@ -134,10 +121,9 @@ export function through(silence: Silence, told: readonly Told[]): string[] {
         if (one.tool === '' || tools.includes(one.tool)) return []
         return [`call: ${one.tool} ${states[one.state] ?? one.state}`]
       case 'decision':
-        return [`decision: ${behaviors[one.behavior] ?? one.behavior}`]
+        return [`decision: ${one.behavior}`]
       case 'end':
-        if (stopped && one.stopped) return ['end: interrupted']
-        return [`end: ${outcomes[one.outcome] ?? one.outcome}`]
+        return [`end: ${stopped && one.stopped ? 'interrupted' : one.outcome}`]
     }
   })
 }

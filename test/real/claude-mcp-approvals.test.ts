@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { agentsIdOf } from '../../src/core/own-ids.ts'
 import { MAIN } from '../support/program.ts'
 import { openQuestion } from '../dialects/mcp/support.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
@@ -44,7 +45,9 @@ describe('claude with corral mcp approvals as its permission prompt tool', { ski
       assert.equal(approved.code, 0, approved.stderr)
       await yes.end('turn.completed')
       assert.ok(has('yes.txt'))
-      assert.equal(only(yes.seen, 'tool.started')[0]!.callId, asked.callId)
+      // Over HTTP the question is in a session of the client's own, which knows the call by Claude's name only.
+      const { callId } = only(yes.seen, 'tool.started')[0]!
+      assert.equal(asked.callId, way === 'http' ? agentsIdOf(callId) : callId)
 
       const no = await rig.send(sessionId, '[[shell touch no.txt]]')
       const refused = await openQuestion(rig.client, 'no.txt')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
+import { agentsIdOf } from '../../src/core/own-ids.ts'
 import { ANYWHERE } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { claim, sparePlan } from '../../src/agents/claude/spare.ts'
@@ -59,7 +60,7 @@ describe('a permission prompt tool of the client', { skip: claudeAbsent }, () =>
     assert.deepEqual(calls()[0]!.params!.arguments, {
       tool_name: 'Bash',
       input: { command: 'touch yes.txt' },
-      tool_use_id: only(allowed, 'tool.started')[0]!.callId,
+      tool_use_id: agentsIdOf(only(allowed, 'tool.started')[0]!.callId),
     })
     const denied = await t.turn(id, '[[shell touch no.txt]]')
     assert.equal(textOf(denied), 'tool said: the gate is shut')

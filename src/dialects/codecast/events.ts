@@ -145,9 +145,9 @@ function asked({ approval }: Question, { isOpen }: Around): WireEvent[] {
   return [approvalRequested(approval), ...(isOpen(approval.id) ? [waitingEvent(approval)] : [])]
 }
 
-/** A turn's stream tells the answers to its questions, also to one that retention has removed. */
+/** A turn's stream tells the answers to the questions that it has told. */
 function isOurs({ verdict, question }: Change & { type: 'decided' }, { turnId }: Around): boolean {
-  return verdict.asked && (question === null || question.turnId === turnId)
+  return verdict.asked && question?.turnId === turnId
 }
 
 function init(event: Event & { type: 'agent.init' }): WireEvent {

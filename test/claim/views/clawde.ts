@@ -17,12 +17,20 @@ const STATES: Record<string, CallState> = {
   rejected: 'refused',
 }
 
-/** The pushes of one session, from the first one on. */
-function pushed(teller: Teller, method: string, params: Json): void {
+/**
+ * The pushes of one session, from the first one on. While a call is held back, `seq` stands still: who comes back then is told
+ * again what it has, so messages are known by their ids.
+ */
+function pushed(teller: Teller, known: Set<unknown>, method: string, params: Json): void {
   const { message, toolCall } = params as { message?: Json; toolCall?: Json }
-  if (method === 'session.messageCreated' && message!['role'] === 'user') {
+  const isUser = method === 'session.messageCreated' && message!['role'] === 'user'
+  const isAnswer = method === 'session.messageUpdated' && params['status'] === 'done'
+  const id = isUser ? message!['id'] : params['messageId']
+  if ((isUser || isAnswer) && known.has(id)) return
+  if (isUser || isAnswer) known.add(id)
+  if (isUser) {
     teller.add({ what: 'user', text: message!['content'] as string })
-  } else if (method === 'session.messageUpdated' && params['status'] === 'done') {
+  } else if (isAnswer) {
     teller.add({ what: 'answer', text: params['content'] as string, aborted: params['aborted'] === true })
   } else if (method === 'session.toolCallCreated') {
     const { id, name, status } = toolCall as { id: string; name: string; status: string }
@@ -68,6 +76,7 @@ function toldBy(messages: readonly Message[]): Told[] {
 
 export async function clawdeViews(world: World): Promise<View[]> {
   const sessions = new Map<string, Teller>()
+  const known = new Set<unknown>()
   const ends: (() => void)[] = []
   let client: Client
   let seen = 0
@@ -82,7 +91,7 @@ export async function clawdeViews(world: World): Promise<View[]> {
       if (id === undefined) continue
       const teller = sessions.get(id) ?? createTeller()
       sessions.set(id, teller)
-      pushed(teller, method, params)
+      pushed(teller, known, method, params)
     }
   }
 

@@ -65,7 +65,6 @@ export const codecastViews: View[] = [
   {
     name: 'Codecast reconnect',
     silence,
-    forgets: true,
     async read(about) {
       if (about.played.plan.codecast === null || about.sessionId !== about.played.sessionId) return null
       return toldBy(await reconnected(about, 0))

@@ -2,6 +2,7 @@ import { textOf } from '../../../src/core/content.ts'
 import type { Event } from '../../../src/core/event.ts'
 import type { HistoryItem } from '../../../src/dialects/native/wire.ts'
 import { renderItems } from '../../../src/cli/render.ts'
+import { corral } from '../../cli/support.ts'
 import { createTeller, toldBy, type Told } from '../told.ts'
 import type { View } from '../view.ts'
 
@@ -85,7 +86,7 @@ function toldByMarkdown(text: string): Told[] {
 }
 
 /** What `corral history` prints. */
-export function toldByScreen(text: string): Told[] {
+function toldByScreen(text: string): Told[] {
   const teller = createTeller()
   let last = ''
   let calls = 0
@@ -123,6 +124,9 @@ export function toldByScreen(text: string): Told[] {
 /** A refusal is a result that is an error. */
 const REFUSED = { states: { refused: 'failed' } } as const
 
+/** The tool call of a question is not shown, its result is; how a call ended is shown by a colour. */
+const SCREEN = { tools: ['Ask'], states: { refused: 'done', failed: 'done' } } as const
+
 export const nativeViews: View[] = [
   {
     name: 'native events',
@@ -143,9 +147,18 @@ export const nativeViews: View[] = [
     read: async (about) => toldByMarkdown(await exported(about, 'markdown')),
   },
   {
-    // The tool call of a question is not shown, its result is.
     name: 'corral history',
-    silence: { tools: ['Ask'], states: { refused: 'done', failed: 'done' } },
+    silence: SCREEN,
     read: async (about) => toldByScreen(renderItems(await historyOf(about), (_, text) => text)),
+  },
+  {
+    // A process costs more than all other views together: one session of each daemon's.
+    name: 'corral history, the program',
+    silence: SCREEN,
+    async read({ world, played, sessionId }) {
+      if (played.plan.seed % 50 !== 1) return null
+      const { stdout } = await corral(world.daemon.env, ['history', sessionId, '--limit', '1000'])
+      return toldByScreen(stdout)
+    },
   },
 ]
