@@ -133,7 +133,7 @@ test('a yes to something else, or to reading, or a no, is no leave to write', as
     method: 'session/request_permission',
     params: { toolCall: evil, options: OPTIONS },
   }
-  const pending = engine.turns.get(
+  const pending = engine.turn(
     await sessionOf(engine, { mode: 'ask' }),
     JSON.stringify({ deeds: [harmless, { send: reused }, write(join(engine.cwd, 'evil'))] }),
   )
@@ -206,7 +206,7 @@ test('a prompt that is answered twice ends one turn', async (t) => {
   const end = { send: { id: '$prompt', result: { stopReason: 'end_turn' } } }
   const texts = [{ deeds: ['one', end, end] }, { deeds: ['two', ['x/y', {}], 'three'] }]
   const [, second] = await Promise.all(
-    texts.map((text) => engine.turns.get(sessionId, JSON.stringify(text)).then(saidIn)),
+    texts.map((text) => engine.turn(sessionId, JSON.stringify(text)).then(saidIn)),
   )
   assert.match(second!, /^two \| .* \| three$|^two.*three$/)
 })

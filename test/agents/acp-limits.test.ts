@@ -145,7 +145,7 @@ test('what it says before it answers our mark belongs to the turn', async (t) =>
   const engine = await engineWith(t, ['--late-marks'])
   const sessionId = await sessionOf(engine)
   const tool = { sessionUpdate: 'tool_call', toolCallId: 'c', kind: 'read', title: 'x', status: 'completed' }
-  const events = await engine.turns.get(sessionId, JSON.stringify({ deeds: ['one', { update: tool }] }))
+  const events = await engine.turn(sessionId, JSON.stringify({ deeds: ['one', { update: tool }] }))
   assert.equal(saidIn(events), 'one')
   assert.equal(only(events, 'tool.completed').length, 1)
 })
@@ -155,7 +155,7 @@ test('what it sends is cut to a size', async (t) => {
   const sessionId = await sessionOf(engine)
   const input = { path: '/a', list: ['x'.repeat(4e6)], text: 'y'.repeat(4e6) }
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', kind: 'edit', rawInput: input }
-  const events = await engine.turns.get(sessionId, JSON.stringify({ deeds: [{ update: call }, 'z'.repeat(3e6)] }))
+  const events = await engine.turn(sessionId, JSON.stringify({ deeds: [{ update: call }, 'z'.repeat(3e6)] }))
   for (const event of events) {
     if (event.type !== 'turn.queued') assert.ok(JSON.stringify(event).length < 1.1e6, event.type)
   }
@@ -170,7 +170,7 @@ test('every call that is open is remembered', async (t) => {
   })
   const all = Array.from({ length: 300 }, (_, id) => id)
   const deeds = ['in_progress', 'completed'].flatMap((status) => all.map((id) => update(id, status)))
-  const events = await engine.turns.get(await sessionOf(engine), JSON.stringify({ deeds }))
+  const events = await engine.turn(await sessionOf(engine), JSON.stringify({ deeds }))
   assert.deepEqual([only(events, 'tool.started').length, only(events, 'tool.completed').length], [300, 300])
 })
 

@@ -17,7 +17,7 @@ test('a conversation is summed up in a turn, which is told to those who know onl
   const engine = await startEngine()
   t.after(() => engine.stop())
   const sessionId = await newSession(engine, { mode: 'auto' })
-  await engine.turns.get(sessionId, '[[words 40]]')
+  await engine.turn(sessionId, '[[words 40]]')
   const key = 'once'
   const sent = await engine.engine.turns.compact({ sessionId, key })
   await engine.event('turn.completed', { sessionId, after: sent.seq })
@@ -39,7 +39,7 @@ test('one that fails says why, and one that is interrupted has failed', async (t
   const sessionId = await newSession(engine, { mode: 'auto' })
   const told = (events: Event[]) =>
     events.flatMap((event) => (event.type === 'agent.compacted' ? [event.error] : []))
-  assert.match(told(await engine.turns.get(sessionId, '/compact [[fail 500]]'))[0]!, /status 500/)
+  assert.match(told(await engine.turn(sessionId, '/compact [[fail 500]]'))[0]!, /status 500/)
   const { seq } = await engine.engine.turns.send({
     sessionId,
     input: [{ type: 'text', text: '/compact [[hang]]' }],

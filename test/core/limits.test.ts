@@ -48,8 +48,8 @@ test('a plan that is not said again holds, windows are those that were told last
   const engine = await startEngine({ drivers: [silent] })
   t.after(() => engine.stop())
   const sessionId = await newSession(engine, { mode: 'auto' })
-  await engine.turns.get(sessionId, '[[limits 63 21]]')
-  await engine.turns.get(sessionId, '[[limits 95]]')
+  await engine.turn(sessionId, '[[limits 63 21]]')
+  await engine.turn(sessionId, '[[limits 95]]')
   const { plan, windows } = engine.engine.agents.limits('demo')!
   assert.deepEqual([plan, windows.map(({ usedPercent }) => usedPercent)], ['demo', [95]])
 })

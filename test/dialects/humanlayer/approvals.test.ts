@@ -178,7 +178,7 @@ test('approving for the session, and for the project', async (t) => {
   const remember = { decision: 'approve', remember: 'session' }
   await rig.call('sendDecision', { approval_id: first.approval_id, ...remember })
   await rig.reaches(first.session_id, 'completed')
-  await rig.engine.turns.get(first.session_id, '[[shell ls]]')
+  await rig.engine.turn(first.session_id, '[[shell ls]]')
   const second = await waiting(rig)
   await rig.call('sendDecision', {
     approval_id: second.approval_id,

@@ -164,7 +164,7 @@ test('ancestors come first, over three generations, and descendants do not', asy
   assert.deepEqual(await words(line[2]!), [...one, ...two, ...three])
 
   // What the parent hears later is not the child's.
-  await rig.engine.turns.get(line[0]!, '[[say later]]')
+  await rig.engine.turn(line[0]!, '[[say later]]')
   assert.deepEqual(await words(line[1]!), [...one, ...two])
   assert.equal((await words(line[0]!)).length, 4)
 

@@ -58,7 +58,7 @@ test('a second turn, a pause and an end by force look right to those who know fi
   const rig = await rigFor(t)
   const { engine } = rig.engine
   const id = await rig.run('hello')
-  await rig.engine.turns.get(id, 'again')
+  await rig.engine.turn(id, 'again')
   await settled(rig)
   const twice = ['starting running', 'running completed', 'completed running', 'running completed']
   assert.deepEqual(changes(rig, id), twice)
@@ -158,7 +158,7 @@ test('what mode and rules answer by themselves is not announced', async (t) => {
   const rig = await rigFor(t)
   const { engine, cwd } = rig.engine
   const auto = await engine.sessions.create({ agent: 'demo', cwd, mode: 'auto' })
-  await rig.engine.turns.get(auto.id, '[[shell ls]]')
+  await rig.engine.turn(auto.id, '[[shell ls]]')
   await settled(rig)
   assert.ok(!rig.events.some(({ type }) => type === 'new_approval' || type === 'approval_resolved'))
 

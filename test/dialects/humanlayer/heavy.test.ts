@@ -16,7 +16,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 async function conversationOf({ engine }: Served, bytes: number): Promise<string> {
   const { id } = await engine.engine.sessions.create({ agent: 'demo', cwd: engine.cwd })
   for (let size = 0; size < bytes; size += MB / 2) {
-    await engine.turns.get(id, `${'x'.repeat(MB / 2)} [[say yes]]`)
+    await engine.turn(id, `${'x'.repeat(MB / 2)} [[say yes]]`)
   }
   return id
 }

@@ -139,7 +139,7 @@ test('a session answers its own, the newest first', async (t) => {
   const read = (input: Json): string =>
     `[[call Read ${Buffer.from(JSON.stringify(input)).toString('base64')}]]`
   const id = await rig.run(read({ file_path: 'other.txt' }), { dangerously_skip_permissions: true })
-  await rig.engine.turns.get(id, read({ file_path: path, offset: 1 }))
+  await rig.engine.turn(id, read({ file_path: path, offset: 1 }))
   const { snapshots } = await rig.call<{ snapshots: Json[] }>('getSessionSnapshots', { session_id: id })
   assert.deepEqual(
     snapshots.map(({ file_path, content }) => [file_path, content]),

@@ -84,7 +84,7 @@ test('a whole turn comes in order: ten subscribers get the very same lines', asy
   const clients = await Promise.all(Array.from({ length: 10 }, () => served.connect()))
   for (const client of clients) await subscribe(client)
   const sessionId = await newSession(served)
-  await served.engine.turns.get(sessionId, '[[say hello]]')
+  await served.engine.turn(sessionId, '[[say hello]]')
   for (const client of clients) {
     await client.find((line) => JSON.stringify(line).includes('"new_status":"completed"'))
   }

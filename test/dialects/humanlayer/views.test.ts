@@ -93,14 +93,14 @@ test('a session that is over: figures, result and times', async (t) => {
     session_id: state['claude_session_id'],
   })
 
-  await rig.engine.turns.get(id, '[[say more]]')
+  await rig.engine.turn(id, '[[say more]]')
   const after = await rig.state(id)
   assert.ok(Number(after['output_tokens']) > output)
   assert.equal(after['turn_count'], 2)
   assert.equal((after['result'] as Json)['result'], 'more')
   assert.equal(after['query'], '[[say four words are here]]')
 
-  for (const word of ['a', 'b', 'c']) await rig.engine.turns.get(id, `[[say ${word}]]`)
+  for (const word of ['a', 'b', 'c']) await rig.engine.turn(id, `[[say ${word}]]`)
   const long = await rig.state(id)
   assert.deepEqual([long['query'], long['turn_count']], ['[[say four words are here]]', 5])
 })
