@@ -8,17 +8,13 @@ type Under = Pick<Conversation, 'calls' | 'questions' | 'denied'>
 /** The agent begins a call. It may have been asked about, or refused by a rule, before. */
 export function begins({ calls, denied }: Under, event: Event & EventOf<'tool.started'>): Change[] {
   const { callId: id, tool, input, parent, at: startedAt } = event
-  const asked = calls.get(id)
-  const isKnown = asked !== undefined && !asked.begun
-  const fresh = newCall(id, tool, input, startedAt)
-  const before = isKnown
-    ? { ...asked, tool, input }
-    : denied.delete(id)
-      ? { ...fresh, state: 'refused' as const }
-      : fresh
-  const call: Call = { ...before, parent, begun: true }
+  const known = calls.get(id)
+  const asked = known && !known.begun ? known : null
+  const before = asked ?? newCall(id, tool, input, startedAt)
+  const state = !asked && denied.delete(id) ? 'refused' : before.state
+  const call: Call = { ...before, tool, input, state, parent, begun: true }
   calls.set(id, call)
-  return [{ type: 'call', call, was: isKnown ? asked.state : null }]
+  return [{ type: 'call', call, was: asked?.state ?? null }]
 }
 
 /** The result of a call; one that was refused stays refused, whatever the agent says about it. */
@@ -42,11 +38,10 @@ export function asks({ calls, questions }: Under, event: Event & EventOf<'approv
   const known = calls.get(callId) ?? null
   // Nobody hears of a question that a mode or a rule answers.
   if (!open) return [{ type: 'asked', question, call: known }]
-  const isAlone = external && approval.callId === null
   const before = known ?? {
     ...newCall(callId, approval.tool, approval.input, at),
     parent: approval.parent,
-    external: isAlone,
+    external: external && approval.callId === null,
   }
   const call: Call = { ...before, state: 'asked' }
   calls.set(callId, call)

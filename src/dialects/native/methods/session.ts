@@ -33,6 +33,15 @@ const busy = z
   )
 const compactBusy = z.enum(['queue', 'refuse', 'interrupt']).default('queue').describe('as in `session.send`')
 
+const SENDING_ERRORS = [
+  'session_not_found',
+  'queue_full',
+  'unsupported',
+  'agent_missing',
+  'agent_unknown',
+  'conversation_busy',
+] as const
+
 function contentOf(message: string | Content[]): Content[] {
   return typeof message === 'string' ? [{ type: 'text', text: message }] : message
 }
@@ -224,14 +233,7 @@ export const sessionMethods = [
     name: 'session.send',
     scope: 'use',
     repeat: 'keyed',
-    errors: [
-      'session_not_found',
-      'queue_full',
-      'unsupported',
-      'agent_missing',
-      'agent_unknown',
-      'conversation_busy',
-    ],
+    errors: SENDING_ERRORS,
     summary:
       "Sends the user's message: a new turn, which runs at once or, unless `busy` says otherwise, waits in the queue. Answers after the commit.",
     params: z.strictObject({
@@ -253,14 +255,7 @@ export const sessionMethods = [
     name: 'session.compact',
     scope: 'use',
     repeat: 'keyed',
-    errors: [
-      'session_not_found',
-      'queue_full',
-      'unsupported',
-      'agent_missing',
-      'agent_unknown',
-      'conversation_busy',
-    ],
+    errors: SENDING_ERRORS,
     summary:
       'Has the agent sum up its conversation, to make room: a turn like any other, with the message `/compact`. Answers after the commit; `agent.compacting` and `agent.compacted` tell what comes of it. `unsupported` when the agent cannot do it on request.',
     params: z.strictObject({
