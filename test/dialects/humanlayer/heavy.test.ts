@@ -245,7 +245,7 @@ test('how many are open is counted, not read', async (t) => {
   const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
   for (let i = 0; i < 3; i++) await engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
   const unread = Object.create(engine, {
-    approvals: { value: () => assert.fail('every open one was read') },
+    approvals: { value: { ...engine.approvals, list: () => assert.fail('every open one was read') } },
   }) as Engine
   const [asked] = engine.events.read({ sessionId, after: 0, types: ['approval.requested'], limit: 1 })
   const [event] = toWire(unread, asked!, step(emptyConversation(), asked!.event))
