@@ -14,6 +14,7 @@ import { codecastViews } from './views/codecast.ts'
 import { humanlayerViews } from './views/humanlayer.ts'
 import { loafViews } from './views/loaf.ts'
 import { nativeViews } from './views/native.ts'
+import { relayView } from './views/relay.ts'
 import { forget, openWorld, type World } from './world.ts'
 
 /** Only views whose names begin like this. */
@@ -39,6 +40,7 @@ async function openViews(world: World): Promise<{ views: View[]; watch(sessionId
     ...codecastViews,
     ...loaf.views,
     ...acp.views,
+    relayView,
   ]
   return {
     views: views.filter(({ name }) => ONLY === undefined || name.startsWith(ONLY)),

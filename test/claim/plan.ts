@@ -43,6 +43,8 @@ export type Tool = 'Shell' | 'Write' | 'Edit' | 'Fail' | 'Task'
 
 export type Act =
   | { act: 'turn'; rounds: Round[]; stations: Station[] }
+  /** A call to the relay: the agent uses the caller's tool so often, then says something. */
+  | { act: 'relay'; uses: number; last: Round }
   | { act: 'compact' }
   | { act: 'fork' }
   | { act: 'crash' }
@@ -52,6 +54,8 @@ export interface Plan {
   mode: Mode
   /** Its messages go through Codecast: read as they come, or cut off and read by `session.reconnect`. */
   codecast: 'live' | 'reconnect' | null
+  /** It is a session of the relay's, whose caller gets answers whole or as a stream. */
+  relay: 'whole' | 'stream' | null
   acts: Act[]
 }
 
@@ -125,12 +129,35 @@ export function planOf(seed: number): Plan {
       () => ({ act: 'fork' }),
       () => (random(4) === 0 ? { act: 'crash' } : turn()),
     )()
+  const relayed = (): Act => {
+    const said: Round[] = [
+      { kind: 'say', text: words() },
+      { kind: 'words', count: 1 + random(20) },
+      { kind: 'drip', count: 1 + random(5) },
+      { kind: 'think', text: thought() },
+    ]
+    return { act: 'relay', uses: random(3), last: among(...said) }
+  }
+  if (random(8) === 0) {
+    const crash = (): Act => (random(4) === 0 ? { act: 'crash' } : relayed())
+    const acts = [relayed(), ...some(2, crash)]
+    return { seed, mode: 'auto', codecast: null, relay: among('whole', 'stream'), acts }
+  }
   return {
     seed,
+    relay: null,
     mode: among<Mode>('auto', 'code', 'plan', 'ask', 'ask', 'ask'),
     codecast: among('live', 'reconnect', null, null),
     acts: [turn(), ...some(2, act)],
   }
+}
+
+/** The tool that callers of the relay have. */
+export const LOOKUP = 'lookup'
+
+/** What makes the demo agent use that tool so often; what it finds is the next script. */
+export function relayScriptOf(uses: number, last: Round): string {
+  return uses === 0 ? scriptOf([last]) : `[[call ${LOOKUP} ${base64('{}')}]]`
 }
 
 export const HANG = '[[hang]]'
@@ -181,7 +208,8 @@ function base64(text: string): string {
 
 /** All plans that have one thing less. */
 export function* smaller(plan: Plan): Generator<Plan> {
-  for (let at = plan.acts.length - 1; at >= 0; at--) yield { ...plan, acts: plan.acts.toSpliced(at, 1) }
+  const least = plan.relay === null ? 0 : 1
+  for (let at = plan.acts.length - 1; at >= least; at--) yield { ...plan, acts: plan.acts.toSpliced(at, 1) }
   for (const [at, act] of plan.acts.entries()) {
     for (const less of smallerAct(act)) yield { ...plan, acts: plan.acts.with(at, less) }
   }
@@ -189,6 +217,7 @@ export function* smaller(plan: Plan): Generator<Plan> {
 }
 
 function* smallerAct(act: Act): Generator<Act> {
+  if (act.act === 'relay' && act.uses > 0) yield { ...act, uses: act.uses - 1 }
   if (act.act !== 'turn') return
   const { rounds, stations } = act
   for (const at of rounds.keys()) {

@@ -12,6 +12,7 @@ import {
   type Plan,
   type Station,
 } from './plan.ts'
+import { askRelay, type Relayed } from './relay.ts'
 import type { Witness, World } from './world.ts'
 
 /** A message that went through Codecast. */
@@ -30,6 +31,8 @@ export interface Played {
   /** A session that branched off, and its parent before that. */
   forks: string[]
   streamed: Streamed[]
+  /** What callers of the relay have sent and got. */
+  relayed: Relayed[]
   /** When the last act began: a moment that retention may forget up to. */
   lastActAt: number
 }
@@ -40,18 +43,35 @@ export async function play(
   plan: Plan,
   watch: (sessionId: string) => Promise<void>,
 ): Promise<Played> {
-  const { native, daemon } = world
-  const settings = { agent: 'demo', cwd: daemon.project, mode: plan.mode }
-  const { id: sessionId } = await world.use(() => native.call('session.create', settings))
+  const relayed: Relayed[] = []
+  const [sessionId, acts] = await begin(world, plan, relayed)
   await world.use(() => watch(sessionId))
-  const played: Played = { plan, sessionId, forks: [], streamed: [], lastActAt: 0 }
+  const played: Played = { plan, sessionId, forks: [], streamed: [], relayed, lastActAt: Date.now() }
   const player = createPlayer(world, sessionId)
-  for (const [at, act] of plan.acts.entries()) {
+  for (const [at, act] of acts.entries()) {
     played.lastActAt = Date.now()
     await playAct(world, player, played, act, `${plan.seed}, act ${at}`)
   }
   await Promise.all(played.streamed.map(({ reading }) => reading))
   return played
+}
+
+/** The session, and what is still to be done in it: the relay makes one for the first call. */
+async function begin(
+  world: World,
+  plan: Plan,
+  relayed: Relayed[],
+): Promise<[sessionId: string, left: Act[]]> {
+  const { native, daemon } = world
+  const [first, ...rest] = plan.acts
+  if (plan.relay === null || first?.act !== 'relay') {
+    const settings = { agent: 'demo', cwd: daemon.project, mode: plan.mode }
+    const { id } = await world.use(() => native.call('session.create', settings))
+    return [id, plan.acts]
+  }
+  relayed.push(await world.use(() => askRelay(daemon, plan, first)))
+  const { sessions } = await world.use(() => native.call('session.list', { limit: 500 }))
+  return [sessions.find(({ title }) => title === `relay: ${plan.seed}`)!.id, rest]
 }
 
 type Player = ReturnType<typeof createPlayer>
@@ -62,6 +82,9 @@ async function playAct(world: World, player: Player, played: Played, act: Act, k
   switch (act.act) {
     case 'crash':
       return world.crash()
+    case 'relay':
+      played.relayed.push(await world.use(() => askRelay(world.daemon, plan, act)))
+      return player.untilRest([])
     case 'compact':
       await player.sent(() => native.call('session.compact', { sessionId, key }))
       return player.untilRest([])

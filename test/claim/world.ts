@@ -38,7 +38,7 @@ export interface World {
 }
 
 export async function openWorld(): Promise<World> {
-  const daemon = await startDaemon({ env: { CORRAL_AGENTS_MAXACTIVE: '64' } })
+  const daemon = await startDaemon({ env: { CORRAL_AGENTS_MAXACTIVE: '64', CORRAL_RELAY_AGENT: 'demo' } })
   const native = await connect(daemon.socket, { reconnect: true })
   const witnesses = createWitnesses()
   const stream = native.events({ after: 0, onReset: () => 0 })

@@ -81,11 +81,15 @@ export async function clawdeViews(world: World): Promise<View[]> {
   let client: Client
   let seen = 0
   let last = 0
+  let subscribed = false
 
   /** Takes what has come since the last look. */
   function read(): void {
     for (; seen < client.pushes.length; seen++) {
       const { method, params } = client.pushes[seen]!
+      // What happens between signing in and subscribing is pushed, too, and told again in its place.
+      subscribed ||= method === 'daemon.ready'
+      if (!subscribed) continue
       const id = params['sessionId'] as string | undefined
       last = Math.max(last, (params['seq'] as number | undefined) ?? 0)
       if (id === undefined) continue
@@ -99,6 +103,7 @@ export async function clawdeViews(world: World): Promise<View[]> {
     if (client) read()
     client = await dial({ after: (end) => void ends.push(end) }, world.daemon.listeners['clawde']!)
     seen = 0
+    subscribed = false
     const token = readFileSync(join(world.daemon.home, '.local/share/clawd/auth_token'), 'utf8')
     await client.call('daemon.auth', { token })
     await client.call('events.subscribe', { after: last })

@@ -74,7 +74,8 @@ export function loafViews(world: World): { views: View[]; watch(sessionId: strin
         silence,
         live: true,
         async read({ sessionId, played }) {
-          if (sessionId !== played.sessionId) return null
+          // A session of the relay's has begun before anybody can look on.
+          if (sessionId !== played.sessionId || played.plan.relay !== null) return null
           return toldBy(live.events().filter(({ payload }) => payload.session_id === sessionId))
         },
       },
