@@ -74,7 +74,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   return {
     engine,
     sink: createSink({ log, drafts, catalog, around }),
-    peek: drafts.peek,
+    peek: (sessionId) => drafts.peek(sessionId),
     async start(host) {
       await reactor.start(host)
       await approvals.start()
