@@ -69,5 +69,5 @@ export function watchRepository(
 
   for (const folder of own) watch.addFlat(folder)
   const ready = Promise.all([watch.addTree(repo.root), watch.addTree(refs)]).then(() => {})
-  return { ready, close: watch.close }
+  return { ready, close: () => watch.close() }
 }
