@@ -6,7 +6,7 @@ import {
   type Event,
   type EventBody,
   type EventType,
-  type HouseEvent,
+  type DaemonEvent,
 } from './event.ts'
 import { agentsIdOf, inOwnIds, NAMING_TYPES, ownIds, type OwnIds } from './own-ids.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
@@ -48,7 +48,7 @@ export interface Drafts {
   peek(sessionId: string): Session | null
   of(sessionId: string): Draft
   /** Commits something that belongs to no session; with what `effect` says it changes. */
-  apart<E extends HouseEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void>
+  apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void>
   /** Forgets what is not committed. */
   rollback(): void
 }
@@ -99,8 +99,8 @@ class DraftBook implements Drafts {
     return new SessionDraft(this, sessionId, entry)
   }
 
-  apart<E extends HouseEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void> {
-    const logged = this.ofHouse(body)
+  apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void> {
+    const logged = this.ofDaemon(body)
     const { event } = logged
     return this.append({
       events: [logged],
@@ -115,7 +115,7 @@ class DraftBook implements Drafts {
   }
 
   /** An event of what belongs to no session. */
-  ofHouse(body: HouseEvent): LoggedEvent {
+  ofDaemon(body: DaemonEvent): LoggedEvent {
     const nowhere = { seq: this.seq + 1, at: this.clock.now(), sessionId: NO_SESSION, turnId: null }
     const logged = serialised({ ...nowhere, ...body } as Event)
     this.seq++
@@ -226,7 +226,7 @@ class SessionDraft implements Draft {
     const { events, writes } = this.#batch
     // A decision may be for a whole directory: the two are committed together.
     if (given.type === 'directory.changed') {
-      const logged = book.ofHouse(given)
+      const logged = book.ofDaemon(given)
       events.push(logged)
       writes.push(...readModels(logged.event))
       return

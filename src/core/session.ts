@@ -1,7 +1,7 @@
 import type { PendingApproval } from './approval.ts'
 import type { ClientTool, HeldCall } from './call.ts'
 import type { Effort } from './effort.ts'
-import type { AgentFact, Event, EventType, HouseEvent, RunInfo } from './event.ts'
+import type { AgentFact, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
 import type { Failure, Outcome, RunningTurn, Steer } from './turn.ts'
@@ -141,7 +141,7 @@ export function apply(state: Session | null, event: Event): Session {
 /** These leave the state of their session as it is. */
 type Unchanging =
   | Exclude<AgentFact['type'], 'agent.init' | 'agent.model' | 'turn.accepted'>
-  | HouseEvent['type']
+  | DaemonEvent['type']
   | 'session.status'
   | 'agent.limits'
 

@@ -15,7 +15,7 @@ import {
   type QueryOne,
   type Row,
 } from './event-page.ts'
-import { orNull, parse, readHouse } from './house.ts'
+import { orNull, parse, readDaemon } from './daemon.ts'
 import { readHits } from './search.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
@@ -55,7 +55,7 @@ export function createReader(db: DatabaseSync): Reader {
     ...readTurns(all, one),
     ...readApprovals(all, one),
     ...readRuns(all, one),
-    ...readHouse(all, one),
+    ...readDaemon(all, one),
     bookmarks: (owner, sessionId) =>
       all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
         bookmarkOf,

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
 import { dueAt, isResting, statusOf } from '../core/session.ts'
-import { writeHouse, type Writers } from './house.ts'
+import { writeDaemon, type Writers } from './daemon.ts'
 import { createIndex, type SearchIndex } from './search.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
@@ -38,7 +38,7 @@ function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => 
     ...writeApprovals(db),
     ...writeRuns(db),
     ...writeBookmarks(db),
-    ...writeHouse(db),
+    ...writeDaemon(db),
     'search.drop': (w) => search.drop(w.sessionId),
   }
   return (write) => void (writers[write.op] as (write: Write) => unknown)(write)

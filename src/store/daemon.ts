@@ -2,13 +2,13 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Device } from '../core/devices.ts'
 import type { AgentModel } from '../core/event.ts'
 import type { KnownLimits } from '../core/limits.ts'
-import type { HouseWrite, Log, Write } from '../core/ports.ts'
+import type { DaemonWrite, Log, Write } from '../core/ports.ts'
 import type { Project } from '../core/projects.ts'
 import type { Rules } from '../core/rule.ts'
 import type { Query, QueryOne, Row } from './event-page.ts'
 
 /** What belongs to no session: rules of directories, projects, devices, the daemon's name, what agents tell of themselves. */
-type HouseReader = Pick<
+type DaemonReader = Pick<
   Log,
   | 'directories'
   | 'daemonName'
@@ -22,7 +22,7 @@ type HouseReader = Pick<
   | 'activeBelow'
 >
 
-export function readHouse(all: Query, one: QueryOne): HouseReader {
+export function readDaemon(all: Query, one: QueryOne): DaemonReader {
   return {
     directories: () =>
       all('SELECT path, rules FROM directories ORDER BY path').map((row) => ({
@@ -63,7 +63,7 @@ export function readHouse(all: Query, one: QueryOne): HouseReader {
 /** How each kind of write is done. */
 export type Writers<O extends Write['op']> = { [K in O]: (write: Extract<Write, { op: K }>) => unknown }
 
-export function writeHouse(db: DatabaseSync): Writers<HouseWrite['op']> {
+export function writeDaemon(db: DatabaseSync): Writers<DaemonWrite['op']> {
   const directory = db.prepare(
     'INSERT INTO directories(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
   )
