@@ -97,19 +97,10 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   return { listeners: addresses, agents: daemon.reports, stop, stopped }
 }
 
-interface Core {
-  lock: Lock
-  logger: Logger
-  warn: (message: string, error?: unknown) => void
-  log: Log
-  catalog: Catalog
-  signin: SignInParts
-  parts: EngineParts
-  host: Host
-}
+type Core = ReturnType<typeof openCore>
 
 /** The engine, and what it works with. */
-function openCore(options: DaemonOptions): Core {
+function openCore(options: DaemonOptions) {
   const { config, print } = options
   const env = {
     CORRAL_DEMO_STATE: join(config.home, 'demo'),
@@ -179,14 +170,10 @@ function openEngine(config: Config, log: Log, catalog: Catalog, warn: Core['warn
   })
 }
 
-interface Monitor {
-  /** What is used now. */
-  look: ReturnType<typeof createResources>
-  history: ReturnType<typeof openHistory>
-  counts: ReturnType<typeof keepTally>
-}
+type Monitor = ReturnType<typeof openMonitor>
 
-function openMonitor({ log, parts, warn }: Core, config: Config): Monitor {
+/** Who looks at what is used, and counts what happens. */
+function openMonitor({ log, parts, warn }: Core, config: Config) {
   return {
     look: createResources({ log }),
     history: openHistory(join(config.home, 'resources.jsonl'), warn),
@@ -194,18 +181,12 @@ function openMonitor({ log, parts, warn }: Core, config: Config): Monitor {
   }
 }
 
-interface Running {
-  startedAt: number
-  listeners: Listeners
-  stop: DaemonPort['stop']
-}
-
 /** The daemon as dialects see it. */
 function daemonPort(
   { config, version, env }: DaemonOptions,
   { catalog, host, parts }: Core,
   { look, history, counts }: Monitor,
-  { startedAt, listeners, stop }: Running,
+  { startedAt, listeners, stop }: Pick<DaemonPort, 'startedAt' | 'stop'> & { listeners: Listeners },
 ): DaemonPort {
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
   const isKnown = (agent: string): boolean => catalog.names().includes(agent)
@@ -272,16 +253,11 @@ function startChores({ log, host, logger, warn }: Core, config: Config, monitor:
   }
 }
 
-interface Closing {
-  stopChores: () => void
-  closeListeners: () => Promise<void>
-}
-
 async function shutDown(
   { parts, host, signin, log, lock, logger }: Core,
   config: Config,
   how: StopOptions,
-  { stopChores, closeListeners }: Closing,
+  { stopChores, closeListeners }: { stopChores(): void; closeListeners(): Promise<void> },
 ): Promise<void> {
   logger.info(how, 'stopping')
   parts.stopping()

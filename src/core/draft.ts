@@ -29,20 +29,6 @@ interface Entry {
   ids: OwnIds | null
 }
 
-/** Events for one session that are committed together, with the state they lead to. */
-export interface Draft {
-  readonly state: Session
-  /** Returns the `seq` of the first. */
-  add(...bodies: EventBody[]): number
-  /** For what an agent says: false when it cannot be written down; what was added before stays. */
-  tryAdd(...bodies: EventBody[]): boolean
-  write(...writes: Write[]): void
-  /** Completes what was being streamed when it was cut off; `ofAgent`: what its sub-agents say goes on. */
-  abortOpenMessages(ofAgent?: boolean): void
-  /** Resolves with the committed events. */
-  commit(key?: string): Promise<LoggedEvent[]>
-}
-
 export interface Drafts {
   /** The newest state, committed or about to be. */
   peek(sessionId: string): Session | null
@@ -70,33 +56,27 @@ export function createDrafts(deps: DraftDeps): Drafts {
 }
 
 class DraftBook implements Drafts {
-  readonly log: Log
-  readonly clock: Clock
-  readonly #directories: Directories
-  readonly #committed: DraftDeps['committed']
+  readonly deps: DraftDeps
   readonly #entries = new Map<string, Entry>()
   /** The last number that was given out. */
   seq: number
 
-  constructor({ log, clock, directories, committed }: DraftDeps) {
-    this.log = log
-    this.clock = clock
-    this.#directories = directories
-    this.#committed = committed
-    this.seq = log.head
+  constructor(deps: DraftDeps) {
+    this.deps = deps
+    this.seq = deps.log.head
   }
 
   peek(sessionId: string): Session | null {
-    return this.#entries.get(sessionId)?.state ?? this.log.session(sessionId)
+    return this.#entries.get(sessionId)?.state ?? this.deps.log.session(sessionId)
   }
 
   of(sessionId: string): Draft {
     let entry = this.#entries.get(sessionId)
     if (!entry) {
-      entry = { state: this.log.session(sessionId), pending: 0, open: null, ids: null }
+      entry = { state: this.deps.log.session(sessionId), pending: 0, open: null, ids: null }
       this.#entries.set(sessionId, entry)
     }
-    return new SessionDraft(this, sessionId, entry)
+    return new Draft(this, sessionId, entry)
   }
 
   apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void> {
@@ -110,13 +90,13 @@ class DraftBook implements Drafts {
 
   rollback(): void {
     this.#entries.clear()
-    this.seq = this.log.head
-    this.#directories.rollback()
+    this.seq = this.deps.log.head
+    this.deps.directories.rollback()
   }
 
   /** An event of what belongs to no session. */
   ofDaemon(body: DaemonEvent): LoggedEvent {
-    const nowhere = { seq: this.seq + 1, at: this.clock.now(), sessionId: NO_SESSION, turnId: null }
+    const nowhere = { seq: this.seq + 1, at: this.deps.clock.now(), sessionId: NO_SESSION, turnId: null }
     const logged = serialised({ ...nowhere, ...body } as Event)
     this.seq++
     return logged
@@ -125,10 +105,10 @@ class DraftBook implements Drafts {
   /** The one way into the log. */
   async append(batch: Batch): Promise<void> {
     for (const logged of batch.events) {
-      if (logged.event.type === 'directory.changed') this.#directories.apply(logged.event)
+      if (logged.event.type === 'directory.changed') this.deps.directories.apply(logged.event)
     }
-    await this.log.append(batch)
-    this.#committed(batch.events)
+    await this.deps.log.append(batch)
+    this.deps.committed(batch.events)
   }
 
   /** A session that rests, with nothing on its way to the log, is not kept. */
@@ -139,7 +119,8 @@ class DraftBook implements Drafts {
   }
 }
 
-class SessionDraft implements Draft {
+/** Events for one session that are committed together, with the state they lead to. */
+export class Draft {
   readonly #book: DraftBook
   readonly #sessionId: string
   readonly #entry: Entry
@@ -157,6 +138,7 @@ class SessionDraft implements Draft {
     return this.#entry.state!
   }
 
+  /** Returns the `seq` of the first. */
   add(...bodies: EventBody[]): number {
     const first = this.#book.seq + 1
     try {
@@ -168,6 +150,7 @@ class SessionDraft implements Draft {
     return first
   }
 
+  /** For what an agent says: false when it cannot be written down; what was added before stays. */
   tryAdd(...bodies: EventBody[]): boolean {
     try {
       for (const body of bodies) this.#record(body)
@@ -181,6 +164,7 @@ class SessionDraft implements Draft {
     this.#batch.writes.push(...writes)
   }
 
+  /** Completes what was being streamed when it was cut off; `ofAgent`: what its sub-agents say goes on. */
   abortOpenMessages(ofAgent = false): void {
     for (const [id, { kind, parent, parts }] of this.#openMessages()) {
       if (ofAgent && parent !== null) continue
@@ -196,6 +180,7 @@ class SessionDraft implements Draft {
     }
   }
 
+  /** Resolves with the committed events. */
   async commit(key?: string): Promise<LoggedEvent[]> {
     const entry = this.#entry
     const before = this.#before
@@ -234,7 +219,7 @@ class SessionDraft implements Draft {
     const seq = book.seq + 1
     const body = inOwnIds(this.#ownIds(), given, seq)
     const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
-    const event = { seq, at: book.clock.now(), sessionId: this.#sessionId, turnId, ...body } as Event
+    const event = { seq, at: book.deps.clock.now(), sessionId: this.#sessionId, turnId, ...body } as Event
     // What cannot be written down has not happened: nothing changes before this has gone well.
     const logged = serialised(withoutSecrets(event))
     book.seq++
@@ -280,7 +265,7 @@ class SessionDraft implements Draft {
   #sinceTurnStarted(types: EventType[]): LoggedEvent[] {
     const after = this.#entry.state?.turn?.startedSeq
     if (after === undefined) return []
-    return this.#book.log.events({ sessionId: this.#sessionId, after, types, limit: 1_000_000 })
+    return this.#book.deps.log.events({ sessionId: this.#sessionId, after, types, limit: 1_000_000 })
   }
 }
 

@@ -37,16 +37,6 @@ export interface DeviceCode {
   expiresInSeconds: number
 }
 
-/** An OAuth issuer, as one of its clients sees it. Whoever waits for it may stop waiting with `signal`. */
-export interface Issuer {
-  readonly hasDeviceFlow: boolean
-  attempt(redirectUri: string): Promise<Attempt & { url: string }>
-  exchange(callback: URL, attempt: Attempt): Promise<Grant>
-  deviceCode(): Promise<DeviceCode>
-  poll(code: DeviceCode): Promise<Grant | 'pending' | 'slow_down' | 'unreachable'>
-  refresh(refreshToken: string): Promise<Tokens>
-}
-
 const REQUEST_MS = 30_000
 /** Whoever has more to say than this is no issuer. */
 const MAX_ANSWER = 1024 ** 2
@@ -68,7 +58,7 @@ export async function openIssuer(settings: ProviderSettings, signal: AbortSignal
   const server = await describe(lib, settings, url, around)
   const client: oauth.Client = { client_id: clientId }
   const auth = clientSecret === null ? lib.None() : lib.ClientSecretPost(clientSecret)
-  return new OAuthIssuer({ lib, around, server, client, auth, settings, insecure })
+  return new Issuer({ lib, around, server, client, auth, settings, insecure })
 }
 
 function requestOptions(lib: Lib, signal: AbortSignal, insecure: boolean) {
@@ -90,7 +80,8 @@ interface IssuerParts {
   insecure: boolean
 }
 
-class OAuthIssuer implements Issuer {
+/** An OAuth issuer, as one of its clients sees it. Whoever waits for it may stop waiting with `signal`. */
+export class Issuer {
   readonly #parts: IssuerParts
 
   constructor(parts: IssuerParts) {

@@ -136,17 +136,10 @@ function checkedKey(given: string): string {
   throw new CorralError('invalid', 'The key has characters in it that no key has', { field: 'key' })
 }
 
-interface Logins {
-  /** To the agent that wants it as a file of its own. That this fails costs the sign-in nothing. */
-  give(provider: Provider, get: () => Promise<Tokens | null>): Promise<void>
-  takeBack(
-    provider: Provider,
-    forget: () => Promise<boolean>,
-  ): Promise<{ forgotten: boolean; keptFile: string | null }>
-}
+type Logins = ReturnType<typeof createLogins>
 
 /** Login files are written and taken back one after the other: what is signed out of leaves none. */
-function createLogins(accounts: Accounts, env: NodeJS.ProcessEnv, notice: (message: string) => void): Logins {
+function createLogins(accounts: Accounts, env: NodeJS.ProcessEnv, notice: (message: string) => void) {
   const inTurn = oneByOne()
 
   async function write(provider: Provider, tokens: Tokens): Promise<void> {
@@ -159,7 +152,8 @@ function createLogins(accounts: Accounts, env: NodeJS.ProcessEnv, notice: (messa
   }
 
   return {
-    async give(provider, get) {
+    /** To the agent that wants it as a file of its own. That this fails costs the sign-in nothing. */
+    async give(provider: Provider, get: () => Promise<Tokens | null>): Promise<void> {
       try {
         const tokens = await get()
         if (tokens) await inTurn(() => write(provider, tokens))
@@ -167,8 +161,8 @@ function createLogins(accounts: Accounts, env: NodeJS.ProcessEnv, notice: (messa
         notice(`the account of ${provider} could not be given to its agent: ${wordsOf(error)}`)
       }
     },
-    // The file first: as long as that fails, it is known that there is one.
-    takeBack: (provider, forget) =>
+    /** The file first: as long as that fails, it is known that there is one. */
+    takeBack: (provider: Provider, forget: () => Promise<boolean>) =>
       inTurn(async () => {
         const file = accounts.get(provider)?.handedOver
         const keptFile = file ? await takeBack(file) : null

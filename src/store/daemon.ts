@@ -8,21 +8,7 @@ import type { Rules } from '../core/rule.ts'
 import type { Query, QueryOne, Row } from './event-page.ts'
 
 /** What belongs to no session: rules of directories, projects, devices, the daemon's name, what agents tell of themselves. */
-type DaemonReader = Pick<
-  Log,
-  | 'directories'
-  | 'daemonName'
-  | 'models'
-  | 'limits'
-  | 'project'
-  | 'projects'
-  | 'device'
-  | 'devices'
-  | 'deviceByToken'
-  | 'activeBelow'
->
-
-export function readDaemon(all: Query, one: QueryOne): DaemonReader {
+export function readDaemon(all: Query, one: QueryOne) {
   return {
     directories: () =>
       all('SELECT path, rules FROM directories ORDER BY path').map((row) => ({
@@ -57,7 +43,7 @@ export function readDaemon(all: Query, one: QueryOne): DaemonReader {
       )
       return (row?.['at'] as number | null) ?? null
     },
-  }
+  } satisfies Partial<Log>
 }
 
 /** How each kind of write is done. */

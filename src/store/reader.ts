@@ -67,19 +67,7 @@ export function createReader(db: DatabaseSync): Reader {
 const NEWEST_BY_NATIVE_ID =
   "SELECT state FROM sessions WHERE native_id = ? AND status <> 'destroyed' ORDER BY active_at DESC LIMIT 1"
 
-type SessionReader = Pick<
-  Log,
-  | 'session'
-  | 'sessionByKey'
-  | 'sessionByNativeId'
-  | 'sessions'
-  | 'unfinished'
-  | 'due'
-  | 'recentPaths'
-  | 'countSessions'
->
-
-function readSessions(all: Query, one: QueryOne): SessionReader {
+function readSessions(all: Query, one: QueryOne) {
   return {
     session: (id) => orNull(one('SELECT state FROM sessions WHERE id = ?', id), sessionOf),
     sessionByKey: (key) => orNull(one('SELECT state FROM sessions WHERE key = ?', key), sessionOf),
@@ -109,7 +97,7 @@ function readSessions(all: Query, one: QueryOne): SessionReader {
       for (const row of rows) counts[row['status'] as keyof typeof counts] = row['n'] as number
       return counts
     },
-  }
+  } satisfies Partial<Log>
 }
 
 function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 'turns'> {

@@ -102,17 +102,8 @@ export function createSseWriter(res: ServerResponse, options: SseOptions = {}): 
   }
 }
 
-interface Outbox {
-  /** False: the backlog is full. */
-  add(frame: string): boolean
-  flush(): void
-  /** Flushes at the end of the tick. */
-  schedule(): void
-  clear(): void
-}
-
 /** Frames on their way to a response; `onDrain` is called when it takes more again after `add` said stop. */
-function createOutbox(res: ServerResponse, maxBacklog: number, onDrain: () => void): Outbox {
+function createOutbox(res: ServerResponse, maxBacklog: number, onDrain: () => void) {
   let pending: string[] = []
   let pendingBytes = 0
   let scheduled = false
@@ -143,7 +134,8 @@ function createOutbox(res: ServerResponse, maxBacklog: number, onDrain: () => vo
 
   res.on('drain', drained)
   return {
-    add(frame) {
+    /** False: the backlog is full. */
+    add(frame: string): boolean {
       pending.push(frame)
       pendingBytes += Buffer.byteLength(frame)
       schedule()
@@ -152,7 +144,7 @@ function createOutbox(res: ServerResponse, maxBacklog: number, onDrain: () => vo
     },
     flush,
     schedule,
-    clear() {
+    clear(): void {
       pending = []
     },
   }

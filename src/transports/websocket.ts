@@ -120,16 +120,11 @@ async function createServer(maxPayload = 16 * 1024 ** 2): Promise<WebSocketServe
   })
 }
 
-interface Strangers {
-  add(stranger: WebSocket, connection: WebSocketConnection): void
-  remove(stranger: WebSocket): void
-}
-
-function createStrangers(options: Pick<WebSocketOptions, 'maxStrangers' | 'admitMs'>): Strangers {
+function createStrangers(options: Pick<WebSocketOptions, 'maxStrangers' | 'admitMs'>) {
   const { maxStrangers = 128, admitMs = 10_000 } = options
   const strangers = new Map<WebSocket, WebSocketConnection>()
   return {
-    add(stranger, connection) {
+    add(stranger: WebSocket, connection: WebSocketConnection): void {
       strangers.set(stranger, connection)
       const late = (): void => {
         if (strangers.has(stranger)) connection.close(TOO_SLOW, 'you did not say who you are in time')
@@ -140,6 +135,6 @@ function createStrangers(options: Pick<WebSocketOptions, 'maxStrangers' | 'admit
       strangers.delete(first[0])
       first[1].close(TRY_LATER, 'too many who have not said who they are')
     },
-    remove: (stranger) => void strangers.delete(stranger),
+    remove: (stranger: WebSocket): void => void strangers.delete(stranger),
   }
 }

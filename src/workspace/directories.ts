@@ -20,30 +20,16 @@ export interface DirectoryOptions {
   readonly recursive?: boolean
 }
 
-/**
- * Watches a tree by one watch for each directory. Node's own recursive watch on Linux has one for each *file*:
- * 20,000 files cost 66 MB and 0.8 s of a blocked event loop, their 2,000 directories 5 MB and 0.1 s.
- */
-export interface DirectoryWatch {
-  /** Directories below this one, and itself. */
-  addTree(directory: string): Promise<void>
-  /** Only what is directly in it. */
-  addFlat(directory: string): void
-  /** Looks again at what is ignored. */
-  rewalk(): Promise<void>
-  close(): void
-}
-
 /** Long enough to look at what a burst of events made in one go. */
 const BATCH_MS = 50
 const HAS_RECURSIVE = process.platform === 'darwin' || process.platform === 'win32'
 const OUT_OF_WATCHES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
-export function watchDirectories(options: DirectoryOptions): DirectoryWatch {
-  return new TreeWatch(options)
-}
-
-class TreeWatch implements DirectoryWatch {
+/**
+ * Watches a tree by one watch for each directory. Node's own recursive watch on Linux has one for each *file*:
+ * 20,000 files cost 66 MB and 0.8 s of a blocked event loop, their 2,000 directories 5 MB and 0.1 s.
+ */
+export class DirectoryWatch {
   readonly #options: DirectoryOptions
   readonly #watched = new Map<string, FSWatcher>()
   readonly #roots = new Set<string>()
@@ -58,17 +44,20 @@ class TreeWatch implements DirectoryWatch {
     this.#options = options
   }
 
+  /** Directories below this one, and itself. */
   addTree(directory: string): Promise<void> {
     this.#roots.add(directory)
     if (this.#options.recursive ?? HAS_RECURSIVE) return Promise.resolve(this.#add(directory, true))
     return this.#enqueue(() => this.#walk([directory]))
   }
 
+  /** Only what is directly in it. */
   addFlat(directory: string): void {
     this.#roots.add(directory)
     this.#add(directory)
   }
 
+  /** Looks again at what is ignored. */
   rewalk(): Promise<void> {
     // One that has not begun yet sees everything that has happened until now.
     return (this.#nextRewalk ??= this.#enqueue(() => this.#walkAgain()))

@@ -6,7 +6,7 @@ import type { MergeOutcome } from './merge.ts'
 import { openRepository, type DiffRequest, type DiffText, type Repository } from './repository.ts'
 import type { RepoStatus } from './status.ts'
 import { parseUnifiedDiff, type FileDiff } from './unified.ts'
-import { createWatcher, type WatchedRepository } from './watch.ts'
+import { Watcher, type WatchedRepository } from './watch.ts'
 import { createWorktrees, type Worktree } from './worktree.ts'
 import type { WorktreeEntry } from './worktree-list.ts'
 
@@ -50,7 +50,7 @@ export interface Workspace extends SessionWorktrees {
 export function createWorkspace({ env, worktrees, problem }: WorkspaceOptions): Workspace {
   const git = createGit(env)
   const readers: ((status: RepoStatus) => void)[] = []
-  const watcher = createWatcher({
+  const watcher = new Watcher({
     changed: (_, status) => readers.forEach((tell) => tell(status)),
     problem,
   })

@@ -21,16 +21,6 @@ export interface WatchedRepository {
   readonly how: 'watching' | 'polling'
 }
 
-export interface Watcher {
-  /** The status now; opening twice is opening once. */
-  open(repo: Repository): Promise<RepoStatus>
-  /** Whether it was open. Nothing is said about it afterwards. */
-  close(root: string): boolean
-  /** Resolves when no git of ours runs any more. */
-  closeAll(): Promise<void>
-  list(): WatchedRepository[]
-}
-
 interface Watched {
   readonly repo: Repository
   readonly pace: Pace
@@ -45,11 +35,7 @@ interface Watched {
 const MAX_WATCHES = 50_000
 const POLL_MS = 5000
 
-export function createWatcher(options: WatcherOptions): Watcher {
-  return new RepositoryWatcher(options)
-}
-
-class RepositoryWatcher implements Watcher {
+export class Watcher {
   readonly #options: WatcherOptions
   readonly #budget: WatchBudget
   readonly #pollMs: number
@@ -64,6 +50,7 @@ class RepositoryWatcher implements Watcher {
     this.#pollMs = options.timing?.pollMs ?? POLL_MS
   }
 
+  /** The status now; opening twice is opening once. */
   async open(repo: Repository): Promise<RepoStatus> {
     const known = this.#open.get(repo.root)
     if (known?.status) return known.status
@@ -73,6 +60,7 @@ class RepositoryWatcher implements Watcher {
     return started
   }
 
+  /** Whether it was open. Nothing is said about it afterwards. */
   close(root: string): boolean {
     const entry = this.#open.get(root)
     if (!entry) return false
@@ -81,6 +69,7 @@ class RepositoryWatcher implements Watcher {
     return true
   }
 
+  /** Resolves when no git of ours runs any more. */
   async closeAll(): Promise<void> {
     this.#stopped = true
     for (const root of this.#open.keys()) this.close(root)
