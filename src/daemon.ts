@@ -17,8 +17,8 @@ import { openLog } from './store/log.ts'
 import { readDaemonId } from './system/daemon-id.ts'
 import { keepHistory, openHistory } from './system/history.ts'
 import { makeHome, realPath } from './system/home.ts'
-import { takeLock } from './system/lock.ts'
-import { openLogger } from './system/logger.ts'
+import { takeLock, type Lock } from './system/lock.ts'
+import { openLogger, type Logger } from './system/logger.ts'
 import { lookAtMemory } from './system/memory.ts'
 import { corralMetrics } from './system/metrics.ts'
 import { watchPressure } from './system/pressure.ts'
@@ -56,23 +56,66 @@ export interface Daemon {
 
 /** Builds the parts, wires them, starts them in order, and stops them in the reverse one. */
 export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, version, print } = options
+  const { config, version, env, homedir, print } = options
+  const startedAt = Date.now()
+  const core = openCore(options)
+  const { parts, signin, logger } = core
+  await parts.start(core.host)
+
+  const monitor = openMonitor(core, config)
+  const listeners: Listeners = { addresses: {}, troubles: {} }
+  const { addresses } = listeners
+  let stop!: Daemon['stop']
+  let stopping: Promise<void> | null = null
+  const isStopping = (): boolean => stopping !== null
+  const daemon = daemonPort(options, core, monitor, {
+    startedAt,
+    listeners,
+    stop: (how) => void setImmediate(() => void stop(how)),
+  })
+  const { engine } = parts
+  const closeListeners = await openListeners(
+    { config, env, homedir, engine, signin, logger, print, daemon, isStopping },
+    listeners,
+  )
+  writeRunFile(config.paths.run, {
+    pid: process.pid,
+    version,
+    startedAt: new Date(startedAt).toISOString(),
+    listeners: addresses,
+  })
+  const stopChores = startChores(core, config, monitor)
+  // A promise that nobody watched is a fault to be mended, not a reason to drop everybody's sessions.
+  process.on('unhandledRejection', (error) =>
+    logger.error({ error }, 'a fault of ours: nobody watched this promise'),
+  )
+  logger.info({ listeners: addresses, version }, 'ready')
+
+  const { promise: stopped, resolve: finished } = Promise.withResolvers<void>()
+  stop = (how) =>
+    (stopping ??= shutDown(core, config, how, { stopChores, closeListeners }).then(() => finished()))
+  return { listeners: addresses, agents: daemon.reports, stop, stopped }
+}
+
+type Core = ReturnType<typeof openCore>
+
+/** The engine, and what it works with. */
+function openCore(options: DaemonOptions) {
+  const { config, print } = options
   const env = {
-    CORRAL_DEMO_STATE: join(options.config.home, 'demo'),
+    CORRAL_DEMO_STATE: join(config.home, 'demo'),
     ...options.env,
     // A `corral` that an agent runs finds the daemon that runs the agent.
     CORRAL_HOME: config.home,
     CORRAL_SOCKET: config.socket,
     CORRAL_SESSION_ID: undefined,
   }
-  const startedAt = Date.now()
   makeHome(config.home)
   const lock = takeLock(join(config.home, 'lock'), config.paths.run)
   const logger = openLogger(config.paths.log, config.log.level)
   const warn = (message: string, error?: unknown): void => {
     logger.warn({ error: error instanceof Error ? error.message : error }, message)
   }
-
   const log = openLog({
     path: config.paths.db,
     bootId: BOOT_ID,
@@ -93,7 +136,23 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     changed: (agents) => void host.renew(agents),
     notice: warn,
   })
-  const parts = createEngine({
+  const parts = openEngine(config, log, catalog, warn)
+  const host = createHost({
+    catalog,
+    sink: parts.sink,
+    session: parts.peek,
+    committed: (runId) => log.run(runId),
+    env,
+    credentials: signin.credentials,
+    newId: uuid,
+    options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
+    warn,
+  })
+  return { lock, logger, warn, log, catalog, signin, parts, host }
+}
+
+function openEngine(config: Config, log: Log, catalog: Catalog, warn: Core['warn']): EngineParts {
+  return createEngine({
     log,
     catalog,
     clock: { now: Date.now },
@@ -109,40 +168,51 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
   })
-  const host = startHost({ ...options, env }, parts, log, catalog, signin, warn)
-  await parts.start(host)
+}
 
+type Monitor = ReturnType<typeof openMonitor>
+
+/** Who looks at what is used, and counts what happens. */
+function openMonitor({ log, parts, warn }: Core, config: Config) {
+  return {
+    look: createResources({ log }),
+    history: openHistory(join(config.home, 'resources.jsonl'), warn),
+    counts: keepTally(parts.engine),
+  }
+}
+
+/** The daemon as dialects see it. */
+function daemonPort(
+  { config, version, env }: DaemonOptions,
+  { catalog, host, parts }: Core,
+  { look, history, counts }: Monitor,
+  { startedAt, listeners, stop }: Pick<DaemonPort, 'startedAt' | 'stop'> & { listeners: Listeners },
+): DaemonPort {
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
-  const look = createResources({ log })
-  const history = openHistory(join(config.home, 'resources.jsonl'), warn)
-  const { tally, close: stopCounting } = keepTally(parts.engine)
-  let stop!: Daemon['stop']
-  let stopping: Promise<void> | null = null
-  const listeners: Listeners = { addresses: {}, troubles: {} }
-  const { addresses } = listeners
-  const control: DaemonPort = {
+  const isKnown = (agent: string): boolean => catalog.names().includes(agent)
+  return {
     version,
     startedAt,
     id: () => readDaemonId(config.home),
-    listeners: () => Object.entries(addresses).map(([name, address]) => ({ name, address })),
+    listeners: () => Object.entries(listeners.addresses).map(([name, address]) => ({ name, address })),
     agents: () => ({ ...countAgents(host), maxWarm: config.agents.maxWarm }),
     examine: together(async () => {
       const { examineFromInside } = await import('./doctor/examine.ts')
-      const around = { env: options.env, home: config.home, socket: config.socket }
+      const around = { env, home: config.home, socket: config.socket }
       const own = Object.keys(config.customAgents)
       return examineFromInside(around, { ...listeners, agents: await reports(), own })
     }),
     spares: host.spares,
-    detect: async (name) => (catalog.names().includes(name) ? catalog.find(name) : null),
+    detect: async (name) => (isKnown(name) ? catalog.find(name) : null),
     abilities(name) {
-      const able = catalog.names().includes(name) ? catalog.capabilities(name) : null
+      const able = isKnown(name) ? catalog.capabilities(name) : null
       return {
         takesTools: able?.clientTools ?? false,
         canBeBare: able?.bare ?? false,
         takesEffort: able?.effort ?? false,
       }
     },
-    stop: (how) => void setImmediate(() => void stop(how)),
+    stop,
     reports,
     updates: createUpdates({
       settings: config.updates,
@@ -155,31 +225,16 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
         engine: parts.engine,
         version,
         startedAt,
-        tally,
+        tally: counts.tally,
         sample: () => history.newest(1)[0] ?? null,
         agents: () => countAgents(host),
       }),
   }
-  const closeListeners = await openListeners(
-    {
-      config,
-      env: options.env,
-      homedir: options.homedir,
-      engine: parts.engine,
-      signin,
-      logger,
-      print,
-      daemon: control,
-      isStopping: () => stopping !== null,
-    },
-    listeners,
-  )
-  writeRunFile(config.paths.run, {
-    pid: process.pid,
-    version,
-    startedAt: new Date(startedAt).toISOString(),
-    listeners: addresses,
-  })
+}
+
+/** What is done from time to time; returns how to stop it. */
+function startChores({ log, host, logger, warn }: Core, config: Config, monitor: Monitor): () => void {
+  const { look, history, counts } = monitor
   const stopTidying = keepLogTidy(log, config.retention, warn)
   const stopLooking = keepHistory(history, look, warn)
   const stopCooling = watchPressure({
@@ -190,61 +245,38 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     notice: (level, cooled) => logger.info({ level, cooled }, 'memory'),
     warn,
   })
-  // A promise that nobody watched is a fault to be mended, not a reason to drop everybody's sessions.
-  process.on('unhandledRejection', (error) =>
-    logger.error({ error }, 'a fault of ours: nobody watched this promise'),
-  )
-  logger.info({ listeners: addresses, version }, 'ready')
+  return () => {
+    stopTidying()
+    stopLooking()
+    stopCooling()
+    counts.close()
+  }
+}
 
-  let finished!: () => void
-  const stopped = new Promise<void>((resolve) => (finished = resolve))
-  stop = (how) =>
-    (stopping ??= (async () => {
-      logger.info(how, 'stopping')
-      parts.stopping()
-      await signin.close()
-      stopTidying()
-      stopLooking()
-      stopCooling()
-      stopCounting()
-      if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
-      else await endIdleAgents(host)
-      await closeListeners()
-      host.release()
-      await log.close(true)
-      removeRunFile(config.paths.run)
-      lock.release()
-      logger.close()
-      finished()
-    })())
-  return { listeners: addresses, agents: reports, stop, stopped }
+async function shutDown(
+  { parts, host, signin, log, lock, logger }: Core,
+  config: Config,
+  how: StopOptions,
+  { stopChores, closeListeners }: { stopChores(): void; closeListeners(): Promise<void> },
+): Promise<void> {
+  logger.info(how, 'stopping')
+  parts.stopping()
+  await signin.close()
+  stopChores()
+  if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
+  else await endIdleAgents(host)
+  await closeListeners()
+  host.release()
+  await log.close(true)
+  removeRunFile(config.paths.run)
+  lock.release()
+  logger.close()
 }
 
 function countAgents(host: Host): { running: number; idle: number } {
   const runs = host.running()
   const running = runs.filter((run) => run.busy).length
   return { running, idle: runs.length - running }
-}
-
-function startHost(
-  { config, env }: DaemonOptions,
-  parts: EngineParts,
-  log: Log,
-  catalog: Catalog,
-  { credentials }: SignInParts,
-  warn: (message: string, error: unknown) => void,
-): Host {
-  return createHost({
-    catalog,
-    sink: parts.sink,
-    session: parts.peek,
-    committed: (runId) => log.run(runId),
-    env,
-    credentials,
-    newId: uuid,
-    options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
-    warn,
-  })
 }
 
 const INTERRUPT_MS = 2000

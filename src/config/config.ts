@@ -10,7 +10,7 @@ import {
   type Setting,
   type Settings,
 } from './schema.ts'
-import { homeOf, pathsOf, socketOf, type Paths, type Place } from './paths.ts'
+import { homeOf, pathsOf, socketOf, type Paths, type PathOptions } from './paths.ts'
 
 export type Config = DeepReadonly<Settings & { home: string; socket: string; paths: Paths }> & {
   /** ACP agents of the user's own, by name. */
@@ -32,7 +32,7 @@ export class ConfigError extends Error {
   }
 }
 
-export interface LoadOptions extends Place {
+export interface LoadOptions extends PathOptions {
   /** `home`, `socket`, and any setting by its path: `{ 'codecast.port': '0' }`. Undefined ones count as not given. */
   flags?: { home?: string | undefined; socket?: string | undefined } & Record<string, unknown>
 }

@@ -38,22 +38,22 @@ export function pathsOf(home: string): Paths {
   }
 }
 
-export interface Place {
+export interface PathOptions {
   env: NodeJS.ProcessEnv
   flags?: { home?: string | undefined; socket?: string | undefined } | undefined
   homedir?: string | undefined
 }
 
 /** The data directory. It cannot be set in the configuration file, which is inside it. */
-export function homeOf({ env, flags, homedir: user = homedir() }: Place): string {
+export function homeOf({ env, flags, homedir: user = homedir() }: PathOptions): string {
   const chosen = flags?.home || env['CORRAL_HOME'] || '~/.corral'
   return resolve(expandTilde(chosen, user))
 }
 
 /** Where the daemon's socket is. Neither in the file: a client finds it without reading any. */
-export function socketOf(place: Place): string {
-  const chosen = place.flags?.socket || place.env['CORRAL_SOCKET']
-  return chosen ? resolve(expandTilde(chosen, place.homedir ?? homedir())) : pathsOf(homeOf(place)).socket
+export function socketOf(options: PathOptions): string {
+  const chosen = options.flags?.socket || options.env['CORRAL_SOCKET']
+  return chosen ? resolve(expandTilde(chosen, options.homedir ?? homedir())) : pathsOf(homeOf(options)).socket
 }
 
 function expandTilde(path: string, user: string): string {

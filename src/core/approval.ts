@@ -31,7 +31,7 @@ export interface Approval {
 }
 
 /** A question as an agent asks it: which number it gets is the log's business. */
-export type Question = Omit<Approval, 'id'>
+export type ApprovalRequest = Omit<Approval, 'id'>
 
 export type Decision =
   | {

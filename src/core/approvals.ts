@@ -7,7 +7,7 @@ import { cannot, unsupported } from './capability.ts'
 import type { AskHuman, DecideApproval } from './command.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventType, LoggedEvent } from './event.ts'
-import { change, existing, found, mustBeKnown, type Heart } from './heart.ts'
+import { change, existing, found, mustBeKnown, type EngineContext } from './context.ts'
 import type { ApprovalRow, Capabilities, Directory, Log } from './ports.ts'
 import type { Rules } from './rule.ts'
 import { dueAt, openApprovals, type Session } from './session.ts'
@@ -30,7 +30,7 @@ export interface ApprovalService {
   stop(): void
 }
 
-interface Asking extends Heart {
+interface ApprovalContext extends EngineContext {
   readonly around: ApprovalService['around']
   /** Questions from outside that are on their way to the log. */
   readonly asking: Map<string, Promise<ApprovalRow>>
@@ -38,19 +38,19 @@ interface Asking extends Heart {
   settling: Promise<void>
 }
 
-export function createApprovals(heart: Heart): ApprovalService {
-  const around = ({ cwd }: Pick<Session, 'cwd'>): Surroundings => surroundings(heart, cwd)
-  const service: Asking = { ...heart, around, asking: new Map(), settling: Promise.resolve() }
-  const alarms = createAlarms(heart.clock.now, (sessionId) => {
+export function createApprovals(context: EngineContext): ApprovalService {
+  const around = ({ cwd }: Pick<Session, 'cwd'>): Surroundings => surroundings(context, cwd)
+  const service: ApprovalContext = { ...context, around, asking: new Map(), settling: Promise.resolve() }
+  const alarms = createAlarms(context.clock.now, (sessionId) => {
     expire(service, alarms, sessionId).catch((error) =>
-      heart.warn(`what falls due in session ${sessionId}`, error),
+      context.warn(`what falls due in session ${sessionId}`, error),
     )
   })
   return {
     around,
     api: apiOf(service),
     directories: {
-      list: heart.directories.list,
+      list: context.directories.list,
       configure: (path, rules) => configureDirectory(service, path, rules),
     },
     mind(events) {
@@ -60,7 +60,7 @@ export function createApprovals(heart: Heart): ApprovalService {
       }
     },
     async start() {
-      for (const { sessionId, at } of heart.log.due()) alarms.set(sessionId, at)
+      for (const { sessionId, at } of context.log.due()) alarms.set(sessionId, at)
       await settleAll(service)
     },
     stop: alarms.stop,
@@ -74,7 +74,7 @@ const FALLS_DUE: ReadonlySet<EventType> = new Set([
   'session.created',
 ])
 
-function apiOf(service: Asking): Approvals {
+function apiOf(service: ApprovalContext): Approvals {
   const { log, asking, newId } = service
   return {
     ask({ id = newId(), ...command }) {
@@ -93,7 +93,7 @@ function apiOf(service: Asking): Approvals {
   }
 }
 
-function surroundings({ clock, approvalTimeoutMs, directories }: Heart, cwd: string): Surroundings {
+function surroundings({ clock, approvalTimeoutMs, directories }: EngineContext, cwd: string): Surroundings {
   return {
     now: clock.now(),
     approvalTimeoutMs,
@@ -107,19 +107,19 @@ function surroundings({ clock, approvalTimeoutMs, directories }: Heart, cwd: str
   }
 }
 
-function watch({ drafts }: Heart, alarms: Alarms, sessionId: string): void {
+function watch({ drafts }: EngineContext, alarms: Alarms, sessionId: string): void {
   const session = drafts.peek(sessionId)
   const due = session && dueAt(session)
   if (due !== null) alarms.set(sessionId, due)
 }
 
-async function expire(heart: Heart, alarms: Alarms, sessionId: string): Promise<void> {
-  const session = heart.drafts.peek(sessionId)
+async function expire(context: EngineContext, alarms: Alarms, sessionId: string): Promise<void> {
+  const session = context.drafts.peek(sessionId)
   if (!session || session.destroyed) return
-  const now = heart.clock.now()
+  const now = context.clock.now()
   try {
-    await change(heart, sessionId, (state) => approving.expire(state, now))
-    watch(heart, alarms, sessionId)
+    await change(context, sessionId, (state) => approving.expire(state, now))
+    watch(context, alarms, sessionId)
   } catch (error) {
     alarms.set(sessionId, now + RETRY_MS)
     throw error
@@ -127,7 +127,7 @@ async function expire(heart: Heart, alarms: Alarms, sessionId: string): Promise<
 }
 
 /** Rules of directories have changed, maybe just before the daemon went down: what they answer of what is open. */
-async function settleAll(service: Asking): Promise<void> {
+async function settleAll(service: ApprovalContext): Promise<void> {
   const { log, drafts, around, warn } = service
   const open = new Set(log.approvals({ open: true, limit: 10_000 }).map(({ sessionId }) => sessionId))
   for (const sessionId of open) {
@@ -140,7 +140,11 @@ async function settleAll(service: Asking): Promise<void> {
   }
 }
 
-async function configureDirectory(service: Asking, path: string, rules: Partial<Rules>): Promise<Directory> {
+async function configureDirectory(
+  service: ApprovalContext,
+  path: string,
+  rules: Partial<Rules>,
+): Promise<Directory> {
   const now = service.directories.at(path)
   const directory = { path: now.path, rules: { ...now.rules, ...rules } }
   await service.drafts.apart({ type: 'directory.changed', ...directory })
@@ -148,7 +152,11 @@ async function configureDirectory(service: Asking, path: string, rules: Partial<
   return directory
 }
 
-async function ask(service: Asking, id: string, command: Omit<AskHuman, 'id'>): Promise<ApprovalRow> {
+async function ask(
+  service: ApprovalContext,
+  id: string,
+  command: Omit<AskHuman, 'id'>,
+): Promise<ApprovalRow> {
   const { log, drafts, around } = service
   const { sessionId, timeoutMs, ...question } = command
   const known = log.approval(id)
@@ -166,7 +174,10 @@ async function ask(service: Asking, id: string, command: Omit<AskHuman, 'id'>): 
   return approvalIn(log, id)
 }
 
-async function decide(service: Asking, { approvalId, decision, by }: DecideApproval): Promise<ApprovalRow> {
+async function decide(
+  service: ApprovalContext,
+  { approvalId, decision, by }: DecideApproval,
+): Promise<ApprovalRow> {
   const { log, around } = service
   const row = approvalIn(log, approvalId)
   if (row.decision) throw approving.alreadyResolved(approvalId, row.decision)
@@ -186,7 +197,7 @@ async function tooLate(log: Log, approvalId: string, error: unknown): Promise<ne
   throw decision ? approving.alreadyResolved(approvalId, decision) : error
 }
 
-async function withdraw(service: Asking, approvalId: string, by: string): Promise<ApprovalRow> {
+async function withdraw(service: ApprovalContext, approvalId: string, by: string): Promise<ApprovalRow> {
   const { log } = service
   const row = approvalIn(log, approvalId)
   if (!row.external) {
@@ -202,27 +213,27 @@ async function withdraw(service: Asking, approvalId: string, by: string): Promis
 }
 
 /** Of an agent that has gone from the configuration nothing is known; what it asked can still be answered. */
-function isAble({ catalog }: Heart, agent: string, capability: keyof Capabilities): boolean {
+function isAble({ catalog }: EngineContext, agent: string, capability: keyof Capabilities): boolean {
   return !catalog.names().includes(agent) || catalog.capabilities(agent)[capability]
 }
 
 /** What comes from outside is answered to whoever asked, not to the agent. */
-function mustBeAble(heart: Heart, row: ApprovalRow, decision: DecideApproval['decision']): void {
+function mustBeAble(context: EngineContext, row: ApprovalRow, decision: DecideApproval['decision']): void {
   if (row.external || decision.behavior !== 'allow' || decision.input === undefined) return
-  const { agent } = existing(heart, row.sessionId)
-  if (!isAble(heart, agent, 'editInput')) throw unsupported(heart.catalog, agent, 'editInput')
+  const { agent } = existing(context, row.sessionId)
+  if (!isAble(context, agent, 'editInput')) throw unsupported(context.catalog, agent, 'editInput')
 }
 
 /** A no must never fail for the words that go with it; but whoever said them is told that nobody heard them. */
 function unheard(
-  heart: Heart,
+  context: EngineContext,
   { agent }: Session,
   row: ApprovalRow,
   decision: DecideApproval['decision'],
 ): EventBody[] {
   if (row.external || !approving.hasReason(row, decision)) return []
-  if (isAble(heart, agent, 'denyComment')) return []
-  const message = `${cannot(heart.catalog, agent, 'denyComment')}: it is told no, and the words stay in the log`
+  if (isAble(context, agent, 'denyComment')) return []
+  const message = `${cannot(context.catalog, agent, 'denyComment')}: it is told no, and the words stay in the log`
   const data = { approvalId: row.id, capability: 'denyComment' }
   return [{ type: 'agent.notice', level: 'info', code: 'comment_unheard', message, data }]
 }

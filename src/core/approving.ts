@@ -1,4 +1,4 @@
-import { modePolicy, type Approval, type Asking, type Decision, type Question } from './approval.ts'
+import { modePolicy, type Approval, type Asking, type Decision, type ApprovalRequest } from './approval.ts'
 import { CorralError } from './error.ts'
 import type { EventBody } from './event.ts'
 import type { Directory } from './ports.ts'
@@ -24,15 +24,15 @@ export interface Surroundings {
 const MAX_OPEN = 100
 
 /** A question of the session's agent. What it asks again while nobody has answered is the same question. */
-export function askedByAgent(state: Session, question: Question, around: Surroundings): EventBody[] {
+export function askedByAgent(state: Session, request: ApprovalRequest, around: Surroundings): EventBody[] {
   const open = openApprovals(state)
-  if (open.some(({ external, requestId }) => !external && requestId === question.requestId)) return []
-  return ask(state, numbered(state, question), around)
+  if (open.some(({ external, requestId }) => !external && requestId === request.requestId)) return []
+  return ask(state, numbered(state, request), around)
 }
 
 /** A question of the agent's that no human gets to see. */
-export function refused(state: Session, question: Question, comment: string): EventBody[] {
-  const approval = numbered(state, question)
+export function refused(state: Session, request: ApprovalRequest, comment: string): EventBody[] {
+  const approval = numbered(state, request)
   const decision: Decision = { behavior: 'deny', comment }
   return [
     { type: 'approval.requested', turnId: null, approval, open: false, external: false, timeoutAt: null },
@@ -41,8 +41,8 @@ export function refused(state: Session, question: Question, comment: string): Ev
 }
 
 /** In the order of the log: read again from the same place, the same question gets the same id. */
-function numbered({ id, asked }: Session, question: Question): Approval {
-  return { ...question, id: `${id}.${(asked ?? 0) + 1}` }
+function numbered({ id, asked }: Session, request: ApprovalRequest): Approval {
+  return { ...request, id: `${id}.${(asked ?? 0) + 1}` }
 }
 
 /** The session whose agent's question has, or will have, this id; null when it is no such id. */

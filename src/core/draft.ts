@@ -1,13 +1,20 @@
 import type { Directories } from './directories.ts'
 import { CorralError } from './error.ts'
-import { LoggedEvent, NO_SESSION, type Event, type EventBody, type HouseEvent } from './event.ts'
+import {
+  LoggedEvent,
+  NO_SESSION,
+  type Event,
+  type EventBody,
+  type EventType,
+  type DaemonEvent,
+} from './event.ts'
 import { agentsIdOf, inOwnIds, NAMING_TYPES, ownIds, type OwnIds } from './own-ids.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
 import { readModels } from './read-models.ts'
 import { apply, isResting, statusOf, type Session } from './session.ts'
 
 /** A message that is being streamed: what there is of it so far. */
-export interface OpenMessage {
+interface OpenMessage {
   from: number
   kind: 'text' | 'thinking'
   parent: string | null
@@ -22,26 +29,12 @@ interface Entry {
   ids: OwnIds | null
 }
 
-/** Events for one session that are committed together, with the state they lead to. */
-export interface Draft {
-  readonly state: Session
-  /** Returns the `seq` of the first. */
-  add(...bodies: EventBody[]): number
-  /** For what an agent says: false when it cannot be written down; what was added before stays. */
-  tryAdd(...bodies: EventBody[]): boolean
-  write(...writes: Write[]): void
-  /** Completes what was being streamed when it was cut off; `ofAgent`: what its sub-agents say goes on. */
-  abortOpenMessages(ofAgent?: boolean): void
-  /** Resolves with the committed events. */
-  commit(key?: string): Promise<LoggedEvent[]>
-}
-
 export interface Drafts {
   /** The newest state, committed or about to be. */
   peek(sessionId: string): Session | null
   of(sessionId: string): Draft
   /** Commits something that belongs to no session; with what `effect` says it changes. */
-  apart<E extends HouseEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void>
+  apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void>
   /** Forgets what is not committed. */
   rollback(): void
 }
@@ -58,201 +51,229 @@ interface DraftDeps {
  * Gives out `seq` numbers and keeps the states of busy sessions; a session that rests is only in the log, so ten thousand
  * of them cost nothing.
  */
-export function createDrafts({ log, clock, directories, committed }: DraftDeps): Drafts {
-  const entries = new Map<string, Entry>()
-  let seq = log.head
+export function createDrafts(deps: DraftDeps): Drafts {
+  return new DraftBook(deps)
+}
 
-  function entryOf(sessionId: string): Entry {
-    let entry = entries.get(sessionId)
-    if (!entry)
-      entries.set(sessionId, (entry = { state: log.session(sessionId), pending: 0, open: null, ids: null }))
-    return entry
+class DraftBook implements Drafts {
+  readonly deps: DraftDeps
+  readonly #entries = new Map<string, Entry>()
+  /** The last number that was given out. */
+  seq: number
+
+  constructor(deps: DraftDeps) {
+    this.deps = deps
+    this.seq = deps.log.head
   }
 
-  /** A session that rests, with nothing on its way to the log, is not kept. */
-  function release(sessionId: string, entry: Entry): void {
-    const resting = !entry.state || isResting(entry.state)
-    if (entry.pending === 0 && resting && entries.get(sessionId) === entry) entries.delete(sessionId)
+  peek(sessionId: string): Session | null {
+    return this.#entries.get(sessionId)?.state ?? this.deps.log.session(sessionId)
   }
 
-  /** The one way into the log. */
-  async function append(batch: Batch): Promise<void> {
-    for (const logged of batch.events) {
-      if (logged.event.type === 'directory.changed') directories.apply(logged.event)
+  of(sessionId: string): Draft {
+    let entry = this.#entries.get(sessionId)
+    if (!entry) {
+      entry = { state: this.deps.log.session(sessionId), pending: 0, open: null, ids: null }
+      this.#entries.set(sessionId, entry)
     }
-    await log.append(batch)
-    committed(batch.events)
+    return new Draft(this, sessionId, entry)
   }
 
-  /** Of what belongs to no session. */
-  function ofHouse(body: HouseEvent): LoggedEvent {
-    const nowhere = { seq: seq + 1, at: clock.now(), sessionId: NO_SESSION, turnId: null }
+  apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void> {
+    const logged = this.ofDaemon(body)
+    const { event } = logged
+    return this.append({
+      events: [logged],
+      writes: [...readModels(event), ...(effect?.(body, event.at) ?? [])],
+    })
+  }
+
+  rollback(): void {
+    this.#entries.clear()
+    this.seq = this.deps.log.head
+    this.deps.directories.rollback()
+  }
+
+  /** An event of what belongs to no session. */
+  ofDaemon(body: DaemonEvent): LoggedEvent {
+    const nowhere = { seq: this.seq + 1, at: this.deps.clock.now(), sessionId: NO_SESSION, turnId: null }
     const logged = serialised({ ...nowhere, ...body } as Event)
-    seq++
+    this.seq++
     return logged
   }
 
-  function draft(sessionId: string): Draft {
-    const entry = entryOf(sessionId)
-    const batch: Batch = { events: [], writes: [] }
-    const before = entry.state
-
-    function record(given: EventBody): void {
-      // A decision may be for a whole directory: the two are committed together.
-      if (given.type === 'directory.changed') {
-        const logged = ofHouse(given)
-        batch.events.push(logged)
-        batch.writes.push(...readModels(logged.event))
-        return
-      }
-      const body = inOwnIds(idsOf(entry, sessionId), given, seq + 1)
-      const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
-      const event = { seq: seq + 1, at: clock.now(), sessionId, turnId, ...body } as Event
-      // What cannot be written down has not happened: nothing changes before this has gone well.
-      const logged = serialised(withoutSecrets(event))
-      seq++
-      entry.state = apply(entry.state, event)
-      batch.events.push(logged)
-      if (event.type === 'message.delta') stream(event)
-      else if (event.type === 'message.completed') complete(event.messageId)
-      else batch.writes.push(...readModels(event))
+  /** The one way into the log. */
+  async append(batch: Batch): Promise<void> {
+    for (const logged of batch.events) {
+      if (logged.event.type === 'directory.changed') this.deps.directories.apply(logged.event)
     }
+    await this.deps.log.append(batch)
+    this.deps.committed(batch.events)
+  }
 
-    /** Nobody has seen any of it: the session is as it was. */
-    function discard(): void {
-      entry.state = before
-      entry.open = null
-      batch.events.length = 0
-      batch.writes.length = 0
-      release(sessionId, entry)
+  /** A session that rests, with nothing on its way to the log, is not kept. */
+  release(sessionId: string, entry: Entry): void {
+    const resting = !entry.state || isResting(entry.state)
+    if (entry.pending === 0 && resting && this.#entries.get(sessionId) === entry)
+      this.#entries.delete(sessionId)
+  }
+}
+
+/** Events for one session that are committed together, with the state they lead to. */
+export class Draft {
+  readonly #book: DraftBook
+  readonly #sessionId: string
+  readonly #entry: Entry
+  readonly #before: Session | null
+  readonly #batch: Batch = { events: [], writes: [] }
+
+  constructor(book: DraftBook, sessionId: string, entry: Entry) {
+    this.#book = book
+    this.#sessionId = sessionId
+    this.#entry = entry
+    this.#before = entry.state
+  }
+
+  get state(): Session {
+    return this.#entry.state!
+  }
+
+  /** Returns the `seq` of the first. */
+  add(...bodies: EventBody[]): number {
+    const first = this.#book.seq + 1
+    try {
+      for (const body of bodies) this.#record(body)
+    } catch (error) {
+      this.#discard()
+      throw error
     }
+    return first
+  }
 
-    function stream(delta: Event & { type: 'message.delta' }): void {
-      const open = openOf(entry, sessionId)
-      const message = open.get(delta.messageId)
-      if (message) message.parts.push(delta.text)
-      else
-        open.set(delta.messageId, {
-          from: delta.seq,
-          kind: delta.kind,
-          parent: delta.parent,
-          parts: [delta.text],
-        })
-    }
-
-    function complete(messageId: string): void {
-      const open = openOf(entry, sessionId)
-      const message = open.get(messageId)
-      if (!message) return
-      open.delete(messageId)
-      batch.writes.push({ op: 'deltas.drop', sessionId, messageId, from: message.from })
-    }
-
-    return {
-      get state() {
-        return entry.state!
-      },
-      add(...bodies) {
-        const first = seq + 1
-        try {
-          for (const body of bodies) record(body)
-        } catch (error) {
-          discard()
-          throw error
-        }
-        return first
-      },
-      tryAdd(...bodies) {
-        try {
-          for (const body of bodies) record(body)
-          return true
-        } catch {
-          return false
-        }
-      },
-      write(...writes) {
-        batch.writes.push(...writes)
-      },
-      abortOpenMessages(ofAgent = false) {
-        for (const [messageId, { kind, parent, parts }] of openOf(entry, sessionId)) {
-          if (ofAgent && parent !== null) continue
-          const text = parts.join('')
-          record({
-            type: 'message.completed',
-            messageId: agentsIdOf(messageId),
-            kind,
-            parent,
-            text,
-            aborted: true,
-          })
-        }
-      },
-      async commit(key) {
-        const previous = before ? statusOf(before) : 'idle'
-        const status = entry.state ? statusOf(entry.state) : previous
-        if (status !== previous) {
-          record({ type: 'session.status', status, previous, outcome: entry.state?.lastOutcome ?? null })
-        }
-        if (entry.state && entry.state !== before)
-          batch.writes.push({ op: 'session', session: entry.state, key })
-        if (batch.events.length === 0 && batch.writes.length === 0) {
-          release(sessionId, entry)
-          return []
-        }
-        entry.pending++
-        try {
-          await append(batch)
-        } finally {
-          entry.pending--
-          release(sessionId, entry)
-        }
-        return batch.events
-      },
+  /** For what an agent says: false when it cannot be written down; what was added before stays. */
+  tryAdd(...bodies: EventBody[]): boolean {
+    try {
+      for (const body of bodies) this.#record(body)
+      return true
+    } catch {
+      return false
     }
   }
 
+  write(...writes: Write[]): void {
+    this.#batch.writes.push(...writes)
+  }
+
+  /** Completes what was being streamed when it was cut off; `ofAgent`: what its sub-agents say goes on. */
+  abortOpenMessages(ofAgent = false): void {
+    for (const [id, { kind, parent, parts }] of this.#openMessages()) {
+      if (ofAgent && parent !== null) continue
+      const messageId = agentsIdOf(id)
+      this.#record({
+        type: 'message.completed',
+        messageId,
+        kind,
+        parent,
+        text: parts.join(''),
+        aborted: true,
+      })
+    }
+  }
+
+  /** Resolves with the committed events. */
+  async commit(key?: string): Promise<LoggedEvent[]> {
+    const entry = this.#entry
+    const before = this.#before
+    const { events, writes } = this.#batch
+    const previous = before ? statusOf(before) : 'idle'
+    const status = entry.state ? statusOf(entry.state) : previous
+    if (status !== previous) {
+      this.#record({ type: 'session.status', status, previous, outcome: entry.state?.lastOutcome ?? null })
+    }
+    if (entry.state && entry.state !== before) writes.push({ op: 'session', session: entry.state, key })
+    if (events.length === 0 && writes.length === 0) {
+      this.#book.release(this.#sessionId, entry)
+      return []
+    }
+    entry.pending++
+    try {
+      await this.#book.append(this.#batch)
+    } finally {
+      entry.pending--
+      this.#book.release(this.#sessionId, entry)
+    }
+    return events
+  }
+
+  #record(given: EventBody): void {
+    const book = this.#book
+    const entry = this.#entry
+    const { events, writes } = this.#batch
+    // A decision may be for a whole directory: the two are committed together.
+    if (given.type === 'directory.changed') {
+      const logged = book.ofDaemon(given)
+      events.push(logged)
+      writes.push(...readModels(logged.event))
+      return
+    }
+    const seq = book.seq + 1
+    const body = inOwnIds(this.#ownIds(), given, seq)
+    const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
+    const event = { seq, at: book.deps.clock.now(), sessionId: this.#sessionId, turnId, ...body } as Event
+    // What cannot be written down has not happened: nothing changes before this has gone well.
+    const logged = serialised(withoutSecrets(event))
+    book.seq++
+    entry.state = apply(entry.state, event)
+    events.push(logged)
+    if (event.type === 'message.delta') stream(this.#openMessages(), event)
+    else if (event.type === 'message.completed') this.#complete(event.messageId)
+    else writes.push(...readModels(event))
+  }
+
+  /** Nobody has seen any of it: the session is as it was. */
+  #discard(): void {
+    this.#entry.state = this.#before
+    this.#entry.open = null
+    this.#batch.events.length = 0
+    this.#batch.writes.length = 0
+    this.#book.release(this.#sessionId, this.#entry)
+  }
+
+  #complete(messageId: string): void {
+    const open = this.#openMessages()
+    const message = open.get(messageId)
+    if (!message) return
+    open.delete(messageId)
+    this.write({ op: 'deltas.drop', sessionId: this.#sessionId, messageId, from: message.from })
+  }
+
   /** After a restart the streamed pieces are in the log. */
-  function openOf(entry: Entry, sessionId: string): Map<string, OpenMessage> {
-    if (entry.open) return entry.open
-    const open = new Map<string, OpenMessage>()
-    entry.open = open
-    const startedSeq = entry.state?.turn?.startedSeq
-    if (startedSeq === undefined) return open
-    const deltas = log.events({ sessionId, after: startedSeq, types: ['message.delta'], limit: 1_000_000 })
-    for (const { event } of deltas) {
-      if (event.type !== 'message.delta') continue
-      const { messageId, kind, parent, text, seq: from } = event
-      const message = open.get(messageId)
-      if (message) message.parts.push(text)
-      else open.set(messageId, { from, kind, parent, parts: [text] })
+  #openMessages(): Map<string, OpenMessage> {
+    if (this.#entry.open) return this.#entry.open
+    const open = (this.#entry.open = new Map<string, OpenMessage>())
+    for (const { event } of this.#sinceTurnStarted(['message.delta'])) {
+      if (event.type === 'message.delta') stream(open, event)
     }
     return open
   }
 
   /** After a restart the running turn is in the log. */
-  function idsOf(entry: Entry, sessionId: string): OwnIds {
-    if (entry.ids) return entry.ids
-    const startedSeq = entry.state?.turn?.startedSeq
-    const types = NAMING_TYPES
-    const past =
-      startedSeq === undefined ? [] : log.events({ sessionId, after: startedSeq, types, limit: 1_000_000 })
-    return (entry.ids = ownIds(past.map(({ event }) => event)))
+  #ownIds(): OwnIds {
+    return (this.#entry.ids ??= ownIds(this.#sinceTurnStarted(NAMING_TYPES).map(({ event }) => event)))
   }
 
-  return {
-    peek: (sessionId) => entries.get(sessionId)?.state ?? log.session(sessionId),
-    of: draft,
-    apart(body, effect) {
-      const logged = ofHouse(body)
-      const { event } = logged
-      return append({ events: [logged], writes: [...readModels(event), ...(effect?.(body, event.at) ?? [])] })
-    },
-    rollback() {
-      entries.clear()
-      seq = log.head
-      directories.rollback()
-    },
+  #sinceTurnStarted(types: EventType[]): LoggedEvent[] {
+    const after = this.#entry.state?.turn?.startedSeq
+    if (after === undefined) return []
+    return this.#book.deps.log.events({ sessionId: this.#sessionId, after, types, limit: 1_000_000 })
   }
+}
+
+function stream(open: Map<string, OpenMessage>, delta: Event & { type: 'message.delta' }): void {
+  const { messageId, kind, parent, text, seq: from } = delta
+  const message = open.get(messageId)
+  if (message) message.parts.push(text)
+  else open.set(messageId, { from, kind, parent, parts: [text] })
 }
 
 /** JSON has no limit on nesting, but the stack has. */

@@ -6,7 +6,7 @@ import { createDrafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { LoggedEvent } from './event.ts'
 import { createFeed, type Feed } from './feed.ts'
-import { found, mustBeKnown, type EngineDeps, type Heart } from './heart.ts'
+import { found, mustBeKnown, type EngineDeps, type EngineContext } from './context.ts'
 import { inForce } from './limits.ts'
 import { createModels } from './models.ts'
 import { oneLine } from './naming.ts'
@@ -20,7 +20,7 @@ import { createSessions } from './sessions.ts'
 import { createSink } from './sink.ts'
 import { createTurns } from './turns.ts'
 
-export type { EngineDeps } from './heart.ts'
+export type { EngineDeps } from './context.ts'
 
 /** The engine and what only the daemon itself may touch of it. */
 export interface EngineParts {
@@ -34,16 +34,23 @@ export interface EngineParts {
   stopping(): void
 }
 
-/** The one mutable heart: loads a session, decides, commits, publishes, answers; then tells the agents. */
+/** Loads a session, decides, commits, publishes, answers; then tells the agents. */
 export function createEngine(deps: EngineDeps): EngineParts {
   const { log, catalog, clock, warn } = deps
   const feed = createFeed(log, warn)
   const directories = createDirectories(deps)
   const drafts = createDrafts({ log, clock, directories, committed })
-  const heart: Heart = { ...deps, drafts, directories, inFlight: new Map(), closing: false }
+  let closing = false
+  const context: EngineContext = {
+    ...deps,
+    drafts,
+    directories,
+    inFlight: new Map(),
+    isClosing: () => closing,
+  }
   const reactor = createReactor({ drafts, log, warn })
   const models = createModels(deps)
-  const approvals = createApprovals(heart)
+  const approvals = createApprovals(context)
   const { around } = approvals
   log.onRollback = () => drafts.rollback()
 
@@ -55,18 +62,18 @@ export function createEngine(deps: EngineDeps): EngineParts {
   }
 
   const engine: Engine = {
-    sessions: createSessions({ ...heart, around, ended: reactor.ended }),
-    turns: createTurns(heart),
+    sessions: createSessions({ ...context, around, ended: reactor.ended }),
+    turns: createTurns(context),
     approvals: approvals.api,
     directories: approvals.directories,
-    projects: createProjects(heart),
-    devices: createDevices(heart),
-    events: eventsOf(heart, feed),
-    bookmarks: bookmarksOf(heart),
-    daemon: daemonNameOf(heart),
+    projects: createProjects(context),
+    devices: createDevices(context),
+    events: eventsOf(context, feed),
+    bookmarks: bookmarksOf(context),
+    daemon: daemonNameOf(context),
     agents: { models: models.of, limits: (agent) => inForce(log.limits(agent), clock.now()) },
     search(request) {
-      mustBeKnown(heart, request.sessionId)
+      mustBeKnown(context, request.sessionId)
       return search(log, request)
     },
   }
@@ -74,14 +81,14 @@ export function createEngine(deps: EngineDeps): EngineParts {
   return {
     engine,
     sink: createSink({ log, drafts, catalog, around }),
-    peek: drafts.peek,
+    peek: (sessionId) => drafts.peek(sessionId),
     async start(host) {
       await reactor.start(host)
       await approvals.start()
       models.start(host)
     },
     stopping() {
-      heart.closing = true
+      closing = true
       approvals.stop()
       models.stop()
       reactor.hold()
@@ -89,8 +96,8 @@ export function createEngine(deps: EngineDeps): EngineParts {
   }
 }
 
-function eventsOf(heart: Heart, feed: Feed): Events {
-  const { log } = heart
+function eventsOf(context: EngineContext, feed: Feed): Events {
+  const { log } = context
   return {
     logId: log.id,
     get head() {
@@ -100,14 +107,14 @@ function eventsOf(heart: Heart, feed: Feed): Events {
       return log.oldest
     },
     read(query) {
-      mustBeKnown(heart, query.sessionId)
+      mustBeKnown(context, query.sessionId)
       return log.events(query)
     },
     subscribe: (options, deliver, failed) => feed.subscribe(options, deliver, failed),
   }
 }
 
-function bookmarksOf({ log }: Heart): Bookmarks {
+function bookmarksOf({ log }: EngineContext): Bookmarks {
   return {
     list: (owner, sessionId) => log.bookmarks(owner, sessionId),
     async set(bookmark) {
@@ -122,7 +129,7 @@ function bookmarksOf({ log }: Heart): Bookmarks {
   }
 }
 
-function daemonNameOf({ log, drafts }: Heart): DaemonName {
+function daemonNameOf({ log, drafts }: EngineContext): DaemonName {
   const inTurn = oneByOne()
   return {
     get name() {

@@ -1,4 +1,4 @@
-import type { Approval, Asking, Decision, Question } from './approval.ts'
+import type { Approval, Asking, Decision, ApprovalRequest } from './approval.ts'
 import type { CallRequest, CallResult } from './call.ts'
 import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
@@ -99,7 +99,7 @@ export type AgentFact =
 export type AgentSignal =
   /** The agent works on a message of ours and does not say on which: the turn that runs is accepted. */
   | { type: 'turn.begun' }
-  | { type: 'approval.asked'; approval: Question }
+  | { type: 'approval.asked'; approval: ApprovalRequest }
   | { type: 'approval.withdrawn'; requestId: string }
   /** It calls a tool of its client's, and waits. */
   | ({ type: 'call.asked' } & CallRequest)
@@ -139,7 +139,7 @@ export interface SessionPatch {
 }
 
 /** What belongs to no session. */
-export type HouseEvent =
+export type DaemonEvent =
   | { type: 'daemon.renamed'; name: string }
   /** The rules that hold in this directory and below, from here on. */
   | { type: 'directory.changed'; path: string; rules: Rules }
@@ -240,7 +240,7 @@ export type EventBody =
       /** Corral ended it itself (idle, stop, destroy). */
       expected: boolean
     }
-  | HouseEvent
+  | DaemonEvent
 
 /** What happened to the daemon itself belongs to no session: these events have this in place of one. */
 export const NO_SESSION = ''

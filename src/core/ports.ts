@@ -56,10 +56,10 @@ export type Write =
   | { op: 'bookmarks.drop'; sessionId: string }
   /** What was said in a session is not to be found any more. */
   | { op: 'search.drop'; sessionId: string }
-  | HouseWrite
+  | DaemonWrite
 
 /** Of what belongs to no session. */
-export type HouseWrite =
+export type DaemonWrite =
   | { op: 'directory'; directory: Directory }
   | { op: 'name'; name: string }
   /** What an agent has told of its models last. */

@@ -1,9 +1,8 @@
-import type { PendingApproval } from './approval.ts'
-import type { HeldCall } from './call.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import type { Drafts } from './draft.ts'
 import type { Event, LoggedEvent } from './event.ts'
+import { Handover } from './handover.ts'
 import type { AgentHost, Log, Telling } from './ports.ts'
 import type { Session } from './session.ts'
 
@@ -24,181 +23,144 @@ export interface Reactor {
 }
 
 /** Side effects, always after the commit that they follow from, so a crash between the two can be made good. */
-export function createReactor({ drafts, log, warn }: ReactorDeps): Reactor {
-  let host: AgentHost | null = null
-  let held = false
-  const delivered = new Map<string, { ids: string[]; noted: Promise<unknown> }>()
+export function createReactor(deps: ReactorDeps): Reactor {
+  const { log } = deps
+  const prompts = { held: false }
+  let agents: Agents | null = null
+  return {
+    react(events) {
+      if (agents) for (const { event } of events) agents.react(event, events)
+    },
+    hold() {
+      prompts.held = true
+    },
+    ended: (sessionId) => agents?.end(sessionId) ?? Promise.resolve(),
+    async start(host) {
+      const unfinished = log.unfinished()
+      const alive = await host.attach(log.runs(), new Map(unfinished.map((session) => [session.id, session])))
+      agents = new Agents(deps, host, prompts)
+      for (const { id } of unfinished) agents.takeUp(id, alive.has(id))
+    },
+  }
+}
 
-  function prompt(
-    agents: AgentHost,
-    sessionId: string,
-    turnId: string,
-    inDoubt: boolean,
-    said?: Content[],
-  ): void {
-    const input = held ? undefined : (said ?? log.turn(turnId)?.input)
-    if (input) agents.prompt(sessionId, turnId, input, inDoubt)
+/** What the agents of a host are told: because of an event, or because of the state that an earlier daemon left. */
+class Agents {
+  readonly #deps: ReactorDeps
+  readonly #host: AgentHost
+  readonly #prompts: { readonly held: boolean }
+  readonly #handover: Handover
+
+  constructor(deps: ReactorDeps, host: AgentHost, prompts: { readonly held: boolean }) {
+    this.#deps = deps
+    this.#host = host
+    this.#prompts = prompts
+    this.#handover = new Handover({ ...deps, host })
   }
 
-  function tell(agents: AgentHost, sessionId: string, intent: Telling): void {
-    agents.tell(sessionId, intent).catch((error) => warn(`telling an agent its ${intent.kind}`, error))
-  }
-
-  /** Hands a decision to the agent and notes that it has it. */
-  async function hand(agents: AgentHost, sessionId: string, approval: PendingApproval): Promise<void> {
-    const { decision } = approval
-    if (!decision || decision.behavior === 'cancelled') return
-    const written = await agents.tell(sessionId, { kind: 'decision', approval, decision })
-    if (written) await noteDelivered(sessionId, approval.id)
-  }
-
-  /** Of many that are written at once it is noted at once. */
-  function noteDelivered(sessionId: string, approvalId: string): Promise<unknown> {
-    const known = delivered.get(sessionId)
-    known?.ids.push(approvalId)
-    if (known) return known.noted
-    const ids = [approvalId]
-    const noted = new Promise((resolve) => setImmediate(resolve)).then(() => {
-      delivered.delete(sessionId)
-      const draft = drafts.of(sessionId)
-      draft.add(...ids.map((id) => ({ type: 'approval.delivered' as const, approvalId: id })))
-      return draft.commit()
-    })
-    delivered.set(sessionId, { ids, noted })
-    return noted
-  }
-
-  function handOver(agents: AgentHost, session: Session | null, approvalId?: string): void {
-    for (const approval of session?.approvals ?? []) {
-      if (approvalId !== undefined && approval.id !== approvalId) continue
-      hand(agents, session!.id, approval).catch((error) =>
-        warn(`handing over the decision on ${approval.tool}`, error),
-      )
-    }
-  }
-
-  function bringResults(agents: AgentHost, session: Session | null, callId?: string): void {
-    for (const call of session?.calls ?? []) {
-      if (!call.result || (callId !== undefined && call.callId !== callId)) continue
-      bring(agents, session!.id, call).catch((error) => warn(`bringing the result of ${call.tool}`, error))
-    }
-  }
-
-  async function bring(agents: AgentHost, sessionId: string, call: HeldCall): Promise<void> {
-    if (!(await agents.tell(sessionId, { kind: 'result', call }))) return
-    const draft = drafts.of(sessionId)
-    draft.add({ type: 'call.delivered', callId: call.callId })
-    await draft.commit()
-  }
-
-  /** Those that had to wait for the agent to have the turn's own message. */
-  function steerAll(agents: AgentHost, session: Session | null, before: number, inDoubt: boolean): void {
-    for (const { id, seq } of session?.steers ?? []) {
-      if (seq < before) agents.steer(session!.id, id, inDoubt)
-    }
-  }
-
-  function end(agents: AgentHost, sessionId: string): Promise<void> {
-    return agents.end(sessionId).catch((error) => warn(`ending the agent of session ${sessionId}`, error))
-  }
-
-  function one(agents: AgentHost, event: Event, batch: LoggedEvent[]): void {
+  react(event: Event, batch: LoggedEvent[]): void {
     const { sessionId } = event
+    const host = this.#host
     switch (event.type) {
       case 'turn.started':
-        return prompt(agents, sessionId, event.turnId, false, inputOf(event.turnId, batch))
+        return this.#prompt(sessionId, event.turnId, false, inputOf(event.turnId, batch))
       case 'turn.retried':
         // Whatever process there is holds the wrong conversation.
-        void end(agents, sessionId).then(() => prompt(agents, sessionId, event.turnId, false))
+        void this.end(sessionId).then(() => this.#prompt(sessionId, event.turnId, false))
         return
       case 'turn.interrupting':
-        return agents.interrupt(sessionId)
+        return host.interrupt(sessionId)
       case 'turn.accepted':
         // An interrupt that overtook its message stopped nothing.
-        if (drafts.peek(sessionId)?.turn?.interrupting) return agents.interrupt(sessionId)
-        return steerAll(agents, drafts.peek(sessionId), event.seq, false)
+        if (this.#peek(sessionId)?.turn?.interrupting) return host.interrupt(sessionId)
+        return this.#steerAll(this.#peek(sessionId), event.seq, false)
       case 'turn.steered':
-        return agents.steer(sessionId, event.steerId, false)
+        return host.steer(sessionId, event.steerId, false)
       case 'turn.cancelled':
-        return agents.retract(sessionId, event.turnId)
+        return host.retract(sessionId, event.turnId)
       case 'approval.resolved':
-        return handOver(agents, drafts.peek(sessionId), event.approvalId)
+        return this.#handover.decisions(this.#peek(sessionId), event.approvalId)
       case 'call.answered':
-        return bringResults(agents, drafts.peek(sessionId), event.callId)
+        return this.#handover.results(this.#peek(sessionId), event.callId)
       case 'session.changed':
-        return changed(agents, event)
+        return this.#changed(event)
       case 'session.destroyed':
-        void end(agents, sessionId)
+        void this.end(sessionId)
         return
       default:
     }
   }
 
-  function changed(agents: AgentHost, event: Event & { type: 'session.changed' }): void {
-    const { sessionId, paused, nativeId, mode, model, effort, reason } = event
-    if (paused !== undefined) (paused ? agents.pause : agents.resume)(sessionId)
-    if (reason === 'agent') return
-    if (nativeId !== undefined) return void end(agents, sessionId)
-    if (mode !== undefined) tell(agents, sessionId, { kind: 'mode', mode })
-    if (model !== undefined) tell(agents, sessionId, { kind: 'model', model })
-    if (effort !== undefined) tell(agents, sessionId, { kind: 'effort', effort })
+  end(sessionId: string): Promise<void> {
+    return this.#host
+      .end(sessionId)
+      .catch((error) => this.#deps.warn(`ending the agent of session ${sessionId}`, error))
   }
 
   /** A session as an earlier daemon left it. What that one was to tell its agent is told again: the same twice changes nothing. */
-  function recover(agents: AgentHost, session: Session, alive: boolean): void {
-    const { id, turn } = session
-    if (session.destroyed) return void end(agents, id)
-    if (alive && session.run?.stale) return void end(agents, id).then(() => takeUp(agents, id, false))
-    if (alive) retell(agents, session)
-    if (!turn) advance(id)
-    else if (!turn.accepted) prompt(agents, id, turn.id, alive)
-    else if (turn.interrupting) agents.interrupt(id)
-    else steerAll(agents, session, Infinity, true)
+  takeUp(id: string, alive: boolean): void {
+    const session = this.#peek(id)
+    if (!session) return
+    const { turn } = session
+    if (session.destroyed) return void this.end(id)
+    if (alive && session.run?.stale) return void this.end(id).then(() => this.takeUp(id, false))
+    if (alive) this.#retell(session)
+    if (!turn) this.#advance(id)
+    else if (!turn.accepted) this.#prompt(id, turn.id, alive)
+    else if (turn.interrupting) this.#host.interrupt(id)
+    else this.#steerAll(session, Infinity, true)
   }
 
-  function takeUp(agents: AgentHost, sessionId: string, alive: boolean): void {
-    const session = drafts.peek(sessionId)
-    if (session) recover(agents, session, alive)
+  #peek(sessionId: string): Session | null {
+    return this.#deps.drafts.peek(sessionId)
   }
 
-  function advance(sessionId: string): void {
-    const draft = drafts.of(sessionId)
+  #prompt(sessionId: string, turnId: string, inDoubt: boolean, said?: Content[]): void {
+    const input = this.#prompts.held ? undefined : (said ?? this.#deps.log.turn(turnId)?.input)
+    if (input) this.#host.prompt(sessionId, turnId, input, inDoubt)
+  }
+
+  #tell(sessionId: string, intent: Telling): void {
+    this.#host
+      .tell(sessionId, intent)
+      .catch((error) => this.#deps.warn(`telling an agent its ${intent.kind}`, error))
+  }
+
+  /** Those that had to wait for the agent to have the turn's own message. */
+  #steerAll(session: Session | null, before: number, inDoubt: boolean): void {
+    for (const { id, seq } of session?.steers ?? []) {
+      if (seq < before) this.#host.steer(session!.id, id, inDoubt)
+    }
+  }
+
+  #changed(event: Event & { type: 'session.changed' }): void {
+    const { sessionId, paused, nativeId, mode, model, effort, reason } = event
+    if (paused === true) this.#host.pause(sessionId)
+    if (paused === false) this.#host.resume(sessionId)
+    if (reason === 'agent') return
+    if (nativeId !== undefined) return void this.end(sessionId)
+    if (mode !== undefined) this.#tell(sessionId, { kind: 'mode', mode })
+    if (model !== undefined) this.#tell(sessionId, { kind: 'model', model })
+    if (effort !== undefined) this.#tell(sessionId, { kind: 'effort', effort })
+  }
+
+  #advance(sessionId: string): void {
+    const draft = this.#deps.drafts.of(sessionId)
     draft.add(...decide.advance(draft.state))
-    draft.commit().catch((error) => warn(`taking up the queue of session ${sessionId}`, error))
+    draft.commit().catch((error) => this.#deps.warn(`taking up the queue of session ${sessionId}`, error))
   }
 
-  function retell(agents: AgentHost, session: Session): void {
+  #retell(session: Session): void {
     const { id, mode, model, effort, turn, paused } = session
-    tell(agents, id, { kind: 'mode', mode })
-    if (model !== null) tell(agents, id, { kind: 'model', model })
-    if (effort) tell(agents, id, { kind: 'effort', effort })
-    if (!paused) agents.resume(id)
+    this.#tell(id, { kind: 'mode', mode })
+    if (model !== null) this.#tell(id, { kind: 'model', model })
+    if (effort) this.#tell(id, { kind: 'effort', effort })
+    if (!paused) this.#host.resume(id)
     // A process that has not got the message yet has to be awake for it.
-    else if (turn?.accepted) agents.pause(id)
-    if (turn) for (const steerId of cancelledSteers(log, session)) agents.retract(id, steerId)
-    handOver(agents, session)
-    bringResults(agents, session)
-  }
-
-  function react(events: LoggedEvent[]): void {
-    if (host) for (const { event } of events) one(host, event, events)
-  }
-
-  return {
-    react,
-    hold() {
-      held = true
-    },
-    ended: (sessionId) => (host ? end(host, sessionId) : Promise.resolve()),
-    async start(agents) {
-      const unfinished = log.unfinished()
-      const alive = await agents.attach(
-        log.runs(),
-        new Map(unfinished.map((session) => [session.id, session])),
-      )
-      host = agents
-      for (const { id } of unfinished) takeUp(agents, id, alive.has(id))
-    },
+    else if (turn?.accepted) this.#host.pause(id)
+    if (turn) for (const steerId of cancelledSteers(this.#deps.log, session)) this.#host.retract(id, steerId)
+    this.#handover.decisions(session)
+    this.#handover.results(session)
   }
 }
 

@@ -1,33 +1,12 @@
 import type { Event, EventOf } from './event.ts'
-import type { Write } from './ports.ts'
+import type { ApprovalRow, Write } from './ports.ts'
+import type { Turn } from './turn.ts'
 
 /** What an event changes in the read models beside the session's own row. */
 export function readModels(event: Event): Write[] {
   switch (event.type) {
     case 'turn.queued':
-      return [
-        {
-          op: 'turn',
-          turn: {
-            id: event.turnId,
-            sessionId: event.sessionId,
-            state: 'queued',
-            input: event.input,
-            key: event.key,
-            origin: event.origin,
-            queuedAt: event.at,
-            startedAt: null,
-            endedAt: null,
-            seq: event.seq,
-            usage: null,
-            error: null,
-            text: null,
-            agent: null,
-            mode: null,
-            model: null,
-          },
-        },
-      ]
+      return [{ op: 'turn', turn: queuedTurn(event) }]
     case 'turn.started':
       return [updated(event.turnId, { state: 'running', startedAt: event.at, ...ranWith(event) })]
     // In the middle of a turn these are about what it runs with.
@@ -53,22 +32,7 @@ export function readModels(event: Event): Write[] {
     case 'turn.cancelled':
       return [updated(event.turnId, { state: 'cancelled', endedAt: event.at })]
     case 'approval.requested':
-      return [
-        {
-          op: 'approval',
-          approval: {
-            ...event.approval,
-            external: event.external,
-            timeoutAt: event.timeoutAt,
-            sessionId: event.sessionId,
-            turnId: event.turnId,
-            requestedAt: event.at,
-            decision: null,
-            decidedBy: null,
-            decidedAt: null,
-          },
-        },
-      ]
+      return [{ op: 'approval', approval: openApproval(event) }]
     case 'approval.resolved':
       return [
         { op: 'approval.update', id: event.approvalId, decision: event.decision, by: event.by, at: event.at },
@@ -89,6 +53,33 @@ export function readModels(event: Event): Write[] {
     default:
       return []
   }
+}
+
+function queuedTurn(event: Event & { type: 'turn.queued' }): Turn {
+  return {
+    id: event.turnId,
+    sessionId: event.sessionId,
+    state: 'queued',
+    input: event.input,
+    key: event.key,
+    origin: event.origin,
+    queuedAt: event.at,
+    startedAt: null,
+    endedAt: null,
+    seq: event.seq,
+    usage: null,
+    error: null,
+    text: null,
+    agent: null,
+    mode: null,
+    model: null,
+  }
+}
+
+function openApproval(event: Event & { type: 'approval.requested' }): ApprovalRow {
+  const { approval, external, timeoutAt, sessionId, turnId, at: requestedAt } = event
+  const undecided = { decision: null, decidedBy: null, decidedAt: null }
+  return { ...approval, external, timeoutAt, sessionId, turnId, requestedAt, ...undecided }
 }
 
 type TurnUpdate = Extract<Write, { op: 'turn.update' }>

@@ -9,13 +9,16 @@ export interface RuleWarning {
 }
 
 /** An agent that the rules would have to hold for. */
-interface Held {
+interface RuledAgent {
   title: string
   unasked: Unasked
 }
 
 /** Rules that cannot do what whoever wrote them believes. */
-export function adviceOn({ allow = [], deny = [] }: Partial<Rules>, agents: readonly Held[]): RuleWarning[] {
+export function adviceOn(
+  { allow = [], deny = [] }: Partial<Rules>,
+  agents: readonly RuledAgent[],
+): RuleWarning[] {
   const about = (rule: string, messages: string[]): RuleWarning[] =>
     messages.map((message) => ({ rule, message }))
   return [
@@ -39,7 +42,7 @@ function lineAdvice(rule: string): string[] {
 }
 
 /** Nobody is asked about it, so nobody can say no. */
-function silences(rule: string, agents: readonly Held[]): string[] {
+function silences(rule: string, agents: readonly RuledAgent[]): string[] {
   const { name, pattern } = parseRule(rule)
   const silent = classNamed(name) ?? (name.startsWith('mcp__') ? 'mcp' : null)
   if (silent === null) return []

@@ -39,17 +39,21 @@ export const FOR_EVER = 8_640_000_000_000_000
 export const NO_RULES: Rules = Object.freeze({ allow: [], deny: [], acceptEdits: false, skipUntil: null })
 
 /** Where and when a question is asked. */
-export interface Moment {
+export interface RuleContext {
   now: number
   cwd: string
 }
 
 /** What the rules say about a request; null when they say nothing. A denial wins over everything that allows. */
-export function ruleDecision(rules: readonly Rules[], approval: Approval, moment: Moment): Decision | null {
-  const skips = rules.some(({ skipUntil }) => skipUntil !== null && skipUntil > moment.now)
+export function ruleDecision(
+  rules: readonly Rules[],
+  approval: Approval,
+  context: RuleContext,
+): Decision | null {
+  const skips = rules.some(({ skipUntil }) => skipUntil !== null && skipUntil > context.now)
   if (approval.kind === 'plan' && skips) return { behavior: 'allow' }
   if (approval.kind !== 'tool') return null
-  const call = callOf(approval, moment.cwd)
+  const call = callOf(approval, context.cwd)
   const denial = rules.flatMap(({ deny }) => deny).map((rule) => denialBy(parseRule(rule), call, rule))
   const comment = denial.find((reason) => reason !== null)
   if (comment) return { behavior: 'deny', comment }
@@ -75,7 +79,7 @@ export function rulesFor(approval: Approval, cwd: string): string[] {
 }
 
 /** A question as rules see it. */
-interface Call extends About {
+interface CheckedCall extends About {
   tool: string
   cwd: string
   /** Commands with one space between their words. */
@@ -84,7 +88,7 @@ interface Call extends About {
   runs: () => Runs[]
 }
 
-function callOf(approval: Approval, cwd: string): Call {
+function callOf(approval: Approval, cwd: string): CheckedCall {
   const about = aboutOf(approval)
   let runs: Runs[] | undefined
   let lines: string[] | undefined
@@ -98,14 +102,14 @@ function callOf(approval: Approval, cwd: string): Call {
 }
 
 /** What is `mcp__server__tool` elsewhere is `mcp_server_tool` for Gemini CLI and `server_tool` for OpenCode. */
-function couldName(name: string, { tool, class: kind }: Call): boolean {
+function couldName(name: string, { tool, class: kind }: CheckedCall): boolean {
   if (fits(name, tool)) return true
   const flat = name.replaceAll('__', '_')
   return kind === 'mcp' && name !== flat && (fits(flat, tool) || fits(flat.replace(/^mcp_/, ''), tool))
 }
 
 /** Why a rule refuses this call; null when it does not. */
-function denialBy({ name, pattern }: Rule, call: Call, rule: string): string | null {
+function denialBy({ name, pattern }: Rule, call: CheckedCall, rule: string): string | null {
   if (!couldName(name, call) && classNamed(name) !== call.class) return null
   const refused = `Not allowed here (rule ${rule}).`
   if (pattern === null) return refused
@@ -116,7 +120,7 @@ function denialBy({ name, pattern }: Rule, call: Call, rule: string): string | n
   return named.some((text) => couldFit(piecesOf(fromHere(pattern)), text)) ? refused : null
 }
 
-function deniedCommand(pattern: string, call: Call, rule: string): string | null {
+function deniedCommand(pattern: string, call: CheckedCall, rule: string): string | null {
   const refused = `Not allowed here (rule ${rule}).`
   const patterns = endings(pattern).map(piecesOf)
   const does = (text: string): boolean => patterns.some((one) => couldFit(one, text))
@@ -130,7 +134,7 @@ function deniedCommand(pattern: string, call: Call, rule: string): string | null
 }
 
 /** What passes by rules alone. Every subject must, by whichever rule. */
-function allowed(rules: readonly Rule[], call: Call): boolean {
+function allowed(rules: readonly Rule[], call: CheckedCall): boolean {
   // A tool may call itself anything: a name that means a class means what the call is about.
   const fitting = rules.filter(({ name }) => {
     const named = classNamed(name)
@@ -165,7 +169,7 @@ function fromHere(pattern: string): string {
 }
 
 /** Each subject in the ways in which a rule may name it: a path in full, and as seen from the session's directory. */
-function textsOf({ class: kind, subjects, cwd }: Call): string[][] {
+function textsOf({ class: kind, subjects, cwd }: CheckedCall): string[][] {
   // An address without a path stands for all that is there.
   if (kind === 'fetch')
     return subjects.map((text) => (isHost(text) ? [text, `${text}/`, `${text}/${HOLE}`] : [text]))

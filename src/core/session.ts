@@ -1,7 +1,7 @@
 import type { PendingApproval } from './approval.ts'
 import type { ClientTool, HeldCall } from './call.ts'
 import type { Effort } from './effort.ts'
-import type { Event, RunInfo } from './event.ts'
+import type { AgentFact, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
 import type { Mode } from './mode.ts'
 import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
 import type { Failure, Outcome, RunningTurn, Steer } from './turn.ts'
@@ -130,140 +130,158 @@ export function outlives({ external, turnId }: PendingApproval, turn: string): b
   return external && turnId !== turn
 }
 
-/** The next state. Never changes its argument; deltas and agent chatter leave the state as it is. */
+/** The next state. Never changes its argument. */
 export function apply(state: Session | null, event: Event): Session {
   if (event.type === 'session.created') return created(event)
   if (!state) throw new TypeError(`event ${event.type} for a session that does not exist: ${event.sessionId}`)
-  switch (event.type) {
-    case 'session.changed': {
-      const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
-      const next = patch.mode === undefined ? state : inTurn(state, { mode: patch.mode })
-      return {
-        ...next,
-        ...patch,
-        ...(patch.mode !== undefined && { planAgreedIn: null }),
-        ...(patch.mode === 'plan' && state.mode !== 'plan' && { lastFreeMode: state.mode }),
-        ...(patch.model !== undefined && { usedModel: null }),
-        ...(patch.nativeId !== undefined && state.run && { run: { ...state.run, stale: true } }),
-      }
-    }
-    case 'session.destroyed':
-      return {
-        ...state,
-        destroyed: true,
-        queue: [],
-        steers: [],
-        approvals: [],
-        calls: [],
-        activeAt: event.at,
-      }
-    case 'turn.queued':
-      return {
-        ...state,
-        queue: event.late ? [event.turnId, ...state.queue] : [...state.queue, event.turnId],
-        steers: withoutSteer(state, event.turnId),
-        activeAt: event.at,
-      }
-    case 'turn.started':
-      return {
-        ...state,
-        queue: state.queue.filter((id) => id !== event.turnId),
-        turn: {
-          id: event.turnId,
-          startedAt: event.at,
-          startedSeq: event.seq,
-          accepted: false,
-          attempts: 1,
-          interrupting: false,
-          mode: event.mode ?? state.mode,
-          model: event.model ?? null,
-          chosenModel: state.model,
-        },
-        turnCount: state.turnCount + 1,
-        granted: [],
-        activeAt: event.at,
-      }
-    case 'turn.moved':
-      return { ...state, queue: moved(state.queue, event.turnId, event.position) }
-    case 'turn.cancelled':
-      return { ...state, queue: state.queue.filter((id) => id !== event.turnId) }
-    case 'turn.completed':
-    case 'turn.failed':
-    case 'turn.interrupted':
-      return {
-        ...state,
-        turn: null,
-        approvals: state.approvals.filter((approval) => outlives(approval, event.turnId)),
-        calls: [],
-        usage: addUsage(state.usage, event.usage),
-        lastOutcome: OUTCOMES[event.type],
-        lastError: event.type === 'turn.failed' ? event.error : null,
-        activeAt: event.at,
-      }
-    case 'turn.accepted':
-      return inTurn(state, { accepted: true })
-    case 'turn.retried':
-      return {
-        ...inTurn(state, { attempts: (state.turn?.attempts ?? 0) + 1, accepted: false }),
-        approvals: state.approvals.filter((approval) => outlives(approval, event.turnId)),
-        calls: [],
-      }
-    case 'turn.interrupting':
-      return inTurn(state, { interrupting: true })
-    case 'turn.steered': {
-      const { steerId: id, seq, input, key, origin } = event
-      return { ...state, steers: [...state.steers, { id, seq, input, key, origin }], activeAt: event.at }
-    }
-    case 'turn.steer_accepted':
-      return { ...state, steers: withoutSteer(state, event.steerId) }
-    case 'approval.requested': {
-      const { approval, turnId, external, timeoutAt, at: requestedAt } = event
-      const pending = { ...approval, turnId, external, timeoutAt, requestedAt, decision: null }
-      const granted = (state.granted ?? []).filter((requestId) => requestId !== approval.requestId)
-      return { ...state, approvals: [...state.approvals, pending], granted, asked: (state.asked ?? 0) + 1 }
-    }
-    case 'approval.resolved':
-      return {
-        ...state,
-        ...consented(state, event),
-        approvals: state.approvals.flatMap((one) => resolved(one, event)),
-      }
-    case 'approval.delivered':
-      return { ...state, approvals: state.approvals.filter((a) => a.id !== event.approvalId) }
-    case 'call.held': {
-      const { callId, requestId, ref, tool, input } = event
-      return { ...state, calls: [...state.calls, { callId, requestId, ref, tool, input, result: null }] }
-    }
-    case 'call.answered':
-      return {
-        ...state,
-        calls: state.calls.map((call) =>
-          call.callId === event.callId ? { ...call, result: event.result } : call,
-        ),
-      }
-    case 'call.delivered':
-    case 'call.dropped':
-      return { ...state, calls: state.calls.filter(({ callId }) => callId !== event.callId) }
-    case 'agent.started':
-      return { ...state, run: event.run }
-    case 'agent.exited':
-      return state.run?.id === event.runId ? { ...state, run: null } : state
-    case 'agent.init': {
-      const next = event.nativeId ? { ...state, nativeId: event.nativeId, forkFrom: null } : state
-      return event.model === null ? next : uses(next, event.model)
-    }
-    case 'agent.model':
-      return uses(state, event.model)
-    default:
-      return state
+  const change = CHANGES.get(event.type)
+  return change ? change(state, event) : state
+}
+
+/** These leave the state of their session as it is. */
+type Unchanging =
+  | Exclude<AgentFact['type'], 'agent.init' | 'agent.model' | 'turn.accepted'>
+  | DaemonEvent['type']
+  | 'session.status'
+  | 'agent.limits'
+
+type Changing = Exclude<EventType, Unchanging | 'session.created'>
+
+type Change<T extends EventType> = (state: Session, event: Event & { type: T }) => Session
+
+const BY_TYPE: { [T in Changing]: Change<T> } = {
+  'session.changed': changed,
+  'session.destroyed': (state, { at: activeAt }) => ({
+    ...state,
+    destroyed: true,
+    queue: [],
+    steers: [],
+    approvals: [],
+    calls: [],
+    activeAt,
+  }),
+  'turn.queued': (state, { turnId, late, at: activeAt }) => ({
+    ...state,
+    queue: late ? [turnId, ...state.queue] : [...state.queue, turnId],
+    steers: withoutSteer(state, turnId),
+    activeAt,
+  }),
+  'turn.started': (state, event) => ({
+    ...state,
+    queue: state.queue.filter((id) => id !== event.turnId),
+    turn: startedTurn(state, event),
+    turnCount: state.turnCount + 1,
+    granted: [],
+    activeAt: event.at,
+  }),
+  'turn.moved': (state, { turnId, position }) => ({
+    ...state,
+    queue: moved(state.queue, turnId, position),
+  }),
+  'turn.cancelled': (state, { turnId }) => ({ ...state, queue: state.queue.filter((id) => id !== turnId) }),
+  'turn.completed': (state, event) => ended(state, event, 'completed'),
+  'turn.failed': (state, event) => ended(state, event, 'failed', event.error),
+  'turn.interrupted': (state, event) => ended(state, event, 'interrupted'),
+  'turn.accepted': (state) => inTurn(state, { accepted: true }),
+  'turn.retried': (state, { turnId }) => ({
+    ...inTurn(state, { attempts: (state.turn?.attempts ?? 0) + 1, accepted: false }),
+    approvals: state.approvals.filter((approval) => outlives(approval, turnId)),
+    calls: [],
+  }),
+  'turn.interrupting': (state) => inTurn(state, { interrupting: true }),
+  'turn.steered': (state, { steerId: id, seq, input, key, origin, at: activeAt }) => ({
+    ...state,
+    steers: [...state.steers, { id, seq, input, key, origin }],
+    activeAt,
+  }),
+  'turn.steer_accepted': (state, { steerId }) => ({ ...state, steers: withoutSteer(state, steerId) }),
+  'approval.requested': requested,
+  'approval.resolved': (state, event) => ({
+    ...state,
+    ...consented(state, event),
+    approvals: state.approvals.flatMap((one) => resolved(one, event)),
+  }),
+  'approval.delivered': (state, { approvalId }) => ({
+    ...state,
+    approvals: state.approvals.filter(({ id }) => id !== approvalId),
+  }),
+  'call.held': (state, { callId, requestId, ref, tool, input }) => ({
+    ...state,
+    calls: [...state.calls, { callId, requestId, ref, tool, input, result: null }],
+  }),
+  'call.answered': (state, { callId, result }) => ({
+    ...state,
+    calls: state.calls.map((call) => (call.callId === callId ? { ...call, result } : call)),
+  }),
+  'call.delivered': withoutCall,
+  'call.dropped': withoutCall,
+  'agent.started': (state, { run }) => ({ ...state, run }),
+  'agent.exited': (state, { runId }) => (state.run?.id === runId ? { ...state, run: null } : state),
+  'agent.init': (state, { nativeId, model }) => {
+    const next = nativeId ? { ...state, nativeId, forkFrom: null } : state
+    return model === null ? next : uses(next, model)
+  },
+  'agent.model': (state, { model }) => uses(state, model),
+}
+
+/** A map, because it is asked for every delta, which it does not have. */
+const CHANGES = new Map(Object.entries(BY_TYPE) as [EventType, (state: Session, event: Event) => Session][])
+
+function changed(state: Session, event: Event & { type: 'session.changed' }): Session {
+  const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
+  const next = patch.mode === undefined ? state : inTurn(state, { mode: patch.mode })
+  return {
+    ...next,
+    ...patch,
+    ...(patch.mode !== undefined && { planAgreedIn: null }),
+    ...(patch.mode === 'plan' && state.mode !== 'plan' && { lastFreeMode: state.mode }),
+    ...(patch.model !== undefined && { usedModel: null }),
+    ...(patch.nativeId !== undefined && state.run && { run: { ...state.run, stale: true } }),
   }
 }
 
-const OUTCOMES = {
-  'turn.completed': 'completed',
-  'turn.failed': 'failed',
-  'turn.interrupted': 'interrupted',
-} as const
+function startedTurn(state: Session, event: Event & { type: 'turn.started' }): RunningTurn {
+  return {
+    id: event.turnId,
+    startedAt: event.at,
+    startedSeq: event.seq,
+    accepted: false,
+    attempts: 1,
+    interrupting: false,
+    mode: event.mode ?? state.mode,
+    model: event.model ?? null,
+    chosenModel: state.model,
+  }
+}
+
+function ended(
+  state: Session,
+  { turnId, usage, at: activeAt }: { turnId: string; usage: Usage; at: number },
+  lastOutcome: Outcome,
+  lastError: Failure | null = null,
+): Session {
+  return {
+    ...state,
+    turn: null,
+    approvals: state.approvals.filter((approval) => outlives(approval, turnId)),
+    calls: [],
+    usage: addUsage(state.usage, usage),
+    lastOutcome,
+    lastError,
+    activeAt,
+  }
+}
+
+function requested(state: Session, event: Event & { type: 'approval.requested' }): Session {
+  const { approval, turnId, external, timeoutAt, at: requestedAt } = event
+  const pending = { ...approval, turnId, external, timeoutAt, requestedAt, decision: null }
+  const granted = (state.granted ?? []).filter((requestId) => requestId !== approval.requestId)
+  return { ...state, approvals: [...state.approvals, pending], granted, asked: (state.asked ?? 0) + 1 }
+}
+
+function withoutCall(state: Session, { callId }: { callId: string }): Session {
+  return { ...state, calls: state.calls.filter((call) => call.callId !== callId) }
+}
 
 /** A decision stays until the agent has it; what was cancelled, or asked from outside, is over at once. */
 function resolved(

@@ -7,12 +7,12 @@ import { CorralError } from './error.ts'
 import type { EventOf } from './event.ts'
 import { exportPage } from './export/export.ts'
 import { EXTERNAL_AGENT } from './external.ts'
-import { change, existing, needs, once, refuseWhenClosing, type Heart } from './heart.ts'
+import { change, existing, needs, once, refuseWhenClosing, type EngineContext } from './context.ts'
 import { NO_RULES } from './rule.ts'
 import type { Session } from './session.ts'
 import { mustBeSound } from './settings.ts'
 
-interface SessionsDeps extends Heart {
+interface SessionsDeps extends EngineContext {
   /** What a session's rules are looked at together with. */
   readonly around: (session: Session) => Surroundings
   /** Resolves when the session's process is gone. */
@@ -20,61 +20,65 @@ interface SessionsDeps extends Heart {
 }
 
 /** The noun `sessions` of the engine. */
-export function createSessions(heart: SessionsDeps): Sessions {
-  const { log } = heart
+export function createSessions(context: SessionsDeps): Sessions {
+  const { log } = context
   return {
-    create: (command) => newOnce(heart, command.key, () => create(heart, command)),
-    fork: (command) => newOnce(heart, command.key, () => fork(heart, command)),
-    configure: (command) => configure(heart, command),
+    create: (command) => newOnce(context, command.key, () => create(context, command)),
+    fork: (command) => newOnce(context, command.key, () => fork(context, command)),
+    configure: (command) => configure(context, command),
     async pause(sessionId) {
-      const { agent, turn } = existing(heart, sessionId)
-      if (turn) needs(heart, agent, 'pause')
-      await change(heart, sessionId, (state) => decide.setPaused(state, true))
-      return existing(heart, sessionId)
+      const { agent, turn } = existing(context, sessionId)
+      if (turn) needs(context, agent, 'pause')
+      await change(context, sessionId, (state) => decide.setPaused(state, true))
+      return existing(context, sessionId)
     },
     async resume(sessionId) {
-      existing(heart, sessionId)
-      const draft = heart.drafts.of(sessionId)
+      existing(context, sessionId)
+      const draft = context.drafts.of(sessionId)
       draft.add(...decide.setPaused(draft.state, false))
       draft.add(...decide.advance(draft.state))
       await draft.commit()
-      return existing(heart, sessionId)
+      return existing(context, sessionId)
     },
     async destroy(sessionId) {
-      existing(heart, sessionId)
-      const draft = heart.drafts.of(sessionId)
+      existing(context, sessionId)
+      const draft = context.drafts.of(sessionId)
       draft.abortOpenMessages()
       draft.add(...decide.destroy(draft.state))
       await draft.commit()
-      await heart.ended(sessionId)
+      await context.ended(sessionId)
     },
     get(id) {
-      const newest = existing(heart, id)
+      const newest = existing(context, id)
       return log.session(id) ?? newest
     },
     list: (query) => log.sessions(query),
     count: () => log.countSessions(),
     byNativeId: (nativeId) => log.sessionByNativeId(nativeId),
-    ancestors: (sessionId) => ancestors(heart, sessionId),
+    ancestors: (sessionId) => ancestors(context, sessionId),
     recentPaths: (limit) => log.recentPaths(limit),
     conversationAt: (sessionId, moment) => conversationAt(log, sessionId, moment),
     conversationBefore: (event) => conversationBefore(log, event),
-    exportPage: (request) => exportPage(log, existing(heart, request.sessionId), request),
+    exportPage: (request) => exportPage(log, existing(context, request.sessionId), request),
   }
 }
 
 /** A new session, or the one that this key has made before. */
-function newOnce(heart: Heart, key: string | undefined, work: () => Promise<Session>): Promise<Session> {
-  return once(heart, key && `create ${key}`, async () => {
-    const known = key === undefined ? null : heart.log.sessionByKey(key)
+function newOnce(
+  context: EngineContext,
+  key: string | undefined,
+  work: () => Promise<Session>,
+): Promise<Session> {
+  return once(context, key && `create ${key}`, async () => {
+    const known = key === undefined ? null : context.log.sessionByKey(key)
     if (known) return known
-    refuseWhenClosing(heart)
+    refuseWhenClosing(context)
     return work()
   })
 }
 
 async function begin(
-  { drafts, newId }: Heart,
+  { drafts, newId }: EngineContext,
   { id = newId(), key }: { id?: string; key?: string },
   body: Omit<EventOf<'session.created'>, 'type'>,
 ): Promise<Session> {
@@ -86,8 +90,8 @@ async function begin(
   return state
 }
 
-async function create(heart: Heart, command: CreateSession): Promise<Session> {
-  await mustBeAble(heart, command)
+async function create(context: EngineContext, command: CreateSession): Promise<Session> {
+  await mustBeAble(context, command)
   const {
     agent,
     cwd,
@@ -102,34 +106,34 @@ async function create(heart: Heart, command: CreateSession): Promise<Session> {
     origin = null,
   } = command
   const given = { agent, cwd, mode, model, effort, title, settings, nativeId, rules, origin }
-  return begin(heart, command, { ...given, parentId, forkFrom: null })
+  return begin(context, command, { ...given, parentId, forkFrom: null })
 }
 
 /** What an agent cannot do is refused before anything is written down. */
-async function mustBeAble(heart: Heart, command: CreateSession): Promise<void> {
+async function mustBeAble(context: EngineContext, command: CreateSession): Promise<void> {
   const { agent, cwd, nativeId, settings, effort } = command
-  if (nativeId) mustBeResumable(heart, agent, nativeId, cwd)
+  if (nativeId) mustBeResumable(context, agent, nativeId, cwd)
   mustBeSound(settings)
-  if (settings?.clientTools?.length) needs(heart, agent, 'clientTools')
-  if (settings?.ownTools === false) needs(heart, agent, 'bare')
-  if (effort) needs(heart, agent, 'effort')
-  if (agent !== EXTERNAL_AGENT) await heart.catalog.require(agent)
-  if (await heart.isDirectory(cwd)) return
+  if (settings?.clientTools?.length) needs(context, agent, 'clientTools')
+  if (settings?.ownTools === false) needs(context, agent, 'bare')
+  if (effort) needs(context, agent, 'effort')
+  if (agent !== EXTERNAL_AGENT) await context.catalog.require(agent)
+  if (await context.isDirectory(cwd)) return
   throw new CorralError('path_not_found', `Not a directory: ${cwd}`, { path: cwd })
 }
 
 /** Where a conversation belongs is known only of those that are Corral's; of others the agent itself has to say it. */
-function mustBeResumable(heart: Heart, agent: string, nativeId: string, cwd: string): void {
-  needs(heart, agent, 'resume')
-  const known = heart.log.sessionByNativeId(nativeId)
-  if (known?.agent === agent && heart.realPath(known.cwd) !== heart.realPath(cwd)) {
-    needs(heart, agent, 'relocate')
+function mustBeResumable(context: EngineContext, agent: string, nativeId: string, cwd: string): void {
+  needs(context, agent, 'resume')
+  const known = context.log.sessionByNativeId(nativeId)
+  if (known?.agent === agent && context.realPath(known.cwd) !== context.realPath(cwd)) {
+    needs(context, agent, 'relocate')
   }
 }
 
-async function fork(heart: Heart, command: ForkSession): Promise<Session> {
-  const parent = existing(heart, command.sessionId)
-  needs(heart, parent.agent, 'fork')
+async function fork(context: EngineContext, command: ForkSession): Promise<Session> {
+  const parent = existing(context, command.sessionId)
+  needs(context, parent.agent, 'fork')
   mustBeSound(command.settings)
   const { agent, cwd, mode, rules } = parent
   const {
@@ -141,27 +145,27 @@ async function fork(heart: Heart, command: ForkSession): Promise<Session> {
   } = command
   const forkFrom = parent.nativeId ?? parent.forkFrom
   const given = { agent, cwd, mode, model, effort, title, settings, rules, origin }
-  return begin(heart, command, { ...given, nativeId: null, parentId: parent.id, forkFrom })
+  return begin(context, command, { ...given, nativeId: null, parentId: parent.id, forkFrom })
 }
 
-async function configure(heart: SessionsDeps, command: ConfigureSession): Promise<Session> {
+async function configure(context: SessionsDeps, command: ConfigureSession): Promise<Session> {
   const { sessionId, model, effort, mode, plan, nativeId } = command
-  const { agent } = existing(heart, sessionId)
-  if (model !== undefined) needs(heart, agent, 'setModel')
-  if (effort) needs(heart, agent, 'effort')
-  if (mode !== undefined || plan !== undefined) needs(heart, agent, 'setMode')
-  if (nativeId) needs(heart, agent, 'resume')
-  await change(heart, sessionId, (state) => decide.configure(state, command, heart.around(state)))
-  return existing(heart, sessionId)
+  const { agent } = existing(context, sessionId)
+  if (model !== undefined) needs(context, agent, 'setModel')
+  if (effort) needs(context, agent, 'effort')
+  if (mode !== undefined || plan !== undefined) needs(context, agent, 'setMode')
+  if (nativeId) needs(context, agent, 'resume')
+  await change(context, sessionId, (state) => decide.configure(state, command, context.around(state)))
+  return existing(context, sessionId)
 }
 
-function ancestors(heart: Heart, sessionId: string): Session[] {
+function ancestors(context: EngineContext, sessionId: string): Session[] {
   const line: Session[] = []
   const seen = new Set([sessionId])
-  let id = existing(heart, sessionId).parentId
+  let id = existing(context, sessionId).parentId
   while (id !== null && !seen.has(id)) {
     seen.add(id)
-    const ancestor = heart.log.session(id)
+    const ancestor = context.log.session(id)
     if (!ancestor) break
     line.push(ancestor)
     id = ancestor.parentId

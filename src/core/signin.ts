@@ -72,7 +72,7 @@ export interface SignIn {
    * One flow at a time for each provider: a second start joins the first, unless it asks for another way; then it takes its
    * place. `headless`: whoever signs in has no browser on this machine.
    */
-  start(wish: { provider: Provider; mode?: SignInMode; headless?: boolean }): {
+  start(request: { provider: Provider; mode?: SignInMode; headless?: boolean }): {
     flowId: string
     joined: boolean
   }

@@ -16,20 +16,6 @@ interface SinkDeps {
 
 /** Where agents' words become events: committed together with how far their journal has been read. */
 export function createSink({ log, drafts, catalog, around }: SinkDeps): AgentSink {
-  /** The end of a turn, whatever it was; then the next one starts. */
-  function close(draft: Draft, end: () => EventBody[]): void {
-    if (draft.state.turn) draft.abortOpenMessages()
-    draft.add(...end())
-    draft.add(...decide.promote(draft.state))
-    draft.add(...decide.advance(draft.state))
-  }
-
-  /** What the agent was saying it does not finish: it goes on with the steer in mind. */
-  function take(draft: Draft, bodies: EventBody[]): void {
-    if (bodies.length > 0) draft.abortOpenMessages(true)
-    draft.add(...bodies)
-  }
-
   /** The same again is not worth a write: it is told with every process. */
   function keepModels(draft: Draft, models: AgentModel[]): void {
     const { agent } = draft.state
@@ -78,6 +64,20 @@ export function createSink({ log, drafts, catalog, around }: SinkDeps): AgentSin
     abandoned: (sessionId, turnId) =>
       closeTurn(sessionId, turnId, { type: 'turn.interrupted', turnId, usage: NO_USAGE }),
   }
+}
+
+/** The end of a turn, whatever it was; then the next one starts. */
+function close(draft: Draft, end: () => EventBody[]): void {
+  if (draft.state.turn) draft.abortOpenMessages()
+  draft.add(...end())
+  draft.add(...decide.promote(draft.state))
+  draft.add(...decide.advance(draft.state))
+}
+
+/** What the agent was saying it does not finish: it goes on with the steer in mind. */
+function take(draft: Draft, bodies: EventBody[]): void {
+  if (bodies.length > 0) draft.abortOpenMessages(true)
+  draft.add(...bodies)
 }
 
 /** In place of something that cannot be written down; a question like that is refused, so that the agent does not wait for ever. */

@@ -7,36 +7,47 @@ import * as decide from './decide.ts'
 import { CorralError } from './error.ts'
 import type { EventOf, EventType } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
-import { change, existing, found, mustBeKnown, needs, once, refuseWhenClosing, type Heart } from './heart.ts'
+import {
+  change,
+  existing,
+  found,
+  mustBeKnown,
+  needs,
+  once,
+  refuseWhenClosing,
+  type EngineContext,
+} from './context.ts'
 import type { Log, Write } from './ports.ts'
 
 /** The noun `turns` of the engine. */
-export function createTurns(heart: Heart): Turns {
-  const { log } = heart
+export function createTurns(context: EngineContext): Turns {
+  const { log } = context
   const sendOnce = (command: SendMessage): Promise<Sent> =>
-    once(heart, command.key && `send ${command.sessionId} ${command.key}`, () => send(heart, command))
+    once(context, command.key && `send ${command.sessionId} ${command.key}`, () => send(context, command))
   return {
     send: sendOnce,
     steer: (command) =>
-      once(heart, command.key && `steer ${command.sessionId} ${command.key}`, () => steer(heart, command)),
+      once(context, command.key && `steer ${command.sessionId} ${command.key}`, () =>
+        steer(context, command),
+      ),
     async compact(command) {
-      needs(heart, existing(heart, command.sessionId).agent, 'compact')
+      needs(context, existing(context, command.sessionId).agent, 'compact')
       return sendOnce({ ...command, input: compactMessage() })
     },
-    interrupt: (command) => interrupt(heart, command),
+    interrupt: (command) => interrupt(context, command),
     async cancel(sessionId, turnId) {
-      await change(heart, sessionId, (state) => decide.cancelTurn(state, turnId))
+      await change(context, sessionId, (state) => decide.cancelTurn(state, turnId))
     },
     async move(sessionId, turnId, position) {
-      await change(heart, sessionId, (state) => decide.moveTurn(state, turnId, position))
-      return existing(heart, sessionId).queue
+      await change(context, sessionId, (state) => decide.moveTurn(state, turnId, position))
+      return existing(context, sessionId).queue
     },
     async answerCall({ sessionId, callId, result }) {
-      await change(heart, sessionId, (state) => answerCall(state, callId, result))
+      await change(context, sessionId, (state) => answerCall(state, callId, result))
     },
     get: (id) => found(log.turn(id), 'turn_not_found', 'message', id),
     list(sessionId, limit, moment) {
-      mustBeKnown(heart, sessionId)
+      mustBeKnown(context, sessionId)
       return log.turns(sessionId, limit, moment)
     },
   }
@@ -45,26 +56,26 @@ export function createTurns(heart: Heart): Turns {
 /** A message has become an event. */
 const ADMITTED: readonly EventType[] = ['turn.queued', 'turn.steered']
 
-async function send(heart: Heart, command: SendMessage): Promise<Sent> {
-  const { log, drafts, newId, maxQueue } = heart
+async function send(context: EngineContext, command: SendMessage): Promise<Sent> {
+  const { log, drafts, newId, maxQueue } = context
   const { sessionId, input } = command
-  const { agent } = existing(heart, sessionId)
-  const known = sentBefore(heart, command)
+  const { agent } = existing(context, sessionId)
+  const known = sentBefore(context, command)
   if (known) {
     await log.append({ events: [], writes: bookmarkOf(command, known) })
     return known
   }
-  refuseWhenClosing(heart)
-  mustHear(heart, agent, input)
+  refuseWhenClosing(context)
+  mustHear(context, agent, input)
   const turnId = newId()
-  const bodies = decide.send(existing(heart, sessionId), turnId, command, maxQueue)
+  const bodies = decide.send(existing(context, sessionId), turnId, command, maxQueue)
   const steered = bodies.find((body) => body.type === 'turn.steered')
-  if (steered) needs(heart, agent, 'steer')
+  if (steered) needs(context, agent, 'steer')
   const draft = drafts.of(sessionId)
   const seq = draft.add(...bodies) + bodies.findIndex(({ type }) => ADMITTED.includes(type))
   const sent: Sent = steered
     ? asSent({ steerId: turnId, turnId: steered.turnId, seq, repeated: false })
-    : { turnId, position: placeOf(heart, turnId, sessionId), seq, repeated: false }
+    : { turnId, position: placeOf(context, turnId, sessionId), seq, repeated: false }
   draft.write(...bookmarkOf(command, sent))
   await draft.commit()
   return sent
@@ -77,20 +88,20 @@ function bookmarkOf({ bookmark: owner, sessionId }: SendMessage, { turnId, seq, 
 }
 
 /** What became of the message that came with this key before. */
-function sentBefore(heart: Heart, { sessionId, key, busy }: SendMessage): Sent | null {
+function sentBefore(context: EngineContext, { sessionId, key, busy }: SendMessage): Sent | null {
   if (key === undefined) return null
-  const { log } = heart
+  const { log } = context
   const turn = log.turnByKey(sessionId, key)
   if (turn) {
-    const position = placeOf(heart, turn.id, sessionId)
+    const position = placeOf(context, turn.id, sessionId)
     return { turnId: turn.id, position, seq: turn.seq, repeated: true }
   }
   const steered = busy === 'steer' ? steerByKey(log, sessionId, key) : null
   return steered && asSent({ ...steered, repeated: true })
 }
 
-function placeOf(heart: Heart, turnId: string, sessionId: string): number {
-  const { turn, queue } = existing(heart, sessionId)
+function placeOf(context: EngineContext, turnId: string, sessionId: string): number {
+  const { turn, queue } = existing(context, sessionId)
   return turn?.id === turnId ? 0 : queue.indexOf(turnId) + 1
 }
 
@@ -98,17 +109,17 @@ function asSent({ steerId, turnId, seq, repeated }: Steered): Sent {
   return { turnId: steerId, position: 0, seq, repeated, steered: turnId }
 }
 
-async function steer(heart: Heart, command: SteerTurn): Promise<Steered> {
+async function steer(context: EngineContext, command: SteerTurn): Promise<Steered> {
   const { sessionId, key, input } = command
-  const { agent } = existing(heart, sessionId)
-  const known = key === undefined ? null : steerByKey(heart.log, sessionId, key)
+  const { agent } = existing(context, sessionId)
+  const known = key === undefined ? null : steerByKey(context.log, sessionId, key)
   if (known) return { ...known, repeated: true }
-  refuseWhenClosing(heart)
-  mustHear(heart, agent, input)
-  needs(heart, agent, 'steer')
-  const steerId = heart.newId()
-  const draft = heart.drafts.of(sessionId)
-  const bodies = decide.steer(draft.state, steerId, command, heart.maxQueue)
+  refuseWhenClosing(context)
+  mustHear(context, agent, input)
+  needs(context, agent, 'steer')
+  const steerId = context.newId()
+  const draft = context.drafts.of(sessionId)
+  const bodies = decide.steer(draft.state, steerId, command, context.maxQueue)
   const seq = draft.add(...bodies)
   await draft.commit()
   return { steerId, turnId: (bodies[0] as EventOf<'turn.steered'>).turnId, seq, repeated: false }
@@ -128,19 +139,19 @@ function steerByKey(log: Log, sessionId: string, key: string): Omit<Steered, 're
 }
 
 /** What an agent cannot be told is refused before anything is written down. */
-function mustHear(heart: Heart, agent: string, input: Content[]): void {
+function mustHear(context: EngineContext, agent: string, input: Content[]): void {
   if (agent === EXTERNAL_AGENT) {
     throw new CorralError('unsupported', 'This agent runs outside of Corral: it is answered, not written to')
   }
-  if (input.some((part) => part.type === 'image')) needs(heart, agent, 'images')
-  if (input.some((part) => part.type === 'document')) needs(heart, agent, 'documents')
+  if (input.some((part) => part.type === 'image')) needs(context, agent, 'images')
+  if (input.some((part) => part.type === 'document')) needs(context, agent, 'documents')
 }
 
 async function interrupt(
-  heart: Heart,
+  context: EngineContext,
   { sessionId, turnId, clearQueue = false, reason }: Interrupt,
 ): Promise<{ interrupted: boolean; cancelled: string[] }> {
-  const events = await change(heart, sessionId, (state) =>
+  const events = await change(context, sessionId, (state) =>
     turnId === undefined
       ? decide.interrupt(state, clearQueue, reason)
       : decide.interruptTurn(state, turnId, clearQueue),

@@ -9,7 +9,7 @@ export interface ListenerReport {
 }
 
 /** What a client finds at the daemon's socket. */
-export type Answer =
+export type SocketState =
   | { kind: 'running'; version: string; pid: number }
   /** Somebody listens and says nothing. */
   | { kind: 'silent' }
@@ -18,15 +18,15 @@ export type Answer =
 
 const { ok, skipped, warn, error } = checksOf('daemon')
 
-export function judgeAnswer(answer: Answer, socket: string, ownVersion: string): Check[] {
-  switch (answer.kind) {
+export function judgeSocket(found: SocketState, socket: string, ownVersion: string): Check[] {
+  switch (found.kind) {
     case 'absent':
       return [
-        answer.pid === null
+        found.pid === null
           ? skipped('daemon', 'not running', 'start it: corral start --detach')
           : warn(
               'daemon',
-              `process ${answer.pid} calls itself the daemon, but nobody listens on ${socket}`,
+              `process ${found.pid} calls itself the daemon, but nobody listens on ${socket}`,
               `look at corral.log; if that process is not Corral's, corral start --detach`,
             ),
       ]
@@ -39,7 +39,7 @@ export function judgeAnswer(answer: Answer, socket: string, ownVersion: string):
         ),
       ]
     case 'running': {
-      const { version, pid } = answer
+      const { version, pid } = found
       const running = ok('daemon', `running, pid ${pid}, answers on ${socket}`)
       const same = version === ownVersion
       return [

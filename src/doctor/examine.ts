@@ -9,7 +9,7 @@ import { judgeDatabase, lookAtDatabase } from './database.ts'
 import { judgeHome, lookAtHome } from './home.ts'
 import { judgeMachine, lookAtMachine } from './machine.ts'
 
-export interface Place {
+export interface ExamineOptions {
   env: NodeJS.ProcessEnv
   home: string
   socket: string
@@ -19,9 +19,11 @@ export interface Place {
 }
 
 /** All that can be seen without a daemon, but for the agents. Nothing is changed. */
-export async function examine(place: Place): Promise<{ checks: Check[]; configuration: Configuration }> {
-  const { env, home, socket, thorough } = place
-  const flags = { ...place.flags, home, socket }
+export async function examine(
+  options: ExamineOptions,
+): Promise<{ checks: Check[]; configuration: Configuration }> {
+  const { env, home, socket, thorough } = options
+  const flags = { ...options.flags, home, socket }
   const [machine, found, configuration] = await Promise.all([
     lookAtMachine(env),
     lookAtHome(home),
@@ -49,10 +51,10 @@ export interface Inside {
 
 /** All of it, as the daemon sees it: what it has in its environment may be other than what a client has. */
 export async function examineFromInside(
-  place: Omit<Place, 'thorough'>,
+  options: Omit<ExamineOptions, 'thorough'>,
   { addresses, troubles, agents, own }: Inside,
 ): Promise<{ status: 'ok' | 'warn' | 'error'; checks: Check[] }> {
-  const { checks } = await examine({ ...place, thorough: false })
+  const { checks } = await examine({ ...options, thorough: false })
   const all = [
     ...checks,
     ...judgeListeners(listenerReports(addresses, troubles)),

@@ -14,6 +14,7 @@ import {
   type Guard,
   type HttpApp,
   type HttpHandler,
+  type HttpListener,
   type HttpMethod,
   type HttpRequest,
 } from '../transports/http.ts'
@@ -51,7 +52,7 @@ export interface Door {
 }
 
 export function createDoor(parts: DoorParts): Door {
-  const { settings, log, directory } = parts
+  const { settings, log } = parts
   const sockets = new Map<string, WebSockets>()
   /** What is not served yet may be in a moment. */
   const orLater = (error: HttpError): HttpError =>
@@ -82,19 +83,7 @@ export function createDoor(parts: DoorParts): Door {
       })
     },
     async open() {
-      const files = { certPath: join(directory, 'tls-cert.pem'), keyPath: join(directory, 'tls-key.pem') }
-      const { host, certificate } = await exposureOf(settings.bind, files)
-      if (certificate) log.info({ fingerprint: certificate.fingerprint256 }, 'TLS certificate')
-      const outer = certificate ? originGuard() : loopbackGuard()
-      const guard: Guard = (req) => outer(req)
-      if (restricted.meet) guard.meet = restricted.meet
-      const listener = await listenNear(app, {
-        host,
-        port: settings.port,
-        guard,
-        handshakeMs: HANDSHAKE_MS,
-        ...(certificate && { tls: certificate }),
-      })
+      const listener = await listenFor(app, parts, restricted)
       return {
         address: listener.url,
         ...movedFrom(settings.port, listener),
@@ -110,6 +99,23 @@ export function createDoor(parts: DoorParts): Door {
     res.writeHead(200, { 'content-type': METRICS_TYPE, 'content-length': Buffer.byteLength(text) }).end(text)
   })
   return door
+}
+
+async function listenFor(app: HttpApp, parts: DoorParts, restricted: Guard): Promise<HttpListener> {
+  const { settings, directory, log } = parts
+  const files = { certPath: join(directory, 'tls-cert.pem'), keyPath: join(directory, 'tls-key.pem') }
+  const { host, certificate } = await exposureOf(settings.bind, files)
+  if (certificate) log.info({ fingerprint: certificate.fingerprint256 }, 'TLS certificate')
+  const outer = certificate ? originGuard() : loopbackGuard()
+  const guard: Guard = (req) => outer(req)
+  if (restricted.meet) guard.meet = restricted.meet
+  return listenNear(app, {
+    host,
+    port: settings.port,
+    guard,
+    handshakeMs: HANDSHAKE_MS,
+    ...(certificate && { tls: certificate }),
+  })
 }
 
 /** What everybody may ask who passes the guard against web pages: nothing in it is a secret. */

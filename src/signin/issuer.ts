@@ -37,16 +37,6 @@ export interface DeviceCode {
   expiresInSeconds: number
 }
 
-/** An OAuth issuer, as one of its clients sees it. Whoever waits for it may stop waiting with `signal`. */
-export interface Issuer {
-  readonly hasDeviceFlow: boolean
-  attempt(redirectUri: string): Promise<Attempt & { url: string }>
-  exchange(callback: URL, attempt: Attempt): Promise<Grant>
-  deviceCode(): Promise<DeviceCode>
-  poll(code: DeviceCode): Promise<Grant | 'pending' | 'slow_down' | 'unreachable'>
-  refresh(refreshToken: string): Promise<Tokens>
-}
-
 const REQUEST_MS = 30_000
 /** Whoever has more to say than this is no issuer. */
 const MAX_ANSWER = 1024 ** 2
@@ -55,7 +45,7 @@ const DEFAULT_INTERVAL = 5
 
 /** Asks the issuer how it wants to be asked. Nobody is contacted before. */
 export async function openIssuer(settings: ProviderSettings, signal: AbortSignal): Promise<Issuer> {
-  const { provider, clientId, clientSecret, scopes, extra } = settings
+  const { provider, clientId, clientSecret } = settings
   const { url, insecure } = issuerUrl(settings)
   if (clientId === null) {
     const field = `signin.${provider}ClientId`
@@ -64,106 +54,139 @@ export async function openIssuer(settings: ProviderSettings, signal: AbortSignal
     })
   }
   const lib = await import('oauth4webapi')
-  const around = () => ({
-    signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
-    [lib.allowInsecureRequests]: insecure,
-    [lib.customFetch]: fetchLittle,
-  })
+  const around = () => requestOptions(lib, signal, insecure)
   const server = await describe(lib, settings, url, around)
   const client: oauth.Client = { client_id: clientId }
   const auth = clientSecret === null ? lib.None() : lib.ClientSecretPost(clientSecret)
+  return new Issuer({ lib, around, server, client, auth, settings, insecure })
+}
 
-  async function grantOf(response: oauth.TokenEndpointResponse): Promise<Grant> {
-    const claims = lib.getValidatedIdTokenClaims(response)
+function requestOptions(lib: Lib, signal: AbortSignal, insecure: boolean) {
+  return {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
+    [lib.allowInsecureRequests]: insecure,
+    [lib.customFetch]: fetchLittle,
+  }
+}
+
+interface IssuerParts {
+  lib: Lib
+  /** The options of one request. */
+  around: () => ReturnType<typeof requestOptions>
+  server: oauth.AuthorizationServer
+  client: oauth.Client
+  auth: oauth.ClientAuth
+  settings: ProviderSettings
+  insecure: boolean
+}
+
+/** An OAuth issuer, as one of its clients sees it. Whoever waits for it may stop waiting with `signal`. */
+export class Issuer {
+  readonly #parts: IssuerParts
+
+  constructor(parts: IssuerParts) {
+    this.#parts = parts
+  }
+
+  get hasDeviceFlow(): boolean {
+    return this.#parts.server.device_authorization_endpoint !== undefined
+  }
+
+  async attempt(redirectUri: string): Promise<Attempt & { url: string }> {
+    const { lib, server, client, settings, insecure } = this.#parts
+    const state = lib.generateRandomState()
+    const verifier = lib.generateRandomCodeVerifier()
+    if (!server.authorization_endpoint) throw new CorralError('unsupported', 'The issuer has no browser flow')
+    const page = pageAt(server.authorization_endpoint, insecure)
+    const query = {
+      ...settings.extra,
+      response_type: 'code',
+      client_id: client.client_id,
+      redirect_uri: redirectUri,
+      scope: settings.scopes,
+      state,
+      code_challenge: await lib.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }
+    for (const [name, value] of Object.entries(query)) page.searchParams.set(name, value)
+    return { redirectUri, state, verifier, url: page.href }
+  }
+
+  async exchange(callback: URL, { redirectUri, state, verifier }: Attempt): Promise<Grant> {
+    const { lib, server, client, auth, around } = this.#parts
+    const answer = lib.validateAuthResponse(server, client, callback, state)
+    const response = await lib.authorizationCodeGrantRequest(
+      server,
+      client,
+      auth,
+      answer,
+      redirectUri,
+      verifier,
+      around(),
+    )
+    return this.#grantOf(await lib.processAuthorizationCodeResponse(server, client, response))
+  }
+
+  async deviceCode(): Promise<DeviceCode> {
+    const { lib, server, client, auth, around, settings, insecure } = this.#parts
+    const scope = { scope: settings.scopes }
+    const response = await lib.deviceAuthorizationRequest(server, client, auth, scope, around())
+    const given = await lib.processDeviceAuthorizationResponse(server, client, response)
+    return {
+      deviceCode: given.device_code,
+      userCode: given.user_code,
+      verificationUrl: pageAt(given.verification_uri, insecure).href,
+      url: pageAt(given.verification_uri_complete ?? given.verification_uri, insecure).href,
+      intervalSeconds: given.interval ?? DEFAULT_INTERVAL,
+      expiresInSeconds: given.expires_in,
+    }
+  }
+
+  async poll({ deviceCode }: DeviceCode): Promise<Grant | 'pending' | 'slow_down' | 'unreachable'> {
+    const { lib, server, client, auth, around } = this.#parts
+    const response = await lib.deviceCodeGrantRequest(server, client, auth, deviceCode, around())
+    if (response.status === 429 || response.status >= 500) {
+      await response.body?.cancel()
+      return 'unreachable'
+    }
+    try {
+      return await this.#grantOf(await lib.processDeviceCodeResponse(server, client, response))
+    } catch (error) {
+      if (!(error instanceof lib.ResponseBodyError)) throw error
+      if (error.error === 'authorization_pending') return 'pending'
+      if (error.error === 'slow_down') return 'slow_down'
+      throw error
+    }
+  }
+
+  async refresh(refreshToken: string): Promise<Tokens> {
+    const { lib, server, client, auth, around } = this.#parts
+    const response = await lib.refreshTokenGrantRequest(server, client, auth, refreshToken, around())
+    const given = tokensOf(await lib.processRefreshTokenResponse(server, client, response))
+    // An issuer that does not give a new one leaves the old one valid.
+    return { ...given, refreshToken: given.refreshToken ?? refreshToken }
+  }
+
+  async #grantOf(response: oauth.TokenEndpointResponse): Promise<Grant> {
+    const claims = this.#parts.lib.getValidatedIdTokenClaims(response)
     const about =
-      claims && hasPerson(claims) ? claims : { ...claims, ...(await userInfo(response, claims?.sub)) }
+      claims && hasPerson(claims) ? claims : { ...claims, ...(await this.#userInfo(response, claims?.sub)) }
     return { tokens: tokensOf(response), accountId: accountOf(claims ?? about), profile: profileOf(about) }
   }
 
   /** Nice to have: that it cannot be had ends nothing. */
-  async function userInfo(
+  async #userInfo(
     { access_token: token }: oauth.TokenEndpointResponse,
     subject: string | undefined,
   ): Promise<Record<string, unknown>> {
-    if (!server.userinfo_endpoint || !scopes.split(' ').includes('openid')) return {}
+    const { lib, server, client, around, settings } = this.#parts
+    if (!server.userinfo_endpoint || !settings.scopes.split(' ').includes('openid')) return {}
     try {
       const response = await lib.userInfoRequest(server, client, token, around())
       return await lib.processUserInfoResponse(server, client, subject ?? lib.skipSubjectCheck, response)
     } catch {
       return {}
     }
-  }
-
-  return {
-    hasDeviceFlow: server.device_authorization_endpoint !== undefined,
-    async attempt(redirectUri) {
-      const attempt = {
-        redirectUri,
-        state: lib.generateRandomState(),
-        verifier: lib.generateRandomCodeVerifier(),
-      }
-      if (!server.authorization_endpoint)
-        throw new CorralError('unsupported', 'The issuer has no browser flow')
-      const page = pageAt(server.authorization_endpoint, insecure)
-      const query = {
-        ...extra,
-        response_type: 'code',
-        client_id: clientId,
-        redirect_uri: redirectUri,
-        scope: scopes,
-        state: attempt.state,
-        code_challenge: await lib.calculatePKCECodeChallenge(attempt.verifier),
-        code_challenge_method: 'S256',
-      }
-      for (const [name, value] of Object.entries(query)) page.searchParams.set(name, value)
-      return { ...attempt, url: page.href }
-    },
-    async exchange(callback, { redirectUri, state, verifier }) {
-      const answer = lib.validateAuthResponse(server, client, callback, state)
-      const response = await lib.authorizationCodeGrantRequest(
-        server,
-        client,
-        auth,
-        answer,
-        redirectUri,
-        verifier,
-        around(),
-      )
-      return grantOf(await lib.processAuthorizationCodeResponse(server, client, response))
-    },
-    async deviceCode() {
-      const response = await lib.deviceAuthorizationRequest(server, client, auth, { scope: scopes }, around())
-      const given = await lib.processDeviceAuthorizationResponse(server, client, response)
-      return {
-        deviceCode: given.device_code,
-        userCode: given.user_code,
-        verificationUrl: pageAt(given.verification_uri, insecure).href,
-        url: pageAt(given.verification_uri_complete ?? given.verification_uri, insecure).href,
-        intervalSeconds: given.interval ?? DEFAULT_INTERVAL,
-        expiresInSeconds: given.expires_in,
-      }
-    },
-    async poll({ deviceCode }) {
-      const response = await lib.deviceCodeGrantRequest(server, client, auth, deviceCode, around())
-      if (response.status === 429 || response.status >= 500) {
-        await response.body?.cancel()
-        return 'unreachable'
-      }
-      try {
-        return await grantOf(await lib.processDeviceCodeResponse(server, client, response))
-      } catch (error) {
-        if (!(error instanceof lib.ResponseBodyError)) throw error
-        if (error.error === 'authorization_pending') return 'pending'
-        if (error.error === 'slow_down') return 'slow_down'
-        throw error
-      }
-    },
-    async refresh(refreshToken) {
-      const response = await lib.refreshTokenGrantRequest(server, client, auth, refreshToken, around())
-      const given = tokensOf(await lib.processRefreshTokenResponse(server, client, response))
-      // An issuer that does not give a new one leaves the old one valid.
-      return { ...given, refreshToken: given.refreshToken ?? refreshToken }
-    },
   }
 }
 

@@ -1,14 +1,21 @@
 import { CorralError } from '../core/error.ts'
 import { oneByOne } from '../core/one-by-one.ts'
-import { KEY_NAMES, PROVIDERS, type KeyName, type Provider, type SignIn } from '../core/signin.ts'
-import { createAccounts, secretOf } from './accounts.ts'
+import {
+  KEY_NAMES,
+  PROVIDERS,
+  type KeyName,
+  type Provider,
+  type SignIn,
+  type SignInStatus,
+} from '../core/signin.ts'
+import { createAccounts, secretOf, type Accounts } from './accounts.ts'
 import { createFlows, type FlowsOptions } from './flows.ts'
 import { isHeadless } from './headless.ts'
 import type { Tokens } from './issuer.ts'
 import { keychainOf } from './keychain.ts'
 import { handOver, loginFileOf, takeBack } from './login-files.ts'
 import { providerOf, type SignInSettings } from './provider.ts'
-import { openSecrets } from './secrets.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
 
 export interface SignInOptions {
   settings: SignInSettings & { keychain: boolean; timeoutMs: number }
@@ -63,32 +70,79 @@ export function createSignIn(options: SignInOptions): SignInParts {
     useKeychain: settings.keychain,
     notice,
   })
-  /** Login files are written and taken back one after the other: what is signed out of leaves none. */
-  const inTurn = oneByOne()
   const accounts = createAccounts(secrets, (provider) => providerOf(provider, settings))
+  const logins = createLogins(accounts, env, notice)
   const flows = createFlows({
     settings: (provider) => providerOf(provider, settings),
     timeoutMs: settings.timeoutMs,
     newId: options.newId,
     async keep(account, grant) {
       await accounts.keep(account, grant)
-      await giveAccount(account.provider, () => Promise.resolve(grant.tokens))
+      await logins.give(account.provider, () => Promise.resolve(grant.tokens))
       options.changed(receiversOf(account.provider))
     },
     ...(options.sleep && { sleep: options.sleep }),
   })
 
-  /** To the agent that wants it as a file of its own. That this fails costs the sign-in nothing. */
-  async function giveAccount(provider: Provider, get: () => Promise<Tokens | null>): Promise<void> {
-    try {
-      const tokens = await get()
-      if (tokens) await inTurn(() => writeLogin(provider, tokens))
-    } catch (error) {
-      notice(`the account of ${provider} could not be given to its agent: ${wordsOf(error)}`)
-    }
+  async function signOut(provider: Provider) {
+    for (const flow of flows.running()) if (flow.provider === provider) flows.cancel(flow.flowId)
+    return logins.takeBack(provider, () => secrets.remove(secretOf(provider)))
   }
 
-  async function writeLogin(provider: Provider, tokens: Tokens): Promise<void> {
+  return {
+    status: () => ({ ...statusOf(secrets, accounts), flows: flows.running() }),
+    start: ({ provider, mode = 'auto', headless = isHeadless(env, platform) }) =>
+      flows.start({ provider, mode, headless }),
+    flow: (flowId, { after = 0, waitMs = 0 } = {}) => flows.view(flowId, after, waitMs),
+    cancel: (flowId) => flows.cancel(flowId),
+    async setKey(name, key) {
+      const kept = await secrets.set(name, checkedKey(key))
+      options.changed(receiversOf(name))
+      return kept
+    },
+    async forget(name) {
+      const provider = PROVIDERS.find((one) => one === name)
+      const done = provider
+        ? await signOut(provider)
+        : { forgotten: await secrets.remove(name), keptFile: null }
+      if (done.forgotten) options.changed(receiversOf(name))
+      return done
+    },
+    ...handOutTo(options, secrets, accounts, logins),
+    close: flows.close,
+  }
+}
+
+function statusOf(secrets: Secrets, accounts: Accounts): Omit<SignInStatus, 'flows'> {
+  const places = new Map(secrets.list().map(({ name, place }) => [name, place]))
+  return {
+    accounts: PROVIDERS.flatMap((provider) => {
+      const place = places.get(secretOf(provider))
+      const { handedOver, ...account } = accounts.get(provider) ?? { handedOver: null }
+      if (!place || !('provider' in account)) return []
+      return [{ ...account, place, loginFile: handedOver?.path ?? null }]
+    }),
+    keys: KEY_NAMES.flatMap((name) => {
+      const place = places.get(name)
+      return place ? [{ name, place }] : []
+    }),
+  }
+}
+
+function checkedKey(given: string): string {
+  const key = given.trim()
+  if (key === '') throw new CorralError('invalid', 'The key is empty', { field: 'key' })
+  if (!/\p{Cc}/u.test(key)) return key
+  throw new CorralError('invalid', 'The key has characters in it that no key has', { field: 'key' })
+}
+
+type Logins = ReturnType<typeof createLogins>
+
+/** Login files are written and taken back one after the other: what is signed out of leaves none. */
+function createLogins(accounts: Accounts, env: NodeJS.ProcessEnv, notice: (message: string) => void) {
+  const inTurn = oneByOne()
+
+  async function write(provider: Provider, tokens: Tokens): Promise<void> {
     const account = accounts.get(provider)
     if (!account) return // somebody has signed out meanwhile
     const file = loginFileOf(provider, tokens, account.accountId, env)
@@ -97,13 +151,33 @@ export function createSignIn(options: SignInOptions): SignInParts {
     else if (file) notice(`${file.path} was left as it is: it is not Corral's`)
   }
 
-  /** The file first: as long as that fails, it is known that there is one. */
-  async function signOut(provider: Provider) {
-    const file = accounts.get(provider)?.handedOver
-    const keptFile = file ? await takeBack(file) : null
-    return { forgotten: await secrets.remove(secretOf(provider)), keptFile }
+  return {
+    /** To the agent that wants it as a file of its own. That this fails costs the sign-in nothing. */
+    async give(provider: Provider, get: () => Promise<Tokens | null>): Promise<void> {
+      try {
+        const tokens = await get()
+        if (tokens) await inTurn(() => write(provider, tokens))
+      } catch (error) {
+        notice(`the account of ${provider} could not be given to its agent: ${wordsOf(error)}`)
+      }
+    },
+    /** The file first: as long as that fails, it is known that there is one. */
+    takeBack: (provider: Provider, forget: () => Promise<boolean>) =>
+      inTurn(async () => {
+        const file = accounts.get(provider)?.handedOver
+        const keptFile = file ? await takeBack(file) : null
+        return { forgotten: await forget(), keptFile }
+      }),
   }
+}
 
+/** What agents get when they start. */
+function handOutTo(
+  { env, signedInItself, notice }: SignInOptions,
+  secrets: Secrets,
+  accounts: Accounts,
+  logins: Logins,
+): Pick<SignInParts, 'credentials' | 'variables'> {
   function namesFor(agent: string): [KeyName, string][] {
     const keys = Object.entries(RECEIVERS[agent]?.keys ?? {}) as [KeyName, string][]
     return keys.filter(([name, variable]) => secrets.has(name) && !env[variable])
@@ -112,7 +186,7 @@ export function createSignIn(options: SignInOptions): SignInParts {
   async function keysFor(agent: string): Promise<Record<string, string>> {
     const names = namesFor(agent)
     if (names.length === 0) return {}
-    if (RECEIVERS[agent]?.ownFirst && (await options.signedInItself(agent)) === true) return {}
+    if (RECEIVERS[agent]?.ownFirst && (await signedInItself(agent)) === true) return {}
     const pairs = await Promise.all(
       names.map(async ([name, variable]) => [variable, await secrets.get(name)]),
     )
@@ -120,50 +194,13 @@ export function createSignIn(options: SignInOptions): SignInParts {
   }
 
   return {
-    status: () => ({
-      accounts: PROVIDERS.flatMap((provider) => {
-        const entry = secrets.list().find(({ name }) => name === secretOf(provider))
-        const { handedOver, ...account } = accounts.get(provider) ?? { handedOver: null }
-        if (!entry || !('provider' in account)) return []
-        return [{ ...account, place: entry.place, loginFile: handedOver?.path ?? null }]
-      }),
-      keys: KEY_NAMES.flatMap((key) =>
-        secrets.list().flatMap(({ name, place }) => (name === key ? [{ name: key, place }] : [])),
-      ),
-      flows: flows.running(),
-    }),
-    start: ({ provider, mode = 'auto', headless = isHeadless(env, platform) }) =>
-      flows.start({ provider, mode, headless }),
-    flow: (flowId, { after = 0, waitMs = 0 } = {}) => flows.view(flowId, after, waitMs),
-    cancel: (flowId) => flows.cancel(flowId),
-    async setKey(name, key) {
-      if (key.trim() === '') throw new CorralError('invalid', 'The key is empty', { field: 'key' })
-      if (/\p{Cc}/u.test(key.trim())) {
-        throw new CorralError('invalid', 'The key has characters in it that no key has', { field: 'key' })
-      }
-      const kept = await secrets.set(name, key.trim())
-      options.changed(receiversOf(name))
-      return kept
-    },
-    async forget(name) {
-      const provider = PROVIDERS.find((one) => one === name)
-      if (!provider) {
-        const forgotten = await secrets.remove(name)
-        if (forgotten) options.changed(receiversOf(name))
-        return { forgotten, keptFile: null }
-      }
-      for (const flow of flows.running()) if (flow.provider === provider) flows.cancel(flow.flowId)
-      const done = await inTurn(() => signOut(provider))
-      if (done.forgotten) options.changed(receiversOf(name))
-      return done
-    },
     async credentials(agent) {
       try {
         const provider = RECEIVERS[agent]?.account
         const account = provider ? accounts.get(provider) : null
         // What was handed over once is the agent's: if it is gone, somebody has signed out there.
-        if (provider && account && !account.handedOver && (await isFree(agent))) {
-          await giveAccount(provider, () => accounts.fresh(provider))
+        if (provider && account && !account.handedOver && (await signedInItself(agent)) !== true) {
+          await logins.give(provider, () => accounts.fresh(provider))
         }
         return await keysFor(agent)
       } catch (error) {
@@ -172,12 +209,6 @@ export function createSignIn(options: SignInOptions): SignInParts {
       }
     },
     variables: (agent) => namesFor(agent).map(([, variable]) => variable),
-    close: flows.close,
-  }
-
-  /** Nobody has signed in there by other means. */
-  async function isFree(agent: string): Promise<boolean> {
-    return (await options.signedInItself(agent)) !== true
   }
 }
 

@@ -6,7 +6,7 @@ import type { ProviderSettings } from './provider.ts'
 import { isNetworkTrouble } from './reason.ts'
 
 /** What both ways of signing in have at hand. */
-export interface Way {
+export interface FlowContext {
   issuer: Issuer
   settings: ProviderSettings
   signal: AbortSignal
@@ -17,7 +17,7 @@ export interface Way {
 }
 
 /** Authorization code with PKCE (RFC 7636); the browser comes back to this machine (RFC 8252). */
-export async function byBrowser({ issuer, settings, signal, tell, keep }: Way): Promise<void> {
+export async function byBrowser({ issuer, settings, signal, tell, keep }: FlowContext): Promise<void> {
   const { redirectHost: host, redirectPath: path, port } = settings
   const outcome = Promise.withResolvers<void>()
   let exchange: ((callback: URL) => Promise<Grant>) | null = null
@@ -60,7 +60,7 @@ const SLOWEST_SECONDS = 60
 const LONGEST_SECONDS = 3600
 
 /** Device authorization (RFC 8628): the person types a code on a page, with whatever device; we ask until that is done. */
-export async function byDevice({ issuer, signal, tell, keep, sleep }: Way): Promise<void> {
+export async function byDevice({ issuer, signal, tell, keep, sleep }: FlowContext): Promise<void> {
   const code = await issuer.deviceCode()
   const { url, verificationUrl, userCode, intervalSeconds, expiresInSeconds } = code
   const until = Date.now() + expiresInSeconds * 1000

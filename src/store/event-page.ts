@@ -4,6 +4,7 @@ import type { EventQuery } from '../core/ports.ts'
 
 export type Row = Record<string, SQLInputValue>
 export type Query = (text: string, ...values: SQLInputValue[]) => Row[]
+export type QueryOne = (text: string, ...values: SQLInputValue[]) => Row | undefined
 export type EventRow = [seq: number, session: string, type: EventType, body: string]
 export type EventRows = (text: string, ...values: SQLInputValue[]) => IterableIterator<EventRow>
 

@@ -1,13 +1,11 @@
 import { existsSync, renameSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
-import type { LoggedEvent } from '../core/event.ts'
-import type { Batch, Log } from '../core/ports.ts'
+import type { Log } from '../core/ports.ts'
+import { CommitQueue } from './commit-queue.ts'
 import { createPen } from './pen.ts'
 import { createReader } from './reader.ts'
 import { migrate } from './schema.ts'
-import type { EventRow } from './statements.ts'
-import type { WriterAnswer, WriterRequest } from './writing.ts'
 
 export interface LogOptions {
   path: string
@@ -17,119 +15,48 @@ export interface LogOptions {
   warn: (message: string) => void
 }
 
-interface Waiter {
-  resolve(): void
-  reject(error: CorralError): void
-}
-
-/**
- * Opens the log: migrations and the reading connection here, writing with a pen that is one at a time. One commit is under way
- * at a time; whatever is appended meanwhile gathers for the next one.
- */
+/** Opens the log: migrations and the reading connection are here, writing is up to the commit queue. */
 export function openLog(options: LogOptions): Log {
   const db = openOrSetAside(options)
   const reader = createReader(db)
   // Whether the last stop was clean must itself survive a power failure.
   db.exec('PRAGMA synchronous = FULL')
   const id = claimLogId(db, options)
-  let head = lastSeq(db)
+  const commits = new CommitQueue({
+    pen: createPen(options.path, options.warn),
+    path: options.path,
+    head: lastSeq(db),
+    lastSeq: () => lastSeq(db),
+    rolledBack: () => log.onRollback?.(),
+  })
   db.exec('PRAGMA query_only = ON')
-
-  const pen = createPen(options.path, options.warn)
   const oldest = db.prepare('SELECT min(seq) AS seq FROM events')
-  const line: (() => Promise<void>)[] = []
-  let gathered: Batch = { events: [], writes: [] }
-  let waiters: Waiter[] = []
-  let busy = false
-
-  /** Whoever wants the pen stands in line for it; what is appended meanwhile joins the batch that stands there already. */
-  function enter(job: () => Promise<void>): void {
-    line.push(job)
-    serveNext()
-  }
-
-  function serveNext(): void {
-    const job = busy ? undefined : line.shift()
-    if (!job) return
-    busy = true
-    void job().then(() => {
-      busy = false
-      serveNext()
-    })
-  }
-
-  async function commit(): Promise<void> {
-    await Promise.resolve() // whatever else this turn of the event loop appends is in the same batch
-    const { events, writes } = gathered
-    const waiting = waiters
-    gathered = { events: [], writes: [] }
-    waiters = []
-    if (waiting.length === 0) return
-    const { error } = await pen.write({ events: events.map(rowOf), writes })
-    // A thread that died may have committed before it could say so.
-    const committed =
-      !error || (error.code === 'thread' && events.length > 0 && lastSeq(db) >= events.at(-1)!.seq)
-    if (!committed) return fail(waiting, error.message)
-    head = events.at(-1)?.seq ?? head
-    for (const waiter of waiting) waiter.resolve()
-  }
-
-  /** For what is no batch. */
-  function inLine(request: WriterRequest): Promise<WriterAnswer> {
-    return new Promise((resolve) => enter(() => pen.write(request).then(resolve)))
-  }
-
-  /** What was gathered since stands on the failed batch: all of it is refused together. */
-  function fail(failed: Waiter[], message: string): void {
-    const refused = [...failed, ...waiters]
-    gathered = { events: [], writes: [] }
-    waiters = []
-    log.onRollback?.()
-    const error = new CorralError('storage', `The log cannot be written: ${message} (${options.path})`, {
-      path: options.path,
-    })
-    for (const waiter of refused) waiter.reject(error)
-  }
-
   const log: Log = {
     ...reader,
     id,
     get head() {
-      return head
+      return commits.head
     },
     get oldest() {
       return Number(oldest.get()?.['seq'] ?? 0)
     },
     onRollback: null,
-    append(batch) {
-      for (const event of batch.events) gathered.events.push(event)
-      for (const write of batch.writes) gathered.writes.push(write)
-      const first = waiters.length === 0
-      const committed = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
-      if (first) enter(commit)
-      return committed
-    },
+    append: (batch) => commits.append(batch),
     async retain(request) {
-      const { error, removed } = await inLine({ retain: request })
+      const { error, removed } = await commits.inLine({ retain: request })
       if (error) throw new CorralError('storage', `Old events cannot be removed: ${error.message}`)
       return removed ?? 0
     },
     async close(clean) {
       if (clean) {
-        const { error } = await inLine({ note: { clean: 'yes' } })
+        const { error } = await commits.inLine({ note: { clean: 'yes' } })
         if (error) options.warn(`closing the log: ${error.message}`)
       }
-      await pen.close()
+      await commits.close()
       db.close()
     },
   }
   return log
-}
-
-function rowOf(logged: LoggedEvent): EventRow {
-  const { event } = logged
-  const message = event.type === 'message.delta' ? event.messageId : null
-  return [event.seq, event.sessionId, event.turnId ?? null, event.type, event.at, logged.json, message]
 }
 
 /** A file that is no readable database is moved aside, never deleted; a fresh one takes its place. */

@@ -18,92 +18,106 @@ export interface Pen {
  */
 export function createPen(path: string, warn: (message: string) => void): Pen {
   let here: Writing | null = null
-  let thread: Worker | null = null
-  let ready = false
-  let answer: ((answer: WriterAnswer) => void) | null = null
+  let thread: WriterThread | null = null
   let closed = false
   let recent = 0
   let second = 0
   let quiet: NodeJS.Timeout | null = null
-
-  function startThread(): void {
-    const file = import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js'
-    const worker = new Worker(new URL(file, import.meta.url), {
-      workerData: { path, checkpointPages: CHECKPOINT_PAGES },
-      resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 },
-    })
-    worker.on('message', (message: WriterAnswer | 'ready') => {
-      if (message === 'ready') ready = true
-      else settle(message)
-    })
-    worker.on('error', (error) => {
-      if (thread === worker) dropThread()
-      warn(`the log's writing thread died: ${error.message}`)
-      settle({ error: { message: error.message, code: 'thread' } })
-    })
-    worker.unref()
-    thread = worker
-  }
-
-  function settle(message: WriterAnswer): void {
-    const waiting = answer
-    answer = null
-    thread?.unref()
-    waiting?.(message)
-  }
-
-  function dropThread(): Worker | null {
-    const worker = thread
-    thread = null
-    ready = false
-    return worker
-  }
 
   /** Counts rows by the second, and lets the thread go when there have been none for a while. */
   function noteActivity(rows: number): void {
     const now = Math.floor(performance.now() / 1000)
     recent = now === second ? recent + rows : rows
     second = now
-    if (!thread && recent >= BUSY_ROWS) startThread()
+    if (thread?.dead) thread = null
+    if (!thread && recent >= BUSY_ROWS) thread = new WriterThread(path, warn)
     if (!thread) return
     quiet ??= setInterval(() => {
-      if (answer || performance.now() / 1000 - second < QUIET_MS / 1000) return
+      if (thread?.busy || performance.now() / 1000 - second < QUIET_MS / 1000) return
       clearInterval(quiet!)
       quiet = null
-      dropThread()?.postMessage('close')
+      thread?.letGo()
+      thread = null
     }, QUIET_MS / 4).unref()
+  }
+
+  function writeHere(request: WriterRequest): WriterAnswer {
+    try {
+      here ??= openForWriting(path, 2 * CHECKPOINT_PAGES)
+      return here.serve(request)
+    } catch (error) {
+      return { error: { message: (error as Error).message, code: 'open' } }
+    }
   }
 
   return {
     write(request) {
       if (closed) return Promise.resolve({ error: { message: 'the log is closed', code: 'closed' } })
       noteActivity('events' in request ? request.events.length + request.writes.length : 1)
-      if (!thread || !ready) {
-        try {
-          here ??= openForWriting(path, 2 * CHECKPOINT_PAGES)
-          return Promise.resolve(here.serve(request))
-        } catch (error) {
-          return Promise.resolve({ error: { message: (error as Error).message, code: 'open' } })
-        }
-      }
-      const worker = thread
-      worker.ref() // while an answer is awaited it keeps the process
-      return new Promise((resolve) => {
-        answer = resolve
-        worker.postMessage(request)
-      })
+      return thread?.ready ? thread.write(request) : Promise.resolve(writeHere(request))
     },
     async close() {
       closed = true
       if (quiet) clearInterval(quiet)
-      const worker = dropThread()
-      if (worker) {
-        worker.ref()
-        const gone = new Promise((resolve) => worker.once('exit', resolve))
-        worker.postMessage('close')
-        await gone
-      }
+      if (thread && !thread.dead) await thread.close()
       here?.close()
     },
+  }
+}
+
+class WriterThread {
+  readonly #worker: Worker
+  #answer: ((answer: WriterAnswer) => void) | null = null
+  ready = false
+  dead = false
+
+  constructor(path: string, warn: (message: string) => void) {
+    const file = import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js'
+    const worker = new Worker(new URL(file, import.meta.url), {
+      workerData: { path, checkpointPages: CHECKPOINT_PAGES },
+      resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 },
+    })
+    worker.on('message', (message: WriterAnswer | 'ready') => {
+      if (message === 'ready') this.ready = true
+      else this.#settle(message)
+    })
+    worker.on('error', (error) => {
+      this.dead = true
+      warn(`the log's writing thread died: ${error.message}`)
+      this.#settle({ error: { message: error.message, code: 'thread' } })
+    })
+    worker.unref()
+    this.#worker = worker
+  }
+
+  get busy(): boolean {
+    return this.#answer !== null
+  }
+
+  write(request: WriterRequest): Promise<WriterAnswer> {
+    this.#worker.ref() // while an answer is awaited it keeps the process
+    return new Promise((resolve) => {
+      this.#answer = resolve
+      this.#worker.postMessage(request)
+    })
+  }
+
+  /** It ends by itself; nobody waits for it. */
+  letGo(): void {
+    this.#worker.postMessage('close')
+  }
+
+  async close(): Promise<void> {
+    this.#worker.ref()
+    const gone = new Promise((resolve) => this.#worker.once('exit', resolve))
+    this.letGo()
+    await gone
+  }
+
+  #settle(message: WriterAnswer): void {
+    const waiting = this.#answer
+    this.#answer = null
+    this.#worker.unref()
+    waiting?.(message)
   }
 }

@@ -7,8 +7,15 @@ import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
 import type { Usage } from '../core/usage.ts'
-import { readEvents, type EventRow, type EventRows, type Query, type Row } from './event-page.ts'
-import { readHouse } from './house.ts'
+import {
+  readEvents,
+  type EventRow,
+  type EventRows,
+  type Query,
+  type QueryOne,
+  type Row,
+} from './event-page.ts'
+import { orNull, parse, readDaemon } from './daemon.ts'
 import { readHits } from './search.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
@@ -24,8 +31,8 @@ export function createReader(db: DatabaseSync): Reader {
     if (!statement) prepared.set(text, (statement = db.prepare(text)))
     return statement
   }
-  const all = (text: string, ...values: SQLInputValue[]): Row[] => sql(text).all(...values)
-  const one = (text: string, ...values: SQLInputValue[]): Row | undefined => sql(text).get(...values)
+  const all: Query = (text, ...values) => sql(text).all(...values)
+  const one: QueryOne = (text, ...values) => sql(text).get(...values)
   // Arrays are read twice as fast as objects, which makes up for what it costs to take rows one by one.
   const eventRows: EventRows = (text, ...values) => {
     const statement = sql(text)
@@ -40,21 +47,33 @@ export function createReader(db: DatabaseSync): Reader {
       db.exec('COMMIT')
     }
   }
-  const state = (row: Row | undefined): Session | null =>
-    row ? { ...LATER_FIELDS, ...parse<Session>(row['state']) } : null
-
   return {
     // Events and deltas are two tables and one log: both are read from the same snapshot.
     events: (query) => snapshot(() => readEvents(all, eventRows, query)),
-    session: (id) => state(one('SELECT state FROM sessions WHERE id = ?', id)),
-    sessionByKey: (key) => state(one('SELECT state FROM sessions WHERE key = ?', key)),
-    sessionByNativeId: (id) =>
-      state(
-        one(
-          `SELECT state FROM sessions WHERE native_id = ? AND status <> 'destroyed' ORDER BY active_at DESC LIMIT 1`,
-          id,
-        ),
+    search: (query) => snapshot(() => readHits(all, query)),
+    ...readSessions(all, one),
+    ...readTurns(all, one),
+    ...readApprovals(all, one),
+    ...readRuns(all, one),
+    ...readDaemon(all, one),
+    bookmarks: (owner, sessionId) =>
+      all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
+        bookmarkOf,
       ),
+  }
+}
+
+/** Several may go on with the same conversation. */
+const NEWEST_BY_NATIVE_ID =
+  "SELECT state FROM sessions WHERE native_id = ? AND status <> 'destroyed' ORDER BY active_at DESC LIMIT 1"
+
+function readSessions(all: Query, one: QueryOne) {
+  return {
+    session: (id) => orNull(one('SELECT state FROM sessions WHERE id = ?', id), sessionOf),
+    sessionByKey: (key) => orNull(one('SELECT state FROM sessions WHERE key = ?', key), sessionOf),
+    sessionByNativeId: (id) => orNull(one(NEWEST_BY_NATIVE_ID, id), sessionOf),
+    sessions: (query) => listSessions(all, query).map(sessionOf),
+    unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map(sessionOf),
     due: () =>
       all('SELECT id, due_at FROM sessions WHERE due_at IS NOT NULL').map((row) => ({
         sessionId: row['id'] as string,
@@ -70,10 +89,6 @@ export function createReader(db: DatabaseSync): Reader {
         usedAt: row['used'] as number,
         sessions: row['n'] as number,
       })),
-    ...readHouse(all),
-    search: (query) => snapshot(() => readHits(all, query)),
-    sessions: (query) => readSessions(all, query).map((row) => state(row)!),
-    unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map((row) => state(row)!),
     countSessions() {
       const counts = { idle: 0, running: 0, waiting: 0, paused: 0 }
       const rows = all(
@@ -82,29 +97,40 @@ export function createReader(db: DatabaseSync): Reader {
       for (const row of rows) counts[row['status'] as keyof typeof counts] = row['n'] as number
       return counts
     },
-    turn: (id) => turnOf(one('SELECT * FROM turns WHERE id = ?', id)),
-    turnByKey: (id, key) => turnOf(one('SELECT * FROM turns WHERE session = ? AND key = ?', id, key)),
-    turns: (id, limit, moment) => {
+  } satisfies Partial<Log>
+}
+
+function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 'turns'> {
+  return {
+    turn: (id) => orNull(one('SELECT * FROM turns WHERE id = ?', id), turnOf),
+    turnByKey: (id, key) => orNull(one('SELECT * FROM turns WHERE session = ? AND key = ?', id, key), turnOf),
+    turns(id, limit, moment) {
       const under = moment ? 'AND seq <= ? AND (ended_at IS NULL OR ended_at >= ?)' : ''
       const text = `SELECT * FROM turns WHERE session = ? ${under} ORDER BY seq DESC LIMIT ?`
-      return all(text, id, ...(moment ? [moment.seq, moment.at] : []), limit).map((row) => turnOf(row)!)
+      return all(text, id, ...(moment ? [moment.seq, moment.at] : []), limit).map(turnOf)
     },
-    approval: (id) => approvalOf(one('SELECT * FROM approvals WHERE id = ?', id)),
-    approvals: (query) => readApprovals(all, query).map((row) => approvalOf(row)!),
+  }
+}
+
+function readApprovals(all: Query, one: QueryOne): Pick<Log, 'approval' | 'approvals' | 'countApprovals'> {
+  return {
+    approval: (id) => orNull(one('SELECT * FROM approvals WHERE id = ?', id), approvalOf),
+    approvals: (query) => listApprovals(all, query).map(approvalOf),
     countApprovals: () => one('SELECT count(*) AS n FROM approvals WHERE decision IS NULL')!['n'] as number,
-    run: (id) => runOf(one('SELECT * FROM runs WHERE id = ?', id)),
-    runs: () => all('SELECT * FROM runs').map((row) => runOf(row)!),
-    bookmarks: (owner, sessionId) =>
-      all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
-        bookmarkOf,
-      ),
+  }
+}
+
+function readRuns(all: Query, one: QueryOne): Pick<Log, 'run' | 'runs'> {
+  return {
+    run: (id) => orNull(one('SELECT * FROM runs WHERE id = ?', id), runOf),
+    runs: () => all('SELECT * FROM runs').map(runOf),
   }
 }
 
 const WITHOUT_CHILDREN =
   "NOT EXISTS (SELECT 1 FROM sessions AS child WHERE child.parent = this.id AND child.status <> 'destroyed')"
 
-function readSessions(all: Query, query: SessionQuery): Row[] {
+function listSessions(all: Query, query: SessionQuery): Row[] {
   const where = query.includeDestroyed ? ['1 = 1'] : ["status <> 'destroyed'"]
   const values: SQLInputValue[] = []
   if (query.before) {
@@ -128,7 +154,7 @@ function readSessions(all: Query, query: SessionQuery): Row[] {
   return all(text, ...values, query.limit)
 }
 
-function readApprovals(all: Query, query: ApprovalQuery): Row[] {
+function listApprovals(all: Query, query: ApprovalQuery): Row[] {
   const where = ['1 = 1']
   const values: SQLInputValue[] = []
   if (query.sessionId !== undefined) {
@@ -144,16 +170,15 @@ function readApprovals(all: Query, query: ApprovalQuery): Row[] {
   return all(text, ...values, query.limit)
 }
 
-function parse<T>(value: SQLInputValue | undefined): T {
-  return JSON.parse(value as string) as T
-}
-
 function optional<T>(value: SQLInputValue | undefined): T | null {
   return value === null || value === undefined ? null : parse<T>(value)
 }
 
-function turnOf(row: Row | undefined): Turn | null {
-  if (!row) return null
+function sessionOf(row: Row): Session {
+  return { ...LATER_FIELDS, ...parse<Session>(row['state']) }
+}
+
+function turnOf(row: Row): Turn {
   return {
     id: row['id'] as string,
     sessionId: row['session'] as string,
@@ -174,8 +199,7 @@ function turnOf(row: Row | undefined): Turn | null {
   }
 }
 
-function approvalOf(row: Row | undefined): ApprovalRow | null {
-  if (!row) return null
+function approvalOf(row: Row): ApprovalRow {
   return {
     external: false,
     timeoutAt: null,
@@ -189,8 +213,7 @@ function approvalOf(row: Row | undefined): ApprovalRow | null {
   }
 }
 
-function runOf(row: Row | undefined): RunRow | null {
-  if (!row) return null
+function runOf(row: Row): RunRow {
   return {
     id: row['id'] as string,
     sessionId: row['session'] as string,

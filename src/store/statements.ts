@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
 import { dueAt, isResting, statusOf } from '../core/session.ts'
-import { createHouseWriter } from './house.ts'
+import { writeDaemon, type Writers } from './daemon.ts'
 import { createIndex, type SearchIndex } from './search.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
@@ -32,6 +32,19 @@ export function createApplier(db: DatabaseSync): (request: CommitRequest) => voi
 }
 
 function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => void {
+  const writers: Writers<Write['op']> = {
+    ...writeSessions(db),
+    ...writeTurns(db),
+    ...writeApprovals(db),
+    ...writeRuns(db),
+    ...writeBookmarks(db),
+    ...writeDaemon(db),
+    'search.drop': (w) => search.drop(w.sessionId),
+  }
+  return (write) => void (writers[write.op] as (write: Write) => unknown)(write)
+}
+
+function writeSessions(db: DatabaseSync): Writers<'session'> {
   const session = db.prepare(
     `INSERT INTO sessions(
        id, key, agent, cwd, parent, status, active_at, unfinished, native_id, archived, due_at, state)
@@ -40,119 +53,86 @@ function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => 
        status = excluded.status, active_at = excluded.active_at, unfinished = excluded.unfinished,
        native_id = excluded.native_id, archived = excluded.archived, due_at = excluded.due_at, state = excluded.state`,
   )
+  return {
+    session: ({ session: s, key = null }) =>
+      session.run(
+        s.id,
+        key,
+        s.agent,
+        s.cwd,
+        s.parentId,
+        statusOf(s),
+        s.activeAt,
+        isResting(s) ? 0 : 1,
+        s.nativeId,
+        s.archived ? 1 : 0,
+        dueAt(s),
+        JSON.stringify(s),
+      ),
+  }
+}
+
+function writeTurns(db: DatabaseSync): Writers<'turn' | 'turn.update'> {
   const turn = db.prepare(
-    `INSERT INTO turns(id, session, seq, state, key, origin, input, queued_at, started_at, ended_at, usage, error)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    'INSERT INTO turns(id, session, seq, state, key, origin, input, queued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
-  const turnUpdate = db.prepare(
+  const update = db.prepare(
     `UPDATE turns SET state = coalesce(?, state), started_at = coalesce(?, started_at), ended_at = coalesce(?, ended_at),
        usage = coalesce(?, usage), error = coalesce(?, error), text = coalesce(?, text),
        agent = coalesce(?, agent), mode = coalesce(?, mode), model = coalesce(?, model) WHERE id = ?`,
   )
+  return {
+    turn: ({ turn: t }) =>
+      turn.run(t.id, t.sessionId, t.seq, t.state, t.key, t.origin, JSON.stringify(t.input), t.queuedAt),
+    'turn.update'({ id, patch }) {
+      const { state = null, startedAt = null, endedAt = null, usage, error, text = null } = patch
+      const { agent = null, mode = null, model = null } = patch
+      update.run(state, startedAt, endedAt, json(usage), json(error), text, agent, mode, model, id)
+    },
+  }
+}
+
+function writeApprovals(db: DatabaseSync): Writers<'approval' | 'approval.update'> {
   const approval = db.prepare(
     'INSERT INTO approvals(id, session, turn, requested_at, body, decision) VALUES (?, ?, ?, ?, ?, ?)',
   )
-  const approvalUpdate = db.prepare(
-    'UPDATE approvals SET decision = ?, decided_by = ?, decided_at = ? WHERE id = ?',
-  )
+  const update = db.prepare('UPDATE approvals SET decision = ?, decided_by = ?, decided_at = ? WHERE id = ?')
+  return {
+    approval(w) {
+      const { sessionId, turnId, requestedAt, decision, decidedBy: _, decidedAt: __, ...body } = w.approval
+      approval.run(body.id, sessionId, turnId, requestedAt, JSON.stringify(body), json(decision))
+    },
+    'approval.update': (w) => update.run(JSON.stringify(w.decision), w.by, w.at, w.id),
+  }
+}
+
+function writeRuns(db: DatabaseSync): Writers<'run' | 'run.position' | 'run.delete' | 'deltas.drop'> {
   const run = db.prepare(
     'INSERT INTO runs(id, session, process, pid, start_time, boot_id, offset, turn_offset) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
-  const runPosition = db.prepare('UPDATE runs SET offset = ?, turn_offset = ? WHERE id = ?')
-  const runDelete = db.prepare('DELETE FROM runs WHERE id = ?')
+  const position = db.prepare('UPDATE runs SET offset = ?, turn_offset = ? WHERE id = ?')
+  const remove = db.prepare('DELETE FROM runs WHERE id = ?')
   const dropMessage = db.prepare('DELETE FROM deltas WHERE seq >= ? AND session = ? AND message = ?')
+  return {
+    run: ({ run: r }) =>
+      run.run(r.id, r.sessionId, r.process, r.pid, r.startTime, r.bootId, r.offset, r.turnOffset),
+    'run.position': ({ position: p }) => position.run(p.offset, p.turnOffset, p.runId),
+    'run.delete': ({ id }) => remove.run(id),
+    'deltas.drop': (w) => dropMessage.run(w.from, w.sessionId, w.messageId),
+  }
+}
+
+function writeBookmarks(db: DatabaseSync): Writers<'bookmark' | 'bookmark.delete' | 'bookmarks.drop'> {
   const bookmark = db.prepare(
     `INSERT INTO bookmarks(owner, turn, session, seq) VALUES (?, ?, ?, ?)
      ON CONFLICT(owner, turn) DO UPDATE SET seq = excluded.seq`,
   )
-  const bookmarkDelete = db.prepare('DELETE FROM bookmarks WHERE owner = ? AND turn = ?')
-
-  const house = createHouseWriter(db)
-  const bookmarksDrop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
-
-  return (w) => {
-    switch (w.op) {
-      case 'session': {
-        const s = w.session
-        session.run(
-          s.id,
-          w.key ?? null,
-          s.agent,
-          s.cwd,
-          s.parentId,
-          statusOf(s),
-          s.activeAt,
-          isResting(s) ? 0 : 1,
-          s.nativeId,
-          s.archived ? 1 : 0,
-          dueAt(s),
-          JSON.stringify(s),
-        )
-        return
-      }
-      case 'turn': {
-        const t = w.turn
-        const input = JSON.stringify(t.input)
-        turn.run(
-          t.id,
-          t.sessionId,
-          t.seq,
-          t.state,
-          t.key,
-          t.origin,
-          input,
-          t.queuedAt,
-          null,
-          null,
-          null,
-          null,
-        )
-        return
-      }
-      case 'turn.update': {
-        const { state = null, startedAt = null, endedAt = null, usage, error, text = null } = w.patch
-        const { agent = null, mode = null, model = null } = w.patch
-        const ran = [agent, mode, model]
-        turnUpdate.run(state, startedAt, endedAt, json(usage), json(error), text, ...ran, w.id)
-        return
-      }
-      case 'approval': {
-        const { sessionId, turnId, requestedAt, decision, decidedBy: _, decidedAt: __, ...body } = w.approval
-        approval.run(body.id, sessionId, turnId, requestedAt, JSON.stringify(body), json(decision))
-        return
-      }
-      case 'approval.update':
-        approvalUpdate.run(JSON.stringify(w.decision), w.by, w.at, w.id)
-        return
-      case 'run': {
-        const r = w.run
-        run.run(r.id, r.sessionId, r.process, r.pid, r.startTime, r.bootId, r.offset, r.turnOffset)
-        return
-      }
-      case 'run.position':
-        runPosition.run(w.position.offset, w.position.turnOffset, w.position.runId)
-        return
-      case 'run.delete':
-        runDelete.run(w.id)
-        return
-      case 'deltas.drop':
-        dropMessage.run(w.from, w.sessionId, w.messageId)
-        return
-      case 'bookmark':
-        bookmark.run(w.bookmark.owner, w.bookmark.turnId, w.bookmark.sessionId, w.bookmark.seq)
-        return
-      case 'bookmark.delete':
-        bookmarkDelete.run(w.owner, w.turnId)
-        return
-      case 'bookmarks.drop':
-        bookmarksDrop.run(w.sessionId)
-        return
-      case 'search.drop':
-        search.drop(w.sessionId)
-        return
-      default:
-        house(w)
-    }
+  const remove = db.prepare('DELETE FROM bookmarks WHERE owner = ? AND turn = ?')
+  const drop = db.prepare('DELETE FROM bookmarks WHERE session = ?')
+  return {
+    bookmark: ({ bookmark: b }) => bookmark.run(b.owner, b.turnId, b.sessionId, b.seq),
+    'bookmark.delete': ({ owner, turnId }) => remove.run(owner, turnId),
+    'bookmarks.drop': ({ sessionId }) => drop.run(sessionId),
   }
 }
 

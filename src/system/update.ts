@@ -60,15 +60,8 @@ export function createUpdates(options: UpdateOptions): Updates {
   const description = join(directory, 'release.json')
   let pending: string | null = null
 
-  /** Throws unless both are there: an update that nobody vouches for is none. */
-  function source(): { feed: URL; key: KeyObject } {
-    const problem = missing(settings)
-    if (problem !== null) throw new Error(problem)
-    return { feed: new URL(settings.feed!), key: readPublicKey(settings.publicKey!) }
-  }
-
   async function newest(): Promise<{ release: Release; text: string; feed: URL }> {
-    const { feed, key } = source()
+    const { feed, key } = sourceOf(settings)
     const text = await downloadText(feed, { maxBytes: FEED_BYTES, timeoutMs: Math.min(FEED_MS, timeoutMs) })
     return { release: verifiedRelease(text, key), text, feed }
   }
@@ -91,15 +84,8 @@ export function createUpdates(options: UpdateOptions): Updates {
     const path = join(directory, fileName(release))
     await mkdir(directory, { recursive: true, mode: 0o700 })
     if ((await hashOf(path)) !== release.sha256) {
-      const draft = `${path}.part`
-      try {
-        const pieces = download(new URL(release.url, feed), { maxBytes, timeoutMs }, feed)
-        const sha256 = await save(pieces, draft)
-        if (sha256 !== release.sha256) throw new Error('the package is not the one that was signed')
-        await rename(draft, path)
-      } finally {
-        await rm(draft, { force: true })
-      }
+      const pieces = download(new URL(release.url, feed), { maxBytes, timeoutMs }, feed)
+      await savePackage(pieces, path, release.sha256)
     }
     await writeFile(`${description}.part`, text, { mode: 0o600 })
     await rename(`${description}.part`, description)
@@ -117,7 +103,7 @@ export function createUpdates(options: UpdateOptions): Updates {
     async staged() {
       const text = await readFile(description, 'utf8').catch(() => null)
       if (text === null || missing(settings) !== null) return null
-      const release = verifiedRelease(text, source().key)
+      const release = verifiedRelease(text, sourceOf(settings).key)
       if (compareVersions(release.version, current) <= 0) return null
       const path = join(directory, fileName(release))
       if ((await hashOf(path)) !== release.sha256) {
@@ -133,6 +119,13 @@ function missing({ feed, publicKey }: UpdateSettings): string | null {
   return publicKey === null
     ? 'updates.feed is set, but updates.publicKey, whose signature counts, is not'
     : null
+}
+
+/** Throws unless both are there: an update that nobody vouches for is none. */
+function sourceOf(settings: UpdateSettings): { feed: URL; key: KeyObject } {
+  const problem = missing(settings)
+  if (problem !== null) throw new Error(problem)
+  return { feed: new URL(settings.feed!), key: readPublicKey(settings.publicKey!) }
 }
 
 function refuseOlder(version: string, current: string): void {
@@ -156,6 +149,18 @@ const stagedUpdate = ({ version, notes }: Release, path: string): StagedUpdate =
   path,
   command: `npm install --global '${path.replaceAll("'", `'\\''`)}' && corral restart`,
 })
+
+/** The file is there only when it is the one that was signed. */
+async function savePackage(pieces: AsyncIterable<Uint8Array>, path: string, sha256: string): Promise<void> {
+  const draft = `${path}.part`
+  try {
+    const saved = await save(pieces, draft)
+    if (saved !== sha256) throw new Error('the package is not the one that was signed')
+    await rename(draft, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
 
 /** Writes the pieces down and returns their hash; what it returns is on the disk. */
 async function save(pieces: AsyncIterable<Uint8Array>, path: string): Promise<string> {

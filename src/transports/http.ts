@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { ServerOptions as TlsServerOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { HttpError, NEXT_REQUEST, sendError } from './http-message.ts'
-import { createRouter } from './router.ts'
+import { createRouter, type Router } from './router.ts'
 import { refuseUpgrade, type UpgradeHandler } from './upgrade.ts'
 
 // Not imported: that would also evaluate what these modules load only on demand (a whole HTTP client, 4 MB and 30 ms).
@@ -79,57 +80,27 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const bodyLimit = options.bodyLimit ?? DEFAULT_BODY_LIMIT
   const refuse = options.refuse ?? ((_, res, error) => sendError(res, error))
 
-  async function serve(req: IncomingMessage, res: ServerResponse, guard: Guard | undefined): Promise<void> {
-    const refusal = guard?.(req)
-    await options.prepare?.()
-    if (refusal) return refuse(req, res, refusal)
-    const [asked, query] = split(req.url ?? '/')
-    const path = options.routePath?.(asked) ?? asked
-    const found = router.find(req.method ?? 'GET', path)
-    if (found) return found.target({ req, res, params: found.params, query: new URLSearchParams(query) })
-    const allow = router.methods(path)
-    const methods = allow.join(', ')
-    refuse(req, res, methods ? new HttpError(405, '', { allow: methods }) : new HttpError(404))
-  }
-
-  function handler(guard: Guard | undefined): RequestListener {
-    return (req, res) => {
-      req.socket.emit(NEXT_REQUEST)
-      serve(req, res, guard).catch((error: unknown) => {
-        if (!(error instanceof HttpError)) options.onError?.(error)
-        if (res.headersSent) res.destroy()
-        else sendError(res, error instanceof HttpError ? error : new HttpError(500, 'Internal error'))
-      })
-    }
-  }
-
-  function upgrade(req: IncomingMessage, socket: Socket, head: Buffer, guard: Guard | undefined): void {
-    const [path] = split(req.url ?? '/')
-    const target = upgrades.get(path) ?? upgrades.get('*')
-    const refusal = guard?.(req) ?? (target ? null : new HttpError(404))
-    if (refusal) refuseUpgrade(socket, refusal)
-    else target!(req, socket, head)
+  function prepareServer(server: Server, guard: Guard | undefined): void {
+    const onRequest = answerRequests(router, { ...options, refuse }, guard)
+    server.on('request', onRequest)
+    if (guard?.meet) server.on('connection', guard.meet)
+    if (upgrades.size > 0) server.on('upgrade', handUpgradesTo(upgrades, guard))
+    server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+      if (Number(req.headers['content-length']) > bodyLimit) {
+        res.shouldKeepAlive = false
+        return refuse(req, res, new HttpError(413, 'The request body is too large'))
+      }
+      res.writeContinue()
+      onRequest(req, res)
+    })
   }
 
   return {
     route: (method, path, handle) => router.add(method, path, handle),
     upgrade: (path, handle) => void upgrades.set(path, handle),
     async listen({ host, port, tls, guard, handshakeMs }) {
-      const onRequest = handler(guard)
       const server = newServer({ tls, handshakeMs, upgrades: upgrades.size > 0 })
-      server.on('request', onRequest)
-      if (guard?.meet) server.on('connection', guard.meet)
-      if (upgrades.size > 0) {
-        server.on('upgrade', (req, socket, head) => upgrade(req, socket as Socket, head, guard))
-      }
-      server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
-        if (Number(req.headers['content-length']) > bodyLimit) {
-          res.shouldKeepAlive = false
-          return refuse(req, res, new HttpError(413, 'The request body is too large'))
-        }
-        res.writeContinue()
-        onRequest(req, res)
-      })
+      prepareServer(server, guard)
       const closeServer = closer(server)
       await listening(server, host, port)
       const bound = (server.address() as AddressInfo).port
@@ -148,6 +119,45 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     async close(graceMs) {
       await Promise.all([...listeners].map((listener) => listener.close(graceMs)))
     },
+  }
+}
+
+type Answering = HttpAppOptions & Required<Pick<HttpAppOptions, 'refuse'>>
+
+function answerRequests(
+  router: Router<HttpHandler>,
+  { prepare, routePath, refuse, onError }: Answering,
+  guard: Guard | undefined,
+): RequestListener {
+  async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const refusal = guard?.(req)
+    await prepare?.()
+    if (refusal) return refuse(req, res, refusal)
+    const [asked, query] = split(req.url ?? '/')
+    const path = routePath?.(asked) ?? asked
+    const found = router.find(req.method ?? 'GET', path)
+    if (found) return found.target({ req, res, params: found.params, query: new URLSearchParams(query) })
+    const allow = router.methods(path).join(', ')
+    refuse(req, res, allow ? new HttpError(405, '', { allow }) : new HttpError(404))
+  }
+
+  return (req, res) => {
+    req.socket.emit(NEXT_REQUEST)
+    serve(req, res).catch((error: unknown) => {
+      if (!(error instanceof HttpError)) onError?.(error)
+      if (res.headersSent) res.destroy()
+      else sendError(res, error instanceof HttpError ? error : new HttpError(500, 'Internal error'))
+    })
+  }
+}
+
+function handUpgradesTo(handlers: ReadonlyMap<string, UpgradeHandler>, guard: Guard | undefined) {
+  return (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const [path] = split(req.url ?? '/')
+    const target = handlers.get(path) ?? handlers.get('*')
+    const refusal = guard?.(req) ?? (target ? null : new HttpError(404))
+    if (refusal) refuseUpgrade(socket as Socket, refusal)
+    else target!(req, socket as Socket, head)
   }
 }
 

@@ -119,17 +119,14 @@ export function createDispatcher<C, M extends Callable<C> = Callable<C>>(
         reply(request.id === undefined ? null : response(request.id, member))
       }
       const method = methods.get(request.method)
-      if (method) return call(method, request.params, context, answer)
-      const name = request.method.slice(0, 100)
-      answer(
-        errorMember({
-          code: METHOD_NOT_FOUND,
-          message: `there is no method ${name}`,
-          data: { method: name },
-        }),
-      )
+      if (method) call(method, request.params, context, answer)
+      else answer(errorMember(unknownMethod(request.method.slice(0, 100))))
     },
   }
+}
+
+function unknownMethod(method: string): RpcError {
+  return { code: METHOD_NOT_FOUND, message: `there is no method ${method}`, data: { method } }
 }
 
 /** A line that carries a notification; `params` is JSON already. */

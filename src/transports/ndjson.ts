@@ -86,8 +86,3 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
 export function encodeLine(value: unknown): string {
   return JSON.stringify(value) + '\n'
 }
-
-/** Several values as lines, for one write. */
-export function encodeLines(values: readonly unknown[]): string {
-  return values.map(encodeLine).join('')
-}

@@ -44,24 +44,75 @@ const SSE_HEADERS = {
 
 /** Server-sent events over one response: what one tick brings goes out in one write. */
 export function createSseWriter(res: ServerResponse, options: SseOptions = {}): SseWriter {
-  const maxBacklog = options.maxBacklog ?? MAX_BACKLOG
   const { promise: finished, resolve } = Promise.withResolvers<boolean>()
-  let pending: string[] = []
-  let pendingBytes = 0
-  let scheduled = false
-  let stopped = false
+  const { socket } = res
   let open = !res.destroyed
-  const socket: (Socket & EventEmitter) | null = res.socket
+  const outbox = createOutbox(res, options.maxBacklog ?? MAX_BACKLOG, () => open && options.onDrain?.())
+
+  function write(frame: string): boolean {
+    return open && outbox.add(frame)
+  }
+
+  function send(data: string, id?: string | number): boolean {
+    return write(id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`)
+  }
+
+  const { ping } = options
+  const sayPing = (): boolean => ('frame' in ping! ? write(ping.frame) : send(ping!.data))
+  const timer = ping && setInterval(() => res.writableNeedDrain || sayPing(), ping.everyMs).unref()
+
+  function closed(): void {
+    open = false
+    clearInterval(timer)
+    outbox.clear()
+    options.onClose?.()
+    resolve(res.writableFinished)
+    whenSettled(res, socket, (received) => options.onSettled?.(received))
+  }
 
   if (open) {
     res.writeHead(200, SSE_HEADERS)
     socket?.setKeepAlive(true, KEEP_ALIVE_MS)
   }
+  res.on('error', () => res.destroy())
+  // The client may have gone before this writer was made: its `close` is over then.
+  if (res.destroyed) setImmediate(closed)
+  else res.once('close', closed)
+  outbox.schedule()
+
+  return {
+    send,
+    write,
+    end(data) {
+      if (!open) return
+      if (data !== undefined) send(data)
+      outbox.flush()
+      open = false
+      clearInterval(timer)
+      res.end()
+    },
+    abort() {
+      open = false
+      res.destroy()
+    },
+    get open() {
+      return open
+    },
+    finished,
+  }
+}
+
+/** Frames on their way to a response; `onDrain` is called when it takes more again after `add` said stop. */
+function createOutbox(res: ServerResponse, maxBacklog: number, onDrain: () => void) {
+  let pending: string[] = []
+  let pendingBytes = 0
+  let scheduled = false
+  let stopped = false
 
   function drained(): void {
-    if (!stopped || !open) return
+    if (!stopped) return
     stopped = false
-    options.onDrain?.()
+    onDrain()
   }
 
   function flush(): void {
@@ -81,73 +132,39 @@ export function createSseWriter(res: ServerResponse, options: SseOptions = {}): 
     setImmediate(flush)
   }
 
-  function send(data: string, id?: string | number): boolean {
-    return write(id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`)
-  }
-
-  function write(frame: string): boolean {
-    if (!open) return false
-    pending.push(frame)
-    pendingBytes += Buffer.byteLength(frame)
-    schedule()
-    if (pendingBytes + res.writableLength > maxBacklog) stopped = true
-    return !stopped
-  }
-
-  const { ping } = options
-  const sayPing = (): boolean => ('frame' in ping! ? write(ping.frame) : send(ping!.data))
-  const timer = ping ? setInterval(() => res.writableNeedDrain || sayPing(), ping.everyMs) : undefined
-  timer?.unref()
-
   res.on('drain', drained)
-  res.on('error', () => res.destroy())
-  function closed(): void {
-    open = false
-    clearInterval(timer)
-    pending = []
-    options.onClose?.()
-    resolve(res.writableFinished)
-    settle()
-  }
-
-  /** Handed to the system is not received: the connection's next sign of life tells. */
-  function settle(): void {
-    const settled = (received: boolean): void => {
-      socket?.off('close', onSocketClose)
-      socket?.off(NEXT_REQUEST, onNextRequest)
-      options.onSettled?.(received)
-    }
-    const onSocketClose = (failed: boolean): void => settled(!failed)
-    const onNextRequest = (): void => settled(true)
-    if (!res.writableFinished || !socket) return settled(false)
-    if (socket.destroyed) return settled(socket.errored === null)
-    socket.once('close', onSocketClose)
-    socket.once(NEXT_REQUEST, onNextRequest)
-  }
-
-  // The client may have gone before this writer was made: its `close` is over then.
-  if (res.destroyed) setImmediate(closed)
-  else res.once('close', closed)
-  schedule()
-
   return {
-    send,
-    write,
-    end(data) {
-      if (!open) return
-      if (data !== undefined) send(data)
-      flush()
-      open = false
-      clearInterval(timer)
-      res.end()
+    /** False: the backlog is full. */
+    add(frame: string): boolean {
+      pending.push(frame)
+      pendingBytes += Buffer.byteLength(frame)
+      schedule()
+      if (pendingBytes + res.writableLength > maxBacklog) stopped = true
+      return !stopped
     },
-    abort() {
-      open = false
-      res.destroy()
+    flush,
+    schedule,
+    clear(): void {
+      pending = []
     },
-    get open() {
-      return open
-    },
-    finished,
   }
+}
+
+/** Handed to the system is not received: the connection's next sign of life tells. */
+function whenSettled(
+  res: ServerResponse,
+  socket: (Socket & EventEmitter) | null,
+  settled: (received: boolean) => void,
+): void {
+  if (!res.writableFinished || !socket) return settled(false)
+  if (socket.destroyed) return settled(socket.errored === null)
+  const settle = (received: boolean): void => {
+    socket.off('close', onSocketClose)
+    socket.off(NEXT_REQUEST, onNextRequest)
+    settled(received)
+  }
+  const onSocketClose = (failed: boolean): void => settle(!failed)
+  const onNextRequest = (): void => settle(true)
+  socket.once('close', onSocketClose)
+  socket.once(NEXT_REQUEST, onNextRequest)
 }

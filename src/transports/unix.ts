@@ -2,9 +2,10 @@ import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { LineConnection, LineHandler } from './connection.ts'
+import { createInbox, type Inbox } from './inbox.ts'
 import { forMany, lineBatch } from './line-writer.ts'
 import { createLineSplitter, DEFAULT_MAX_LINE } from './ndjson.ts'
-import { createWriter } from './writer.ts'
+import { createWriter, type Writer } from './writer.ts'
 
 const PATH_LIMIT = 107 // sun_path holds 108 bytes with its NUL
 const CLOSE_MS = 1000
@@ -131,25 +132,11 @@ interface Link {
 type Received = Buffer | { limit: number } | null
 
 function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
-  let pauses = 0
-  // A chunk holds many lines, and the first of them may already be a reason to read no further.
-  let received: Received[] = []
-
-  function hold(by: 1 | -1): void {
-    pauses += by
-    if (pauses > 0) return void socket.pause()
-    const waiting = received
-    received = []
-    for (const item of waiting) take(item)
-    if (pauses === 0) socket.resume()
-  }
-
-  function take(item: Received): void {
-    if (pauses > 0) received.push(item)
-    else if (item === null) endOfInput()
+  const inbox = createInbox<Received>(socket, (item) => {
+    if (item === null) endOfInput()
     else if (!Buffer.isBuffer(item)) overflow(item.limit)
     else if (!socket.writableEnded) handler.line(item)
-  }
+  })
 
   function endOfInput(): void {
     if (handler.ended) handler.ended()
@@ -169,9 +156,9 @@ function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
     limit: options.sendLimit ?? 1024 ** 2,
     batch: lineBatch(),
     isOpen: () => !socket.destroyed && !socket.writableEnded,
-    onBlocked: () => hold(1),
+    onBlocked: inbox.pause,
     onDrained() {
-      hold(-1)
+      inbox.resume()
       handler.drain?.()
     },
   })
@@ -179,33 +166,48 @@ function serve(socket: Socket, options: UnixOptions, gone: () => void): Link {
     send: output.send,
     share: forMany,
     flush: output.now,
-    pause: () => hold(1),
-    resume: () => hold(-1),
+    pause: inbox.pause,
+    resume: inbox.resume,
     close() {
       output.flush()
       socket.destroySoon()
     },
   }
   const handler = options.accept(connection)
-  const splitter = createLineSplitter({
-    maxLineBytes: options.lineLimit ?? DEFAULT_MAX_LINE,
-    onLine: (line) => {
-      if (!isBlank(line)) take(line)
-    },
-    onOverflow: (limit) => take({ limit }),
-  })
-  socket.on('data', (chunk: Buffer) => output.gather(() => splitter.push(chunk)))
-  socket.on('end', () => {
-    splitter.end()
-    take(null)
-  })
+  readLines(socket, options, inbox, output)
   socket.on('error', () => {}) // a peer that went away; `close` follows
   socket.on('close', () => {
-    received = []
+    inbox.clear()
     gone()
     handler.closed?.()
   })
   return { socket, connection }
+}
+
+/** Whatever the lines of one chunk are answered with goes out in one write. */
+function readLines(
+  socket: Socket,
+  { lineLimit = DEFAULT_MAX_LINE }: UnixOptions,
+  inbox: Inbox<Received>,
+  output: Pick<Writer<unknown>, 'hold' | 'release'>,
+): void {
+  const splitter = createLineSplitter({
+    maxLineBytes: lineLimit,
+    onLine: (line) => void (isBlank(line) || inbox.put(line)),
+    onOverflow: (limit) => inbox.put({ limit }),
+  })
+  socket.on('data', (chunk: Buffer) => {
+    output.hold()
+    try {
+      splitter.push(chunk)
+    } finally {
+      output.release()
+    }
+  })
+  socket.on('end', () => {
+    splitter.end()
+    inbox.put(null)
+  })
 }
 
 function isBlank(line: Buffer): boolean {

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { LineConnection, LineHandler } from './connection.ts'
 import { frameBatch, pongFrame, textFrame } from './frames.ts'
-import { createWriter } from './writer.ts'
+import { createInbox, type Inbox } from './inbox.ts'
+import { createWriter, type Writer } from './writer.ts'
 
 const OPEN = 1
 const NORMAL = 1000
@@ -40,36 +41,19 @@ export interface Peer {
 
 /** Frames are read, and the closing handshake is done, by `ws`; messages are written here. */
 export function servePeer(ws: WebSocket, socket: Socket, options: PeerOptions): Peer {
-  let pauses = 0
-  // A chunk holds many messages, and the first of them may already be a reason to read no further.
-  let received: Buffer[] = []
   let admitted = options.known
-  let fromStranger = 0
-
-  function hold(by: 1 | -1): void {
-    pauses += by
-    if (pauses > 0) return ws.pause()
-    const waiting = received
-    received = []
-    for (const message of waiting) take(message)
-    if (pauses === 0) ws.resume()
-  }
-
-  function take(message: Buffer): void {
-    if (ws.readyState !== OPEN) return
-    if (pauses > 0) received.push(message)
-    else handler.line(message)
-  }
-
+  const inbox = createInbox<Buffer>(ws, (message) => {
+    if (ws.readyState === OPEN) handler.line(message)
+  })
   const output = createWriter({
     socket,
     limit: options.sendLimit,
     batch: frameBatch(),
     // Nothing may follow a close frame, and `ws` answers the peer's by itself.
     isOpen: () => ws.readyState === OPEN && socket.writable,
-    onBlocked: () => hold(1),
+    onBlocked: inbox.pause,
     onDrained() {
-      hold(-1)
+      inbox.resume()
       handler.drain?.()
     },
   })
@@ -78,8 +62,8 @@ export function servePeer(ws: WebSocket, socket: Socket, options: PeerOptions): 
     send: (line) => output.send(typeof line === 'string' ? textFrame(line) : line),
     share: textFrame,
     flush: output.now,
-    pause: () => hold(1),
-    resume: () => hold(-1),
+    pause: inbox.pause,
+    resume: inbox.resume,
     close(code = NORMAL, reason = '') {
       if (ws.readyState !== OPEN) return
       output.flush()
@@ -95,26 +79,14 @@ export function servePeer(ws: WebSocket, socket: Socket, options: PeerOptions): 
   }
   const handler = options.accept(connection)
 
-  // Around the listener of `ws`: whatever the messages of one chunk are answered with goes out in one write.
-  socket.prependListener('data', (chunk: Buffer) => {
-    output.hold()
-    if (admitted || (fromStranger += chunk.length) <= STRANGER_BYTES) return
-    connection.close(TOO_LARGE, 'say who you are first')
-    ws.pause() // the rest is not even read
-  })
-  socket.on('data', output.release)
-  ws.on('message', (message: Buffer, isBinary: boolean) => {
-    if (isBinary) connection.close(UNSUPPORTED, 'text messages only')
-    else take(message)
-  })
-  ws.on('ping', (payload) => output.send(pongFrame(payload)))
+  readMessages(ws, socket, { connection, inbox, output, isAdmitted: () => admitted })
   ws.on('error', () => setTimeout(() => ws.terminate(), options.closeMs).unref()) // `ws` has sent the code
   ws.on('close', () => {
-    received = []
+    inbox.clear()
     options.onClosed()
     handler.closed?.()
   })
-  const state = () => ({ blocked: output.blocked, paused: pauses > 0 })
+  const state = () => ({ blocked: output.blocked, paused: inbox.paused })
   return {
     connection,
     get admitted() {
@@ -122,6 +94,34 @@ export function servePeer(ws: WebSocket, socket: Socket, options: PeerOptions): 
     },
     look: lifeOf(ws, socket, state),
   }
+}
+
+interface Reading {
+  connection: WebSocketConnection
+  inbox: Inbox<Buffer>
+  output: Writer<Buffer>
+  isAdmitted(): boolean
+}
+
+function readMessages(
+  ws: WebSocket,
+  socket: Socket,
+  { connection, inbox, output, isAdmitted }: Reading,
+): void {
+  let fromStranger = 0
+  // Around the listener of `ws`: whatever the messages of one chunk are answered with goes out in one write.
+  socket.prependListener('data', (chunk: Buffer) => {
+    output.hold()
+    if (isAdmitted() || (fromStranger += chunk.length) <= STRANGER_BYTES) return
+    connection.close(TOO_LARGE, 'say who you are first')
+    ws.pause() // the rest is not even read
+  })
+  socket.on('data', output.release)
+  ws.on('message', (message: Buffer, isBinary: boolean) => {
+    if (isBinary) connection.close(UNSUPPORTED, 'text messages only')
+    else if (ws.readyState === OPEN) inbox.put(message)
+  })
+  ws.on('ping', (payload) => output.send(pongFrame(payload)))
 }
 
 /**

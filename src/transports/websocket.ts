@@ -48,29 +48,15 @@ export interface WebSockets {
 
 /** WebSocket connections, made from HTTP requests. No compression: what is small on the wire is small in memory. */
 export function createWebSockets(options: WebSocketOptions): WebSockets {
-  const { maxMessage = 16 * 1024 ** 2, sendLimit = 1024 ** 2, closeMs = 2000, admitMs = 10_000 } = options
-  const { maxConnections = 4096, maxStrangers = 128, pingMs = 30_000 } = options
+  const { sendLimit = 1024 ** 2, closeMs = 2000, maxConnections = 4096, pingMs = 30_000 } = options
   const peers = new Set<Peer>()
-  const strangers = new Map<WebSocket, WebSocketConnection>()
+  const strangers = createStrangers(options)
   let closing = false
   let empty: () => void = () => {}
   let server: WebSocketServer | null = null
   const look = (): void => peers.forEach((peer) => peer.look())
   // Two turns of the loop later: what came while this process was busy is read first, and no answer is taken for silence.
   const looking = setInterval(() => setImmediate(setImmediate, look), pingMs).unref()
-
-  /** Loaded by the first connection: who has none does not pay for it. */
-  async function load(): Promise<WebSocketServer> {
-    const { WebSocketServer } = await import('ws')
-    server ??= new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: maxMessage,
-      autoPong: false, // pongs count as unsent bytes like everything else
-    })
-    return server
-  }
 
   function admissionOf(req: IncomingMessage): Admission {
     const admission = options.authorize?.(req) ?? 'known'
@@ -90,35 +76,23 @@ export function createWebSockets(options: WebSocketOptions): WebSockets {
         closeMs,
         known: admission === 'known',
         accept: (connection) => options.accept(connection, req, admission),
-        onAdmitted: () => strangers.delete(ws),
+        onAdmitted: () => strangers.remove(ws),
         onClosed() {
-          strangers.delete(ws)
+          strangers.remove(ws)
           peers.delete(peer)
           if (peers.size === 0) empty()
         },
       })
       peers.add(peer)
-      if (!peer.admitted) receive(ws, peer.connection)
+      if (!peer.admitted) strangers.add(ws, peer.connection)
     })
-  }
-
-  function receive(stranger: WebSocket, connection: WebSocketConnection): void {
-    strangers.set(stranger, connection)
-    const late = (): void => {
-      if (strangers.has(stranger)) connection.close(TOO_SLOW, 'you did not say who you are in time')
-    }
-    setTimeout(late, admitMs).unref()
-    const [first] = strangers
-    if (!first || strangers.size <= maxStrangers) return
-    strangers.delete(first[0])
-    first[1].close(TRY_LATER, 'too many who have not said who they are')
   }
 
   return {
     upgrade(req, socket, head) {
       socket.on('error', () => {}) // a peer that went away; `close` follows
       if (server) return open(server, req, socket, head)
-      void load().then((loaded) => open(loaded, req, socket, head))
+      void createServer(options.maxMessage).then((made) => open((server ??= made), req, socket, head))
     },
     get connections() {
       return peers.size
@@ -131,5 +105,36 @@ export function createWebSockets(options: WebSocketOptions): WebSockets {
       for (const { connection } of peers) connection.close(GOING_AWAY, 'the server stops')
       if (peers.size > 0) await promise
     },
+  }
+}
+
+/** The library is loaded by the first connection: who has none does not pay for it. */
+async function createServer(maxPayload = 16 * 1024 ** 2): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws')
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload,
+    autoPong: false, // pongs count as unsent bytes like everything else
+  })
+}
+
+function createStrangers(options: Pick<WebSocketOptions, 'maxStrangers' | 'admitMs'>) {
+  const { maxStrangers = 128, admitMs = 10_000 } = options
+  const strangers = new Map<WebSocket, WebSocketConnection>()
+  return {
+    add(stranger: WebSocket, connection: WebSocketConnection): void {
+      strangers.set(stranger, connection)
+      const late = (): void => {
+        if (strangers.has(stranger)) connection.close(TOO_SLOW, 'you did not say who you are in time')
+      }
+      setTimeout(late, admitMs).unref()
+      const [first] = strangers
+      if (!first || strangers.size <= maxStrangers) return
+      strangers.delete(first[0])
+      first[1].close(TRY_LATER, 'too many who have not said who they are')
+    },
+    remove: (stranger: WebSocket): void => void strangers.delete(stranger),
   }
 }

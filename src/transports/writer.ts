@@ -13,14 +13,12 @@ export interface Writer<T> {
   /** Queues an item; false when more than the limit is unsent. */
   send(item: T): boolean
   flush(): void
-  /** The same, but for what `gather` has in hand. */
+  /** The same, but for what is held. */
   now(): void
   /** From here on, until `release`, everything that is sent waits. */
   hold(): void
   /** Whatever was held goes out, in one write. */
   release(): void
-  /** The same for what the work sends. */
-  gather(work: () => void): void
   readonly blocked: boolean
 }
 
@@ -80,11 +78,6 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
     else socket.write(piece)
   }
 
-  function release(): void {
-    held = false
-    flush()
-  }
-
   return {
     send(item) {
       if (!isOpen()) return false
@@ -104,14 +97,9 @@ export function createWriter<T>(options: WriterOptions<T>): Writer<T> {
       if (!held) flush()
     },
     hold: () => void (held = true),
-    release,
-    gather(work) {
-      held = true
-      try {
-        work()
-      } finally {
-        release()
-      }
+    release() {
+      held = false
+      flush()
     },
     get blocked() {
       return blocked

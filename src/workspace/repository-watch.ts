@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative, sep } from 'node:path'
-import { watchDirectories, type WatchBudget } from './directories.ts'
+import { DirectoryWatch, type WatchBudget } from './directories.ts'
 import { isInside } from './files.ts'
 import type { Repository } from './repository.ts'
 
@@ -25,7 +25,7 @@ export function watchRepository(
 ): RepositoryWatch {
   const refs = join(repo.commonDir, 'refs')
   const own = new Set([repo.gitDir, repo.commonDir, join(repo.commonDir, 'info')])
-  const watch = watchDirectories({ budget, onLimit, onEvent, ignored })
+  const watch = new DirectoryWatch({ budget, onLimit, onEvent, ignored })
 
   function onEvent(path: string): void {
     if (!isTelling(path)) return
@@ -69,5 +69,5 @@ export function watchRepository(
 
   for (const folder of own) watch.addFlat(folder)
   const ready = Promise.all([watch.addTree(repo.root), watch.addTree(refs)]).then(() => {})
-  return { ready, close: watch.close }
+  return { ready, close: () => watch.close() }
 }

@@ -101,13 +101,9 @@ function notFound(path: string, why: string, cause?: unknown): CorralError {
 function repository(git: Git, root: string, gitDir: string, commonDir: string): Repository {
   const guarded = (): Promise<GuardedGit> => guard(git, root)
 
-  async function status(): Promise<RepoStatus> {
-    return readStatus(await guarded(), root)
-  }
-
   async function diff(request: DiffRequest = {}): Promise<DiffText> {
     const here = await guarded()
-    const paths = request.file === undefined ? [] : await namesOf(here, request.file)
+    const paths = request.file === undefined ? [] : await namesOf(here, root, request.file)
     const base = request.base ?? (await here.resolve('HEAD')) ?? (await emptyTree(here))
     const args = [...DIFF, ...(request.staged ? ['--cached'] : []), base, '--', ...paths]
     const show = async (env: Record<string, string>): Promise<DiffText> => {
@@ -116,37 +112,7 @@ function repository(git: Git, root: string, gitDir: string, commonDir: string): 
       return { text: wholeLines(stdout, truncated), truncated }
     }
     if (request.staged || !request.untracked) return show({})
-    return withUntracked(here, paths, show)
-  }
-
-  /** A renamed file is compared with what it was. */
-  async function namesOf(here: GuardedGit, given: string): Promise<string[]> {
-    const file = checkedPath(given)
-    const entry = (await readStatus(here, root)).files.find(({ path }) => path === file)
-    return entry?.oldPath ? [file, entry.oldPath] : [file]
-  }
-
-  /** With a copy of the index that has the new files as empty ones: no content of theirs is written anywhere. */
-  async function withUntracked(
-    here: GuardedGit,
-    paths: readonly string[],
-    show: (env: Record<string, string>) => Promise<DiffText>,
-  ): Promise<DiffText> {
-    const args = ['ls-files', '-z', '--others', '--exclude-standard', '--', ...paths]
-    const listed = await here.run(args, { maxBytes: MAX_LIST_BYTES, truncate: true })
-    // A character for each byte: not every name is UTF-8, and git wants them back as they are.
-    const names = listed.stdout.toString('latin1').split('\0').slice(0, -1)
-    const added = names.filter((name) => !name.endsWith('/'))
-    if (added.length === 0) return show({})
-    const empty = await here.text(['hash-object', '-t', 'blob', '--stdin'])
-    const lines = added.map((name) => `100644 ${empty}\t${name}\0`).join('')
-    return withIndexCopy(gitDir, async (index) => {
-      const env = { GIT_INDEX_FILE: index }
-      // Unlike `add`, this does not mind a file that is gone meanwhile: an agent may be at work.
-      const input = Buffer.from(lines, 'latin1')
-      await here.run(['update-index', '-z', '--index-info'], { env, input })
-      return show(env)
-    })
+    return withUntracked(here, gitDir, paths, show)
   }
 
   return {
@@ -155,19 +121,51 @@ function repository(git: Git, root: string, gitDir: string, commonDir: string): 
     commonDir,
     git,
     guarded,
-    status,
+    status: async () => readStatus(await guarded(), root),
     diff,
     fileDiff: (file, request = {}) => diff({ ...request, file, untracked: true }),
-    async files() {
-      const args = ['ls-files', '-z', '-t', '--cached', '--others', '--deleted', '--exclude-standard']
-      const limit = { maxBytes: MAX_LIST_BYTES, truncate: true }
-      const { stdout, truncated } = await (await guarded()).run(args, limit)
-      const files = presentFiles(stdout.toString())
-      const kept = files.slice(0, MAX_LISTED_FILES)
-      return { files: kept, truncated: truncated || kept.length < files.length }
-    },
+    files: async () => listFiles(await guarded()),
     readFile: (path) => readTextFile(root, path),
   }
+}
+
+/** A renamed file is compared with what it was. */
+async function namesOf(here: GuardedGit, root: string, given: string): Promise<string[]> {
+  const file = checkedPath(given)
+  const entry = (await readStatus(here, root)).files.find(({ path }) => path === file)
+  return entry?.oldPath ? [file, entry.oldPath] : [file]
+}
+
+/** With a copy of the index that has the new files as empty ones: no content of theirs is written anywhere. */
+async function withUntracked(
+  here: GuardedGit,
+  gitDir: string,
+  paths: readonly string[],
+  show: (env: Record<string, string>) => Promise<DiffText>,
+): Promise<DiffText> {
+  const args = ['ls-files', '-z', '--others', '--exclude-standard', '--', ...paths]
+  const listed = await here.run(args, { maxBytes: MAX_LIST_BYTES, truncate: true })
+  // A character for each byte: not every name is UTF-8, and git wants them back as they are.
+  const names = listed.stdout.toString('latin1').split('\0').slice(0, -1)
+  const added = names.filter((name) => !name.endsWith('/'))
+  if (added.length === 0) return show({})
+  const empty = await here.text(['hash-object', '-t', 'blob', '--stdin'])
+  const lines = added.map((name) => `100644 ${empty}\t${name}\0`).join('')
+  return withIndexCopy(gitDir, async (index) => {
+    const env = { GIT_INDEX_FILE: index }
+    // Unlike `add`, this does not mind a file that is gone meanwhile: an agent may be at work.
+    const input = Buffer.from(lines, 'latin1')
+    await here.run(['update-index', '-z', '--index-info'], { env, input })
+    return show(env)
+  })
+}
+
+async function listFiles(here: GuardedGit): Promise<FileList> {
+  const args = ['ls-files', '-z', '-t', '--cached', '--others', '--deleted', '--exclude-standard']
+  const { stdout, truncated } = await here.run(args, { maxBytes: MAX_LIST_BYTES, truncate: true })
+  const files = presentFiles(stdout.toString())
+  const kept = files.slice(0, MAX_LISTED_FILES)
+  return { files: kept, truncated: truncated || kept.length < files.length }
 }
 
 export async function readStatus(here: GuardedGit, root: string): Promise<RepoStatus> {

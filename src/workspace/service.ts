@@ -6,7 +6,7 @@ import type { MergeOutcome } from './merge.ts'
 import { openRepository, type DiffRequest, type DiffText, type Repository } from './repository.ts'
 import type { RepoStatus } from './status.ts'
 import { parseUnifiedDiff, type FileDiff } from './unified.ts'
-import { createWatcher, type WatchedRepository } from './watch.ts'
+import { Watcher, type WatchedRepository } from './watch.ts'
 import { createWorktrees, type Worktree } from './worktree.ts'
 import type { WorktreeEntry } from './worktree-list.ts'
 
@@ -17,8 +17,19 @@ export interface WorkspaceOptions {
   readonly problem: (root: string, why: string) => void
 }
 
+interface SessionWorktrees {
+  /** Worktrees in the folder that is ours, by the id of their session. */
+  ownWorktree(id: string): Promise<WorktreeEntry | null>
+  ownWorktrees(): Promise<WorktreeEntry[]>
+  addWorktree(path: string, id: string, carry: boolean): Promise<Worktree>
+  worktree(path: string, id: string): Promise<WorktreeEntry | null>
+  worktreeDiff(path: string, id: string): Promise<DiffText>
+  mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
+  discardWorktree(path: string, id: string, force: boolean): Promise<void>
+}
+
 /** Repositories by path, for those who know no more about them. Every path may be below the checkout that is meant. */
-export interface Workspace {
+export interface Workspace extends SessionWorktrees {
   /** And watch it from now on. */
   open(path: string): Promise<RepoStatus>
   /** Whether it was open. */
@@ -32,42 +43,18 @@ export interface Workspace {
   files(path: string): Promise<{ root: string; files: readonly string[]; truncated: boolean }>
   readFile(path: string, file: string): Promise<{ root: string; content: string; sizeBytes: number }>
   structured(diff: string): FileDiff[]
-  /** Worktrees in the folder that is ours, by the id of their session. */
-  ownWorktree(id: string): Promise<WorktreeEntry | null>
-  ownWorktrees(): Promise<WorktreeEntry[]>
-  addWorktree(path: string, id: string, carry: boolean): Promise<Worktree>
-  worktree(path: string, id: string): Promise<WorktreeEntry | null>
-  worktreeDiff(path: string, id: string): Promise<DiffText>
-  mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
-  discardWorktree(path: string, id: string, force: boolean): Promise<void>
   /** Resolves when no git of ours runs any more. */
   stop(): Promise<void>
 }
 
-export function createWorkspace({ env, worktrees: folder, problem }: WorkspaceOptions): Workspace {
+export function createWorkspace({ env, worktrees, problem }: WorkspaceOptions): Workspace {
   const git = createGit(env)
   const readers: ((status: RepoStatus) => void)[] = []
-  const watcher = createWatcher({
+  const watcher = new Watcher({
     changed: (_, status) => readers.forEach((tell) => tell(status)),
     problem,
   })
-  const worktrees = createWorktrees()
   const at = (path: string): Promise<Repository> => openRepository(git, path)
-
-  async function worktree(path: string, id: string): Promise<WorktreeEntry | null> {
-    const found = await worktrees.list(await at(path))
-    return found.find((entry) => entry.id === id) ?? null
-  }
-
-  /** The checkout that the worktree of a session was made from; not always the main one of the repository. */
-  async function origin(path: string, id: string): Promise<Repository> {
-    return at((await worktree(path, id))?.from ?? path)
-  }
-
-  async function own(id: string): Promise<WorktreeEntry | null> {
-    if (basename(id) !== id) return null
-    return worktree(join(folder, id), id).catch(noneIfNoRepository)
-  }
 
   return {
     open: async (path) => watcher.open(await at(path)),
@@ -93,23 +80,47 @@ export function createWorkspace({ env, worktrees: folder, problem }: WorkspaceOp
       return { root: repo.root, ...(await repo.readFile(file)) }
     },
     structured: parseUnifiedDiff,
-    addWorktree: async (path, id, carry) =>
-      worktrees.create(await at(path), { id, path: join(folder, id), carry }),
-    ownWorktree: own,
-    async ownWorktrees() {
-      const ids = await readdir(folder).catch(() => [])
-      const found: (WorktreeEntry | null)[] = []
-      for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) found.push(await own(id))
-      return found.filter((entry) => entry !== null)
-    },
-    worktree,
-    worktreeDiff: async (path, id) => worktrees.diff(await at(path), id),
-    mergeWorktree: async (path, id, message) => worktrees.merge(await origin(path, id), id, message),
-    discardWorktree: async (path, id, force) => worktrees.discard(await origin(path, id), id, { force }),
+    ...worktreesOf(at, worktrees),
     async stop() {
       await watcher.closeAll()
       git.close()
     },
+  }
+}
+
+/** By path and the id of a session; `folder` is where they are made. */
+function worktreesOf(at: (path: string) => Promise<Repository>, folder: string): SessionWorktrees {
+  const worktrees = createWorktrees()
+
+  async function worktree(path: string, id: string): Promise<WorktreeEntry | null> {
+    const found = await worktrees.list(await at(path))
+    return found.find((entry) => entry.id === id) ?? null
+  }
+
+  /** The checkout that the worktree of a session was made from; not always the main one of the repository. */
+  async function origin(path: string, id: string): Promise<Repository> {
+    return at((await worktree(path, id))?.from ?? path)
+  }
+
+  async function ownWorktree(id: string): Promise<WorktreeEntry | null> {
+    if (basename(id) !== id) return null
+    return worktree(join(folder, id), id).catch(noneIfNoRepository)
+  }
+
+  return {
+    ownWorktree,
+    async ownWorktrees() {
+      const ids = await readdir(folder).catch(() => [])
+      const found: (WorktreeEntry | null)[] = []
+      for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) found.push(await ownWorktree(id))
+      return found.filter((entry) => entry !== null)
+    },
+    addWorktree: async (path, id, carry) =>
+      worktrees.create(await at(path), { id, path: join(folder, id), carry }),
+    worktree,
+    worktreeDiff: async (path, id) => worktrees.diff(await at(path), id),
+    mergeWorktree: async (path, id, message) => worktrees.merge(await origin(path, id), id, message),
+    discardWorktree: async (path, id, force) => worktrees.discard(await origin(path, id), id, { force }),
   }
 }
 

@@ -21,16 +21,6 @@ export interface WatchedRepository {
   readonly how: 'watching' | 'polling'
 }
 
-export interface Watcher {
-  /** The status now; opening twice is opening once. */
-  open(repo: Repository): Promise<RepoStatus>
-  /** Whether it was open. Nothing is said about it afterwards. */
-  close(root: string): boolean
-  /** Resolves when no git of ours runs any more. */
-  closeAll(): Promise<void>
-  list(): WatchedRepository[]
-}
-
 interface Watched {
   readonly repo: Repository
   readonly pace: Pace
@@ -45,102 +35,111 @@ interface Watched {
 const MAX_WATCHES = 50_000
 const POLL_MS = 5000
 
-export function createWatcher({ changed, problem, timing, maxWatches }: WatcherOptions): Watcher {
-  const open = new Map<string, Watched>()
-  const opening = new Map<string, Promise<RepoStatus>>()
-  const closing = new Set<Promise<void>>()
-  const budget: WatchBudget = { left: maxWatches ?? MAX_WATCHES }
-  const pollMs = timing?.pollMs ?? POLL_MS
-  let stopped = false
+export class Watcher {
+  readonly #options: WatcherOptions
+  readonly #budget: WatchBudget
+  readonly #pollMs: number
+  readonly #open = new Map<string, Watched>()
+  readonly #opening = new Map<string, Promise<RepoStatus>>()
+  readonly #closing = new Set<Promise<void>>()
+  #stopped = false
+
+  constructor(options: WatcherOptions) {
+    this.#options = options
+    this.#budget = { left: options.maxWatches ?? MAX_WATCHES }
+    this.#pollMs = options.timing?.pollMs ?? POLL_MS
+  }
+
+  /** The status now; opening twice is opening once. */
+  async open(repo: Repository): Promise<RepoStatus> {
+    const known = this.#open.get(repo.root)
+    if (known?.status) return known.status
+    const started =
+      this.#opening.get(repo.root) ?? this.#start(repo).finally(() => this.#opening.delete(repo.root))
+    this.#opening.set(repo.root, started)
+    return started
+  }
+
+  /** Whether it was open. Nothing is said about it afterwards. */
+  close(root: string): boolean {
+    const entry = this.#open.get(root)
+    if (!entry) return false
+    this.#open.delete(root)
+    this.#end(entry)
+    return true
+  }
+
+  /** Resolves when no git of ours runs any more. */
+  async closeAll(): Promise<void> {
+    this.#stopped = true
+    for (const root of this.#open.keys()) this.close(root)
+    await Promise.allSettled(this.#opening.values())
+    await Promise.all(this.#closing)
+  }
+
+  list(): WatchedRepository[] {
+    return [...this.#open.values()].flatMap(({ repo, status, poll }) =>
+      status ? [{ root: repo.root, status, how: poll ? 'polling' : 'watching' }] : [],
+    )
+  }
 
   /** Watched from before the first status is read, so that no change falls between. */
-  async function start(repo: Repository): Promise<RepoStatus> {
-    const pace = createPace(() => check(entry), { ...PACE, ...timing })
+  async #start(repo: Repository): Promise<RepoStatus> {
+    const pace = createPace(() => this.#check(entry), { ...PACE, ...this.#options.timing })
     const entry: Watched = { repo, pace, status: null, watch: null, poll: null, retry: null, closed: false }
     entry.watch = watchRepository(repo, {
-      budget,
+      budget: this.#budget,
       onDirty: () => pace.nudge(),
-      onLimit: (why) => fallBack(entry, why),
+      onLimit: (why) => this.#fallBack(entry, why),
     })
     try {
       await entry.watch.ready
       const status = await repo.status()
-      if (stopped) throw new CorralError('stopping', 'The daemon is stopping')
+      if (this.#stopped) throw new CorralError('stopping', 'The daemon is stopping')
       entry.status = status
-      open.set(repo.root, entry)
+      this.#open.set(repo.root, entry)
       return status
     } catch (thrown) {
-      end(entry)
+      this.#end(entry)
       throw thrown
     }
   }
 
-  function fallBack(entry: Watched, why: string): void {
-    entry.poll = setInterval(() => entry.pace.nudge(), pollMs)
-    entry.poll.unref()
-    problem?.(entry.repo.root, why, false)
+  #fallBack(entry: Watched, why: string): void {
+    entry.poll = setInterval(() => entry.pace.nudge(), this.#pollMs).unref()
+    this.#options.problem?.(entry.repo.root, why, false)
   }
 
-  async function check(entry: Watched): Promise<void> {
+  async #check(entry: Watched): Promise<void> {
     // A nudge that came while it was being opened; the first status may be older.
     if (entry.status === null) return entry.pace.nudge()
     try {
       const status = await entry.repo.status()
       if (entry.closed || isSame(status, entry.status)) return
       entry.status = status
-      changed(entry.repo.root, status)
+      this.#options.changed(entry.repo.root, status)
     } catch (thrown) {
-      await failed(entry, thrown)
+      await this.#failed(entry, thrown)
     }
   }
 
   /** Anything but a repository that is gone may pass: a slow disk, an index that is being repaired. */
-  async function failed(entry: Watched, thrown: unknown): Promise<void> {
+  async #failed(entry: Watched, thrown: unknown): Promise<void> {
     const isGone = !(await isStillThere(entry.repo))
     if (entry.closed) return
-    if (isGone) remove(entry.repo.root)
-    else entry.retry = setTimeout(() => entry.pace.nudge(), pollMs).unref()
-    problem?.(entry.repo.root, asCorralError(thrown).message, isGone)
+    if (isGone) this.close(entry.repo.root)
+    else entry.retry = setTimeout(() => entry.pace.nudge(), this.#pollMs).unref()
+    this.#options.problem?.(entry.repo.root, asCorralError(thrown).message, isGone)
   }
 
-  function end(entry: Watched): void {
+  #end(entry: Watched): void {
     entry.closed = true
     entry.watch?.close()
     if (entry.poll) clearInterval(entry.poll)
     if (entry.retry) clearTimeout(entry.retry)
     const closed = entry.pace.close()
-    closing.add(closed)
-    void closed.finally(() => closing.delete(closed))
-  }
-
-  function remove(root: string): boolean {
-    const entry = open.get(root)
-    if (!entry) return false
-    open.delete(root)
-    end(entry)
-    return true
-  }
-
-  return {
-    async open(repo) {
-      const known = open.get(repo.root)
-      if (known?.status) return known.status
-      const started = opening.get(repo.root) ?? start(repo).finally(() => opening.delete(repo.root))
-      opening.set(repo.root, started)
-      return started
-    },
-    close: remove,
-    async closeAll() {
-      stopped = true
-      for (const root of open.keys()) remove(root)
-      await Promise.allSettled(opening.values())
-      await Promise.all(closing)
-    },
-    list() {
-      return [...open.values()].flatMap(({ repo, status, poll }) =>
-        status ? [{ root: repo.root, status, how: poll ? 'polling' : 'watching' }] : [],
-      )
-    },
+    this.#closing.add(closed)
+    void closed.finally(() => this.#closing.delete(closed))
   }
 }
 

@@ -32,8 +32,6 @@ export interface Worktree {
 export interface Worktrees {
   create(repo: Repository, request: WorktreeRequest): Promise<Worktree>
   list(repo: Repository): Promise<WorktreeEntry[]>
-  /** Those whose session nobody knows any more, and those whose folder is gone. */
-  orphans(repo: Repository, known: ReadonlySet<string>): Promise<WorktreeEntry[]>
   /** From the base to the working tree, new files included. */
   diff(repo: Repository, id: string, request?: Pick<DiffRequest, 'file' | 'maxBytes'>): Promise<DiffText>
   /** Into the branch that is checked out in `repo`. Unless it succeeds, that checkout is as it was. */
@@ -63,9 +61,6 @@ export function createWorktrees(): Worktrees {
   return {
     create: (repo, request) => inTurn(repo, () => create(repo, request)),
     list,
-    async orphans(repo, known) {
-      return (await list(repo)).filter(({ id, isMissing }) => isMissing || !known.has(id))
-    },
     async diff(repo, id, request = {}) {
       const entry = await find(repo, id)
       const worktree = await openRepository(repo.git, entry.path)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { unwrapped } from '../../src/agents/codex/shell.ts'
-import type { Question } from '../../src/core/approval.ts'
+import type { ApprovalRequest } from '../../src/core/approval.ts'
 import { rulesFor } from '../../src/core/rule.ts'
 import { ACCEPTED, asks, COMMAND, ended, item, note, OPENED, STARTED } from './codex-said.ts'
 import { only, story, translate } from './codex-recordings.ts'
@@ -210,7 +210,7 @@ describe('requests of Codex', () => {
   })
 
   test('what asks for the network is about an address, and a wish for more permissions about each time', () => {
-    const approvalOf = (method: string, params: object): Question => {
+    const approvalOf = (method: string, params: object): ApprovalRequest => {
       const lines = [OPENED, ACCEPTED, STARTED, asks(method, params, 'q')]
       return only(translate(lines), 'approval.asked')[0]!.approval
     }

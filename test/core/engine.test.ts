@@ -298,3 +298,16 @@ test('unknown agents, missing directories and unknown ids are refused', async ()
     code('approval_not_found'),
   )
 })
+
+test('an engine that is on its way out starts nothing any more', async () => {
+  const other = await startEngine()
+  try {
+    const { id } = await other.engine.sessions.create({ agent: 'demo', cwd: other.cwd })
+    other.stopping()
+    const send = other.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: 'late' }] })
+    await assert.rejects(send, code('stopping'))
+    await assert.rejects(other.engine.sessions.create({ agent: 'demo', cwd: other.cwd }), code('stopping'))
+  } finally {
+    await other.stop()
+  }
+})

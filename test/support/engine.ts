@@ -37,6 +37,8 @@ export interface TestEngine {
   ): Promise<Event[]>
   /** Sends and waits for the end of that turn. */
   turn(sessionId: string, text: string): Promise<Event[]>
+  /** The daemon says that it is on its way out. */
+  stopping(): void
   /** Lets go as a crash would: agents run on. */
   abandon(): Promise<void>
   /** Ends agents and removes every file. */
@@ -137,6 +139,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
 
   return {
     engine,
+    stopping: parts.stopping,
     host,
     log,
     home,

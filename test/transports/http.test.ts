@@ -29,15 +29,15 @@ const closed = await app.listen({
 })
 after(() => app.close(100))
 
-interface Answer {
+interface HttpAnswer {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: string
   port: number | undefined
 }
 
-function call(method: string, path: string, body?: Buffer, agent?: Agent): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+function call(method: string, path: string, body?: Buffer, agent?: Agent): Promise<HttpAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
   const req = request(
     open.url + path,
     { method, ...(agent ? { agent } : {}), headers: body ? { 'content-length': body.length } : {} },

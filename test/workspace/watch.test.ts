@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, afterEach, test } from 'node:test'
-import { watchDirectories } from '../../src/workspace/directories.ts'
+import { DirectoryWatch } from '../../src/workspace/directories.ts'
 import { openRepository } from '../../src/workspace/repository.ts'
 import type { RepoStatus } from '../../src/workspace/status.ts'
-import { createWatcher, type Watcher, type WatcherOptions } from '../../src/workspace/watch.ts'
+import { Watcher, type WatcherOptions } from '../../src/workspace/watch.ts'
 import { arrival, until } from '../support/wait.ts'
 import { aPlace, inotifyWatches, type Checkout } from './support.ts'
 
@@ -29,7 +29,7 @@ interface Seen {
 function watching(options: Partial<WatcherOptions> = {}): Seen {
   const events: Seen['events'] = []
   const problems: Seen['problems'] = []
-  const watcher = createWatcher({
+  const watcher = new Watcher({
     changed: (root, status) => events.push({ root, status }),
     problem: (root, why, isGone) => problems.push({ root, why, isGone }),
     timing: { quietMs: 50, patienceMs: 400, restFactor: 1 },
@@ -255,7 +255,7 @@ test('one watch for a whole tree, as systems with such a thing have it', async (
   const checkout = place.repo('recursive', { 'deep/er/a': '1' })
   const paths: string[] = []
   const budget = { left: 10 }
-  const watch = watchDirectories({
+  const watch = new DirectoryWatch({
     budget,
     recursive: true,
     onEvent: (path) => paths.push(path),
@@ -271,7 +271,7 @@ test('one watch for a whole tree, as systems with such a thing have it', async (
 
 test('what is ignored is looked at once more, however often it has changed meanwhile', async () => {
   let looks = 0
-  const watch = watchDirectories({
+  const watch = new DirectoryWatch({
     budget: { left: 10 },
     onEvent() {},
     onLimit: assert.fail,

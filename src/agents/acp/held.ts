@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import type { Question } from '../../core/approval.ts'
+import type { ApprovalRequest } from '../../core/approval.ts'
 import { quoted } from '../../core/shell/quoted.ts'
 import { asArray, asObject, asString, cutText, type JsonObject } from '../json.ts'
 import { MAX_SUBJECT } from './fitting.ts'
@@ -16,7 +16,7 @@ const MAX_SHOWN = 256 * 1024
 const MAX_HELD = 64
 const MAX_HELD_CHARS = 32 * 1024 * 1024
 
-type Asking = Pick<Question, 'tool' | 'input' | 'edits' | 'summary'> & { about: string }
+type Asking = Pick<ApprovalRequest, 'tool' | 'input' | 'edits' | 'summary'> & { about: string }
 
 const METHODS: Record<string, { offer: keyof AcpProfile['offers']; ask: typeof writing }> = {
   'fs/write_text_file': { offer: 'files', ask: writing },
@@ -43,7 +43,7 @@ export function held(state: AcpState, method: string, line: JsonObject): Step {
     .filter((one) => one.requestId !== requestId || one.call === null)
     .map((one) => (one === leave ? { ...one, about: null } : one))
   const one = { id: line.id, requestId, callId: null, about: null, call: { method, params } }
-  const approval: Question = {
+  const approval: ApprovalRequest = {
     ...shown,
     requestId,
     kind: 'tool',

@@ -1,5 +1,5 @@
 import { aboutTool } from '../../core/about.ts'
-import type { Approval, Decision, Question } from '../../core/approval.ts'
+import type { Approval, Decision, ApprovalRequest } from '../../core/approval.ts'
 import { asArray, asObject, asString, capped, isObject, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { MAX_SUBJECT, SUBJECTS } from './fitting.ts'
@@ -46,7 +46,7 @@ export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): S
   const options = asArray(params.options).filter(isObject)
   // Whether a file may be reached at all is asked in other words than what is done with it.
   const meant = question === null ? call : { ...call, name: question, kind: known.kind ?? call.kind }
-  const approval: Question = {
+  const approval: ApprovalRequest = {
     requestId,
     kind: isPlan(profile, callId, call.kind, call.name) ? 'plan' : 'tool',
     tool: question ?? toolName(profile, call),

@@ -1,4 +1,4 @@
-import type { Approval, Decision, Question } from '../../core/approval.ts'
+import type { Approval, Decision, ApprovalRequest } from '../../core/approval.ts'
 import { editsFiles, kindOfTool } from '../../core/known-tools.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { mcpMessage } from './client-tools.ts'
@@ -15,7 +15,7 @@ export function asked(state: ClaudeState, line: JsonObject): Step {
   }
   const agent = asString(request.agent_id)
   const known = state.subAgents.find((sub) => sub.agent === agent)?.callId
-  const approval: Question = {
+  const approval: ApprovalRequest = {
     requestId: line.request_id,
     kind: kindOfTool(request.tool_name),
     tool: asString(request.tool_name) ?? 'unknown',

@@ -1,6 +1,6 @@
 import type { PlanEntry } from '../../core/event.ts'
 import type { AgentLimits } from '../../core/limits.ts'
-import type { Question } from '../../core/approval.ts'
+import type { ApprovalRequest } from '../../core/approval.ts'
 import type { Session } from '../../core/session.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { capped, type JsonObject } from '../json.ts'
@@ -71,7 +71,7 @@ export interface CodexState {
   ended: Ended | null
   open: OpenItem[]
   /** Open questions; those of sub-agents as they were asked, since they outlive the turn. */
-  asked: { requestId: string; below: Question | null }[]
+  asked: { requestId: string; below: ApprovalRequest | null }[]
   /** The last message of the turn. */
   text: string | null
   /** What it has told last of what it is going to do in the turn. */

@@ -7,7 +7,7 @@ import { connect, DaemonUnreachable, type NativeClient } from '../../dialects/na
 import { judgeAgents } from '../../doctor/agents.ts'
 import { type Check, type Group, GROUPS, overall, type Status } from '../../doctor/check.ts'
 import type { Configuration } from '../../doctor/configuration.ts'
-import { type Answer, judgeAnswer } from '../../doctor/daemon.ts'
+import { type SocketState, judgeSocket } from '../../doctor/daemon.ts'
 import { examine } from '../../doctor/examine.ts'
 import type { RunFile } from '../../system/run-file.ts'
 import type { Cli, Command } from '../cli.ts'
@@ -25,7 +25,7 @@ export const doctor: Command = async (cli) => {
   const { answer, told } = await askDaemon(cli)
   const all = [
     ...checks,
-    ...judgeAnswer(answer, socket, version),
+    ...judgeSocket(answer, socket, version),
     // The daemon's environment is the one that its agents get.
     ...(told ?? (await lookForAgents(cli, configuration))),
   ]
@@ -35,7 +35,7 @@ export const doctor: Command = async (cli) => {
   return status === 'error' ? EXIT.error : EXIT.ok
 }
 
-async function askDaemon(cli: Cli): Promise<{ answer: Answer; told: Check[] | null }> {
+async function askDaemon(cli: Cli): Promise<{ answer: SocketState; told: Check[] | null }> {
   let client: NativeClient
   try {
     client = await connect(cli.socket)

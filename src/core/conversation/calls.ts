@@ -1,6 +1,6 @@
 import { wasAsked, type Decision } from '../approval.ts'
 import type { Event, EventOf } from '../event.ts'
-import type { Call, CallState, Change, Question } from './item.ts'
+import type { Call, CallState, Change, ApprovalItem } from './item.ts'
 import type { Conversation } from './conversation.ts'
 
 type Under = Pick<Conversation, 'calls' | 'questions' | 'denied'>
@@ -33,7 +33,7 @@ export function finishes({ calls }: Under, event: Event & EventOf<'tool.complete
 export function asks({ calls, questions }: Under, event: Event & EventOf<'approval.requested'>): Change[] {
   const { approval, turnId, external, timeoutAt, open, at } = event
   const callId = approval.callId ?? approval.id
-  const question: Question = { approval, turnId, external, timeoutAt, asked: open, callId }
+  const question: ApprovalItem = { approval, turnId, external, timeoutAt, asked: open, callId }
   questions.set(approval.id, question)
   const known = calls.get(callId) ?? null
   // Nobody hears of a question that a mode or a rule answers.

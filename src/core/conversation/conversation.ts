@@ -1,6 +1,6 @@
 import type { Event, EventOf, EventType } from '../event.ts'
 import { asks, begins, decides, finishes, leaves } from './calls.ts'
-import type { Call, Change, Message, OpenTurn, Question, UserMessage } from './item.ts'
+import type { Call, Change, Message, OpenTurn, ApprovalItem, UserMessage } from './item.ts'
 
 /**
  * What is under way in one session's conversation: all that the next event can be about. What is over is in the log, and in the
@@ -13,7 +13,7 @@ export interface Conversation {
   readonly open: Map<string, Message>
   /** Calls of the running turn; of turns that are over, questions from outside that still wait. */
   readonly calls: Map<string, Call>
-  readonly questions: Map<string, Question>
+  readonly questions: Map<string, ApprovalItem>
   /** Calls that a rule or a mode has refused before the agent began them. */
   readonly denied: Set<string>
 }

@@ -57,7 +57,7 @@ export interface Call {
 }
 
 /** A question, and the call that it is shown at. */
-export interface Question {
+export interface ApprovalItem {
   readonly approval: Approval
   readonly turnId: string | null
   readonly external: boolean
@@ -109,9 +109,9 @@ export type Change =
   /** A call is there, or has another state. `was`: null when it is new. */
   | { type: 'call'; call: Call; was: CallState | null }
   /** `call` is null where a mode or a rule answers a question about a call that has not begun. */
-  | { type: 'asked'; question: Question; call: Call | null }
+  | { type: 'asked'; question: ApprovalItem; call: Call | null }
   /** The question is null when it came before this fold began. */
-  | { type: 'decided'; verdict: Verdict; question: Question | null; call: Call | null }
+  | { type: 'decided'; verdict: Verdict; question: ApprovalItem | null; call: Call | null }
   | { type: 'plan'; entries: readonly PlanEntry[] }
   | { type: 'notice'; level: 'info' | 'warning'; code: string; message: string; data: unknown }
   | { type: 'compacting'; tokens: number | null; window: number | null }

@@ -24,7 +24,7 @@ export interface ExportPage {
 }
 
 /** Where the next page begins, in the log as it was when the first page was read. */
-interface Place extends Moment {
+interface ExportCursor extends Moment {
   until: number
 }
 
@@ -34,19 +34,19 @@ const PAGE_EVENTS = 500
 const PAGE_BYTES = 1024 ** 2
 
 export function exportPage(log: Source, session: Session, { format, cursor }: ExportRequest): ExportPage {
-  const place = cursor === undefined ? null : decode(cursor)
-  const until = place?.until ?? log.head
+  const start = cursor === undefined ? null : decode(cursor)
+  const until = start?.until ?? log.head
   const events = log.events({
     sessionId: session.id,
-    after: place?.seq ?? 0,
+    after: start?.seq ?? 0,
     before: until + 1,
     whole: true,
     limit: PAGE_EVENTS,
     maxBytes: PAGE_BYTES,
   })
   const isJson = format === 'json'
-  const head = place ? '' : isJson ? jsonHead(session, log.id, until) : markdownHead(session)
-  const body = isJson ? jsonLines(events, place !== null) : markdown(log, session.id, place, events)
+  const head = start ? '' : isJson ? jsonHead(session, log.id, until) : markdownHead(session)
+  const body = isJson ? jsonLines(events, start !== null) : markdown(log, session.id, start, events)
   const last = events.at(-1)
   if (!last) return { text: `${head}${body}${isJson ? '\n]}\n' : ''}`, next: null }
   return { text: head + body, next: encode({ seq: last.seq, at: last.event.at, until }) }
@@ -64,11 +64,11 @@ function jsonLines(events: LoggedEvent[], begun: boolean): string {
   return events.map(({ json }, at) => `${begun || at > 0 ? ',' : ''}\n${json}`).join('')
 }
 
-function markdown(log: Source, sessionId: string, place: Place | null, events: LoggedEvent[]): string {
+function markdown(log: Source, sessionId: string, start: ExportCursor | null, events: LoggedEvent[]): string {
   const [first] = events
   if (!first) return ''
-  const conversation = place
-    ? conversationAt(log, sessionId, place)
+  const conversation = start
+    ? conversationAt(log, sessionId, start)
     : conversationBefore(log, { sessionId, seq: first.seq })
   const texts = events.flatMap(({ event }) => [
     ...step(conversation, event).map((change) => changeText(change, event, (turnId) => log.turn(turnId))),
@@ -77,13 +77,13 @@ function markdown(log: Source, sessionId: string, place: Place | null, events: L
   return texts.map((text) => (text === '' ? '' : `\n${text}\n`)).join('')
 }
 
-function encode(place: Place): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url')
+function encode(start: ExportCursor): string {
+  return Buffer.from(JSON.stringify(start)).toString('base64url')
 }
 
-function decode(cursor: string): Place {
+function decode(cursor: string): ExportCursor {
   try {
-    const { seq, at, until } = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place
+    const { seq, at, until } = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as ExportCursor
     if ([seq, at, until].every(Number.isSafeInteger)) return { seq, at, until }
   } catch {
     // Not one of ours, whatever it is.

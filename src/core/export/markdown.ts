@@ -1,6 +1,6 @@
 import type { Decision } from '../approval.ts'
 import { type Content } from '../content.ts'
-import type { Call, Change, Message, Question, TurnEnd } from '../conversation/item.ts'
+import type { Call, Change, Message, ApprovalItem, TurnEnd } from '../conversation/item.ts'
 import type { Event, EventOf, PlanEntry } from '../event.ts'
 import { modelInUse } from '../model.ts'
 import type { Session } from '../session.ts'
@@ -96,7 +96,7 @@ function result({ tool, output, cut }: Call, isError: boolean): string {
 }
 
 /** What it is about stands above already where the agent has begun the call. */
-function asked({ approval }: Question, about: Call | null): string {
+function asked({ approval }: ApprovalItem, about: Call | null): string {
   const { tool, kind, input, summary } = approval
   const what = kind === 'tool' ? `May ${code(tool)} run?` : kind === 'plan' ? 'A plan:' : 'A question:'
   return `**${what}**${summary ? ` ${flat(summary)}` : ''}${about?.begun ? '' : `\n\n${inputBlock(input)}`}`

@@ -26,7 +26,7 @@ export interface SearchResult {
 }
 
 /** A page: the log as it was when the first one was read, so that what is said meanwhile moves nothing. */
-interface Place {
+interface SearchCursor {
   until: number
   offset: number
 }
@@ -49,11 +49,11 @@ export function search(log: Pick<Log, 'search' | 'head'>, request: SearchRequest
   return { hits, next: found.length > limit ? encode({ until, offset: offset + limit }) : null }
 }
 
-function encode({ until, offset }: Place): string {
+function encode({ until, offset }: SearchCursor): string {
   return `${until}-${offset}`
 }
 
-function decode(cursor: string): Place {
+function decode(cursor: string): SearchCursor {
   const [, until, offset] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? []
   if (until !== undefined && offset !== undefined) return { until: Number(until), offset: Number(offset) }
   throw new CorralError('invalid', 'cursor is not one that a search gave out', { field: 'cursor' })

@@ -1,7 +1,7 @@
 import type { Approval } from '../../core/approval.ts'
 import { textOf } from '../../core/content.ts'
 import { step, type Conversation } from '../../core/conversation/conversation.ts'
-import type { Change, Message, Question, TurnEnd, Verdict } from '../../core/conversation/item.ts'
+import type { Change, Message, ApprovalItem, TurnEnd, Verdict } from '../../core/conversation/item.ts'
 import type { Event, LoggedEvent } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
@@ -141,7 +141,7 @@ function toolUse({ call: { tool, input, output } }: Change & { type: 'call' }, e
 }
 
 /** For programs; and in words, as long as there is something to do about it. */
-function asked({ approval }: Question, { isOpen }: Around): WireEvent[] {
+function asked({ approval }: ApprovalItem, { isOpen }: Around): WireEvent[] {
   return [approvalRequested(approval), ...(isOpen(approval.id) ? [waitingEvent(approval)] : [])]
 }
 

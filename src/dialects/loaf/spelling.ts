@@ -1,4 +1,4 @@
-import type { Change, Message, Question, TurnEnd, UserMessage } from '../../core/conversation/item.ts'
+import type { Change, Message, ApprovalItem, TurnEnd, UserMessage } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
 import { isWish } from './compaction.ts'
 import { interruptedText, thinkingLabel } from './messages.ts'
@@ -147,7 +147,7 @@ function called({ record, rounds, conversation }: View, { call, was }: ChangeOf<
   record.debug(turnId, 'response_continue', { toolRound })
 }
 
-function asked({ record, conversation }: View, question: Question): void {
+function asked({ record, conversation }: View, question: ApprovalItem): void {
   if (question.asked && conversation.turn) record.status(`waiting for approval: ${question.approval.tool}`)
 }
 

@@ -2,28 +2,13 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Device } from '../core/devices.ts'
 import type { AgentModel } from '../core/event.ts'
 import type { KnownLimits } from '../core/limits.ts'
-import type { HouseWrite, Log } from '../core/ports.ts'
+import type { DaemonWrite, Log, Write } from '../core/ports.ts'
 import type { Project } from '../core/projects.ts'
 import type { Rules } from '../core/rule.ts'
-import type { Query, Row } from './event-page.ts'
+import type { Query, QueryOne, Row } from './event-page.ts'
 
 /** What belongs to no session: rules of directories, projects, devices, the daemon's name, what agents tell of themselves. */
-type HouseReader = Pick<
-  Log,
-  | 'directories'
-  | 'daemonName'
-  | 'models'
-  | 'limits'
-  | 'project'
-  | 'projects'
-  | 'device'
-  | 'devices'
-  | 'deviceByToken'
-  | 'activeBelow'
->
-
-export function readHouse(all: Query): HouseReader {
-  const one = (text: string, ...values: SQLInputValue[]): Row | undefined => all(text, ...values)[0]
+export function readDaemon(all: Query, one: QueryOne) {
   return {
     directories: () =>
       all('SELECT path, rules FROM directories ORDER BY path').map((row) => ({
@@ -36,19 +21,17 @@ export function readHouse(all: Query): HouseReader {
       const row = one('SELECT value FROM meta WHERE key = ?', `models ${agent}`)
       return row ? parse<AgentModel[]>(row['value']) : []
     },
-    limits(agent) {
-      const row = one('SELECT value FROM meta WHERE key = ?', `limits ${agent}`)
-      return row ? parse<KnownLimits>(row['value']) : null
-    },
-    project(id) {
-      const row = one('SELECT state FROM projects WHERE id = ?', id)
-      return row ? parse<Project>(row['state']) : null
-    },
+    limits: (agent) =>
+      orNull(one('SELECT value FROM meta WHERE key = ?', `limits ${agent}`), (row) =>
+        parse<KnownLimits>(row['value']),
+      ),
+    project: (id) =>
+      orNull(one('SELECT state FROM projects WHERE id = ?', id), (row) => parse<Project>(row['state'])),
     projects: () =>
       all('SELECT state FROM projects ORDER BY created_at, id').map((row) => parse<Project>(row['state'])),
-    device: (id) => deviceOf(one('SELECT * FROM devices WHERE id = ?', id)),
-    devices: () => all('SELECT * FROM devices ORDER BY paired_at, id').map((row) => deviceOf(row)!),
-    deviceByToken: (hash) => deviceOf(one('SELECT * FROM devices WHERE token_hash = ?', hash)),
+    device: (id) => orNull(one('SELECT * FROM devices WHERE id = ?', id), deviceOf),
+    devices: () => all('SELECT * FROM devices ORDER BY paired_at, id').map(deviceOf),
+    deviceByToken: (hash) => orNull(one('SELECT * FROM devices WHERE token_hash = ?', hash), deviceOf),
     activeBelow(path) {
       const from = path === '/' ? '/' : `${path}/`
       const row = one(
@@ -60,10 +43,13 @@ export function readHouse(all: Query): HouseReader {
       )
       return (row?.['at'] as number | null) ?? null
     },
-  }
+  } satisfies Partial<Log>
 }
 
-export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void {
+/** How each kind of write is done. */
+export type Writers<O extends Write['op']> = { [K in O]: (write: Extract<Write, { op: K }>) => unknown }
+
+export function writeDaemon(db: DatabaseSync): Writers<DaemonWrite['op']> {
   const directory = db.prepare(
     'INSERT INTO directories(path, rules) VALUES (?, ?) ON CONFLICT(path) DO UPDATE SET rules = excluded.rules',
   )
@@ -87,49 +73,31 @@ export function createHouseWriter(db: DatabaseSync): (write: HouseWrite) => void
   const deviceSeen = db.prepare('UPDATE devices SET last_seen_at = ? WHERE id = ?')
   const deviceDelete = db.prepare('DELETE FROM devices WHERE id = ?')
 
-  return (w) => {
-    switch (w.op) {
-      case 'directory':
-        directory.run(w.directory.path, JSON.stringify(w.directory.rules))
-        return
-      case 'name':
-        name.run(w.name)
-        return
-      case 'models':
-        models.run(`models ${w.agent}`, JSON.stringify(w.models))
-        return
-      case 'limits':
-        limits.run(`limits ${w.agent}`, JSON.stringify(w.limits))
-        return
-      case 'project':
-        project.run(w.project.id, w.project.createdAt, JSON.stringify(w.project))
-        return
-      case 'project.delete':
-        projectDelete.run(w.id)
-        return
-      case 'device': {
-        const { id, scopes, pairedAt, lastSeenAt, ...d } = w.device
-        device.run(id, w.tokenHash, d.name, d.platform, JSON.stringify(scopes), pairedAt, lastSeenAt)
-        return
-      }
-      case 'device.name':
-        deviceName.run(w.name, w.id)
-        return
-      case 'device.seen':
-        deviceSeen.run(w.at, w.id)
-        return
-      case 'device.delete':
-        deviceDelete.run(w.id)
-    }
+  return {
+    directory: (w) => directory.run(w.directory.path, JSON.stringify(w.directory.rules)),
+    name: (w) => name.run(w.name),
+    models: (w) => models.run(`models ${w.agent}`, JSON.stringify(w.models)),
+    limits: (w) => limits.run(`limits ${w.agent}`, JSON.stringify(w.limits)),
+    project: (w) => project.run(w.project.id, w.project.createdAt, JSON.stringify(w.project)),
+    'project.delete': (w) => projectDelete.run(w.id),
+    device({ tokenHash, device: d }) {
+      device.run(d.id, tokenHash, d.name, d.platform, JSON.stringify(d.scopes), d.pairedAt, d.lastSeenAt)
+    },
+    'device.name': (w) => deviceName.run(w.name, w.id),
+    'device.seen': (w) => deviceSeen.run(w.at, w.id),
+    'device.delete': (w) => deviceDelete.run(w.id),
   }
 }
 
-function parse<T>(value: SQLInputValue | undefined): T {
+export function orNull<T>(row: Row | undefined, read: (row: Row) => T): T | null {
+  return row ? read(row) : null
+}
+
+export function parse<T>(value: SQLInputValue | undefined): T {
   return JSON.parse(value as string) as T
 }
 
-function deviceOf(row: Row | undefined): Device | null {
-  if (!row) return null
+function deviceOf(row: Row): Device {
   return {
     id: row['id'] as string,
     name: row['name'] as string,

@@ -25,24 +25,25 @@ export interface EngineDeps {
   readonly warn: (message: string, error: unknown) => void
 }
 
-/** What all nouns of the engine share. */
-export interface Heart extends EngineDeps {
+/** What all nouns of the engine share; some of them add to a copy of it. */
+export interface EngineContext extends EngineDeps {
   readonly drafts: Drafts
   readonly directories: Directories
   /** Calls under way, by their keys. */
   readonly inFlight: Map<string, Promise<unknown>>
-  closing: boolean
+  /** Commands that would start something are refused. */
+  readonly isClosing: () => boolean
 }
 
 /** The newest state of a session that is there. */
-export function existing({ drafts }: Pick<Heart, 'drafts'>, sessionId: string): Session {
+export function existing({ drafts }: Pick<EngineContext, 'drafts'>, sessionId: string): Session {
   const session = drafts.peek(sessionId)
   if (!session || session.destroyed) throw sessionNotFound(sessionId)
   return session
 }
 
 /** What a destroyed session has left in the log can still be read. */
-export function mustBeKnown({ drafts }: Pick<Heart, 'drafts'>, sessionId: string | undefined): void {
+export function mustBeKnown({ drafts }: Pick<EngineContext, 'drafts'>, sessionId: string | undefined): void {
   if (sessionId !== undefined && !drafts.peek(sessionId)) throw sessionNotFound(sessionId)
 }
 
@@ -52,18 +53,22 @@ function sessionNotFound(sessionId: string): CorralError {
 
 /** Decides on the newest state and commits what comes of it. */
 export async function change(
-  heart: Pick<Heart, 'drafts'>,
+  context: Pick<EngineContext, 'drafts'>,
   sessionId: string,
   rule: (state: Session) => EventBody[],
 ): Promise<LoggedEvent[]> {
-  const bodies = rule(existing(heart, sessionId))
-  const draft = heart.drafts.of(sessionId)
+  const bodies = rule(existing(context, sessionId))
+  const draft = context.drafts.of(sessionId)
   draft.add(...bodies)
   return draft.commit()
 }
 
 /** The same key at the same time is the same call; later it is found in the log. */
-export function once<T>({ inFlight }: Heart, key: string | undefined, work: () => Promise<T>): Promise<T> {
+export function once<T>(
+  { inFlight }: EngineContext,
+  key: string | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   if (key === undefined) return work()
   const running = inFlight.get(key) as Promise<T> | undefined
   if (running) return running
@@ -72,12 +77,12 @@ export function once<T>({ inFlight }: Heart, key: string | undefined, work: () =
   return started
 }
 
-export function refuseWhenClosing({ closing }: Heart): void {
-  if (closing) throw new CorralError('stopping', 'The daemon is stopping; try again when it is back')
+export function refuseWhenClosing({ isClosing }: EngineContext): void {
+  if (isClosing()) throw new CorralError('stopping', 'The daemon is stopping; try again when it is back')
 }
 
 export function needs(
-  { catalog }: Pick<Heart, 'catalog'>,
+  { catalog }: Pick<EngineContext, 'catalog'>,
   agent: string,
   capability: keyof Capabilities,
 ): void {
