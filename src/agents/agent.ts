@@ -1,8 +1,8 @@
 import type { Unasked } from '../core/about.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
-import type { DriverOutput } from './output.ts'
 import type { SignedIn } from './signed-in.ts'
+import type { Step } from './step.ts'
 
 /** What a machine has of an agent. */
 export interface Detection {
@@ -34,7 +34,7 @@ export interface LaunchPlan {
 export interface Translator<S> {
   initial(session: Session): S
   /** `line` is parsed JSON; what is not JSON never gets here. */
-  step(state: S, line: unknown): { state: S; outputs: DriverOutput[] }
+  step(state: S, line: unknown): Step<S>
 }
 
 /** What a spare has to be started with, since it cannot be told later. */

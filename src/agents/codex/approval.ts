@@ -3,7 +3,8 @@ import type { About } from '../../core/about.ts'
 import type { Approval, Decision } from '../../core/approval.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { unwrapped } from './shell.ts'
-import { type CodexState, nothing, remember, says, type Step } from './state.ts'
+import { nothing, remember, says, type Step } from '../step.ts'
+import { type CodexState, MAX_REMEMBERED } from './state.ts'
 
 /** What a question is about; the rest is the same for all. */
 type Question = Omit<Approval, 'id' | 'requestId' | 'parent'>
@@ -25,7 +26,7 @@ const QUESTIONS: Partial<Record<string, (params: JsonObject, state: CodexState) 
 }
 
 /** A tool of the client's. */
-function called(state: CodexState, requestId: string, params: JsonObject): Step {
+function called(state: CodexState, requestId: string, params: JsonObject): Step<CodexState> {
   const callId = asString(params.callId) ?? requestId
   const tool = asString(params.tool) ?? 'unknown'
   return says(state, { type: 'call.asked', callId, requestId, tool, input: params.arguments ?? {} })
@@ -38,18 +39,18 @@ export function asked(
   method: string,
   params: JsonObject,
   parent: string | null,
-): Step {
+): Step<CodexState> {
   if (method === 'item/tool/call') return called(state, requestId, params)
   const question = QUESTIONS[method]?.(params, state)
   if (!question) return says(state, { type: 'agent.request', request: { step: 'refuse', requestId, method } })
   const callId = question.tool === NETWORK ? null : (asString(params.itemId) ?? question.callId)
   const approval = { ...question, requestId, callId, parent }
-  const asked = remember(state.asked, { requestId, below: parent === null ? null : approval })
+  const asked = remember(state.asked, { requestId, below: parent === null ? null : approval }, MAX_REMEMBERED)
   return says({ ...state, asked }, { type: 'approval.asked', approval })
 }
 
 /** Also said of what has been answered; the engine knows which is open. */
-export function resolved(state: CodexState, id: unknown): Step {
+export function resolved(state: CodexState, id: unknown): Step<CodexState> {
   const requestId = JSON.stringify(id ?? null)
   const asked = state.asked.filter((one) => one.requestId !== requestId)
   if (asked.length === state.asked.length) return nothing(state)

@@ -3,6 +3,7 @@ import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { AgentDriver } from '../agent.ts'
 import type { DriverOutput } from '../output.ts'
+import { notice } from '../step.ts'
 import type { Journal } from './journal.ts'
 
 /** Lines that are no protocol are mentioned this often per turn; after that they are passed over in silence. */
@@ -93,7 +94,7 @@ export function createReading(
       return result.outputs
     } catch (error) {
       const message = `A line of the agent could not be understood: ${String(error)}`
-      return [{ type: 'agent.notice', level: 'warning', code: 'agent_output', message, data: null }]
+      return [notice('agent_output', message)]
     }
   }
 
@@ -164,5 +165,5 @@ function strange(text: string | null): DriverOutput {
       ? 'The agent wrote a line that is too long to be read; it was passed over'
       : 'The agent wrote something that is not its protocol'
   const data = { start: text?.slice(0, 200) ?? '' }
-  return { type: 'agent.notice', level: 'warning', code: 'agent_output', message, data }
+  return notice('agent_output', message, data)
 }
