@@ -5,7 +5,7 @@ import { asArray, asObject, asString, cutText, type JsonObject } from '../json.t
 import { MAX_SUBJECT } from './fitting.ts'
 import type { AcpProfile } from './profile.ts'
 import { says, type Step } from '../step.ts'
-import { type AcpState, type HeldCall, wish } from './state.ts'
+import { type AcpState, type ClientRequest, wish } from './state.ts'
 
 /*
  * What an agent lets Corral change for it. Whether it has asked for permission or not: mode, rules and people decide as if
@@ -57,7 +57,7 @@ export function held(state: AcpState, method: string, line: JsonObject): Step<Ac
 }
 
 /** What somebody was asked about must not turn into something else. */
-function isOtherCall({ asked }: AcpState, requestId: string, call: HeldCall): boolean {
+function isOtherCall({ asked }: AcpState, requestId: string, call: ClientRequest): boolean {
   const open = asked.find((one) => one.requestId === requestId && one.call !== null)
   return open !== undefined && JSON.stringify(open.call) !== JSON.stringify(call)
 }
@@ -74,7 +74,7 @@ function within(asked: AcpState['asked']): AcpState['asked'] {
   })
 }
 
-function charsOf({ params }: HeldCall): number {
+function charsOf({ params }: ClientRequest): number {
   return asString(params.content)?.length ?? MAX_SUBJECT
 }
 

@@ -47,7 +47,7 @@ export interface AcpState {
   calls: Call[]
   done: string[]
   /** Questions of this turn; whether they have been answered is not known here. */
-  asked: Question[]
+  asked: PermissionRequest[]
   /** The conversation began with this process; and nothing has been said in it yet. */
   fresh: boolean
   untold: boolean
@@ -98,17 +98,19 @@ export interface Call {
   asked: boolean
 }
 
-export interface Question {
+/** Something that the agent may do only if somebody says so. */
+export interface PermissionRequest {
   id: unknown
   requestId: string
   callId: string | null
   /** What a yes to it allows, in words that can be compared; null when it is used up. */
   about: string | null
   /** What Corral does for the agent when the answer is yes; null: the agent does it itself. */
-  call: HeldCall | null
+  call: ClientRequest | null
 }
 
-export interface HeldCall {
+/** Something that the agent has its client do. */
+export interface ClientRequest {
   method: string
   params: JsonObject
 }

@@ -1,5 +1,5 @@
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
-import type { Answer } from './rpc.ts'
+import type { Reply } from './rpc.ts'
 import { remember } from '../step.ts'
 import { type Child, type CodexState, MAX_REMEMBERED } from './state.ts'
 
@@ -31,7 +31,7 @@ export function withNamed(state: CodexState, item: JsonObject): CodexState {
 }
 
 /** Sub-agents of earlier turns, asked for by whoever did not hear of them. */
-export function withListed(state: CodexState, { result }: Answer): CodexState {
+export function withListed(state: CodexState, { result }: Reply): CodexState {
   const known = asArray(result?.data).reduce<CodexState>((so, thread) => {
     const id = asString(asObject(thread).id)
     return withChild(so, id, id)

@@ -8,7 +8,7 @@ import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
 import { limitsUpdated } from './limits.ts'
 import { modelsListed } from './models.ts'
 import { accountRead, forgotten, missing, opened } from './opening.ts'
-import { type Answer, answerOf } from './rpc.ts'
+import { type Reply, replyOf } from './rpc.ts'
 import { nothing, notice, other, says, type Step } from '../step.ts'
 import { type CodexState, initialState } from './state.ts'
 import {
@@ -32,9 +32,9 @@ function step(state: CodexState, line: unknown): Step<CodexState> {
   const { method, id } = line
   const params = asObject(line.params)
   if (typeof method !== 'string') {
-    const answer = answerOf(line)
-    if (!answer) return other(state, 'unknown', line)
-    return answer.session === state.session ? answered(state, answer) : nothing(state)
+    const reply = replyOf(line)
+    if (!reply) return other(state, 'unknown', line)
+    return reply.session === state.session ? answered(state, reply) : nothing(state)
   }
   if (method === 'thread/started') return threadStarted(state, asObject(params.thread))
   if (method === 'turn/started') return mayStart(state, params)
@@ -46,49 +46,49 @@ function step(state: CodexState, line: unknown): Step<CodexState> {
   return notified(state, method, params, parent)
 }
 
-function answered(state: CodexState, answer: Answer): Step<CodexState> {
-  switch (answer.purpose) {
+function answered(state: CodexState, reply: Reply): Step<CodexState> {
+  switch (reply.purpose) {
     case 'account':
-      return accountRead(state, answer)
+      return accountRead(state, reply)
     case 'open':
-      return opened(state, answer)
+      return opened(state, reply)
     case 'turn':
-      return turnAnswered(state, answer)
+      return turnAnswered(state, reply)
     case 'compact':
-      return compactAnswered(state, answer)
+      return compactAnswered(state, reply)
     case 'steer':
-      return steerAnswered(state, answer)
+      return steerAnswered(state, reply)
     case 'interrupt':
-      return interruptWanted(withThread(state, answer))
+      return interruptWanted(withThread(state, reply))
     case 'clean':
       return finished(state)
     case 'barrier':
       return says(
-        withThread(state, answer),
-        ...ready(answer),
-        { type: 'barrier.reached', id: answer.about },
+        withThread(state, reply),
+        ...ready(reply),
+        { type: 'barrier.reached', id: reply.about },
         ...missing(state),
         ...forgotten(state),
       )
     case 'children':
-      return state.unclaimed.reduce(claimed, nothing(withListed(state, answer)))
+      return state.unclaimed.reduce(claimed, nothing(withListed(state, reply)))
     case 'mode':
-      return modeAnswered(state, answer)
+      return modeAnswered(state, reply)
     case 'models':
-      return modelsListed(state, answer)
+      return modelsListed(state, reply)
     default:
       return nothing(state)
   }
 }
 
 /** Read from the first line of a turn, the conversation is not known; whoever reads it is told. */
-function withThread(state: CodexState, { result }: Answer): CodexState {
+function withThread(state: CodexState, { result }: Reply): CodexState {
   const { id, model } = asObject(result?.thread)
   return { ...state, thread: state.thread ?? asString(id), model: asString(model) ?? state.model }
 }
 
 /** A conversation that can be read is open: a daemon that takes up a process learns it in this way. */
-function ready({ result }: Answer): DriverOutput[] {
+function ready({ result }: Reply): DriverOutput[] {
   return result ? [{ type: 'agent.ready', problem: null }] : []
 }
 

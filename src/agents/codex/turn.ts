@@ -5,14 +5,14 @@ import type { DriverOutput } from '../output.ts'
 import { threadsOf } from './children.ts'
 import { contextIn, cutOff } from './compaction.ts'
 import { closed } from './item.ts'
-import type { Answer } from './rpc.ts'
+import type { Reply } from './rpc.ts'
 import { nothing, notice, says, type Step } from '../step.ts'
 import { betweenTurns, type CodexState, type CodexTurn, type Ended } from './state.ts'
 
 const MAX_DIFF = 256 * 1024
 
 /** Codex has the message, or will not take it. */
-export function turnAnswered(state: CodexState, { about, result, error }: Answer): Step<CodexState> {
+export function turnAnswered(state: CodexState, { about, result, error }: Reply): Step<CodexState> {
   const [ours = '', mode = null] = about.split(':')
   const id = asString(asObject(result?.turn).id)
   if (id === null) return says(betweenTurns(state), refused(error))
@@ -26,14 +26,14 @@ export function turnAnswered(state: CodexState, { about, result, error }: Answer
 }
 
 /** Codex will sum up the conversation, in a turn of its own that it names only when it begins. */
-export function compactAnswered(state: CodexState, { about: ours, result, error }: Answer): Step<CodexState> {
+export function compactAnswered(state: CodexState, { about: ours, result, error }: Reply): Step<CodexState> {
   if (!result) return says(state, refused(error))
   const turn = state.turn && state.turn.ours === null ? { ...state.turn, ours } : state.turn
   return says({ ...state, turn, awaited: turn ? null : ours }, { type: 'turn.accepted', turnId: ours })
 }
 
 /** Codex has read it. One that it refuses (there is no such turn any more) waits for the end of the turn. */
-export function steerAnswered(state: CodexState, { about: steerId, result }: Answer): Step<CodexState> {
+export function steerAnswered(state: CodexState, { about: steerId, result }: Reply): Step<CodexState> {
   return result ? says(state, { type: 'steer.arrived', steerId }) : nothing(state)
 }
 
@@ -76,7 +76,7 @@ function clean({ children }: CodexState): DriverOutput {
 }
 
 /** Codex cannot be told another sandbox in the middle of a turn. */
-export function modeAnswered(state: CodexState, { about: mode }: Answer): Step<CodexState> {
+export function modeAnswered(state: CodexState, { about: mode }: Reply): Step<CodexState> {
   const { turn } = state
   if (!turn || turn.mode === null || turn.mode === mode) return nothing(state)
   const message = `This turn began in \`${turn.mode}\`, and Codex keeps its sandbox for it; questions are answered as in \`${mode}\` from now on, and all of it holds from the next message on`

@@ -12,7 +12,7 @@ import {
   type DemoOutput,
   type DemoResult,
 } from './protocol.ts'
-import type { Attachment, Said } from './script.ts'
+import type { Attachment, Utterance } from './script.ts'
 import { type Ending, runTurn } from './turn.ts'
 
 export interface ConversationNeeds {
@@ -81,7 +81,7 @@ export function createConversation(needs: ConversationNeeds): Conversation {
   }
 
   /** Between two rounds of a turn. */
-  const takeSteers = (known: Memory): Said[] =>
+  const takeSteers = (known: Memory): Utterance[] =>
     steers.splice(0).map(({ steerId, input }) => {
       output.emit({ type: 'steer-taken', steerId })
       known.add(textOf(input), attachmentsOf(input))

@@ -4,7 +4,7 @@ import type { Mode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Output } from './output.ts'
 import type { DemoDecision, DemoOutput, DemoResult, MessageKind, Outcome } from './protocol.ts'
-import { type Call, type Facts, planOf, type Said, type Step, wordsUpTo } from './script.ts'
+import { type Call, type Facts, planOf, type Utterance, type Action, wordsUpTo } from './script.ts'
 import { needsApproval, pretend, summaryOf, type ToolCall, toolCallOf, type ToolResult } from './tools.ts'
 
 export interface TurnNeeds {
@@ -13,7 +13,7 @@ export interface TurnNeeds {
   signal: AbortSignal
   facts(): Facts
   /** What the user has said since the last round. */
-  steered(): Said[]
+  steered(): Utterance[]
   mode(): Mode
   /** Rejects when `signal` aborts or nobody is left to answer. */
   ask(request: Extract<DemoOutput, { type: 'ask' }>): Promise<DemoDecision>
@@ -51,7 +51,7 @@ export async function runTurn(needs: TurnNeeds, prompt: string): Promise<Ending>
   const end = (outcome: Outcome, modelCalls: number, error: Failure | null = null): Ending => {
     return { outcome, error, modelCalls, chars: player.chars() }
   }
-  let said: Said[] = [{ by: 'user', text: prompt }]
+  let said: Utterance[] = [{ by: 'user', text: prompt }]
   let round = 1
   try {
     for (; round <= MAX_ROUNDS; round++) {
@@ -122,7 +122,7 @@ function createPlayer(needs: TurnNeeds) {
     complete(messageId, 'text', piece.repeat(told), told < count)
   }
 
-  const use = async (call: Call): Promise<Said> => {
+  const use = async (call: Call): Promise<Utterance> => {
     signal.throwIfAborted()
     const tool = toolCallOf(call)
     const callId = randomUUID()
@@ -152,8 +152,8 @@ function createPlayer(needs: TurnNeeds) {
   }
 
   /** Tools of the client's are called all at once, others one after the other. */
-  const play = async (steps: Step[]): Promise<Said[]> => {
-    const results: Promise<Said>[] = []
+  const play = async (steps: Action[]): Promise<Utterance[]> => {
+    const results: Promise<Utterance>[] = []
     answered = Promise.withResolvers()
     for (const step of steps) {
       if (step.do === 'say') speak('text', step.text)
