@@ -1,3 +1,4 @@
+import type { Session } from '../../core/session.ts'
 import type { JsonObject } from '../json.ts'
 
 /*
@@ -40,8 +41,9 @@ export function idOf(purpose: Purpose, detail?: string): string {
   return detail === undefined ? purpose : `${purpose}:${detail}`
 }
 
-export function notification(method: string, params: object): string {
-  return line({ method, params })
+/** Stops the running turn. */
+export function stop({ nativeId: sessionId }: Pick<Session, 'nativeId'>): string {
+  return line({ method: 'session/cancel', params: { sessionId } })
 }
 
 export function result(id: unknown, body: object): string {
