@@ -1,6 +1,6 @@
 import { isMode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
-import { asObject, asString, capped, isObject, type JsonObject, withoutLongLists } from '../json.ts'
+import { asObject, asString, capped, halves, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { compacting } from './compaction.ts'
 import type { AcpProfile } from './profile.ts'
@@ -209,9 +209,4 @@ function defaultModel(profile: AcpProfile, state: AcpState): Step<AcpState> {
 function cancelAsked({ asked }: AcpState): DriverOutput {
   const ids = (held: boolean) => asked.flatMap(({ id, call }) => ((call !== null) === held ? [id] : []))
   return wish({ step: 'cancel', ids: ids(false), calls: ids(true) })
-}
-
-function halves(detail: string): [string, string] {
-  const colon = detail.indexOf(':')
-  return colon < 0 ? [detail, ''] : [detail.slice(0, colon), detail.slice(colon + 1)]
 }

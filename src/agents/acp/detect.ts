@@ -2,7 +2,7 @@ import { readFile, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Detection } from '../agent.ts'
 import { findProgram, isExecutable, versionOf } from '../find.ts'
-import { asObject, asString } from '../json.ts'
+import { asObject, asString, parsed } from '../json.ts'
 
 /** A program that comes with a package, or is on the PATH. */
 interface Program {
@@ -55,14 +55,6 @@ async function manifestVersion(path: string, packages: RegExp): Promise<string |
     if (packages.test(asString(name) ?? '')) return asString(version)
   }
   return null
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** A command of the user's own: only whether it can be run is known, not what it answers to. */

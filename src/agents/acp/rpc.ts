@@ -1,5 +1,5 @@
 import type { Session } from '../../core/session.ts'
-import type { JsonObject } from '../json.ts'
+import { halves, type JsonObject } from '../json.ts'
 
 /*
  * JSON-RPC 2.0, one message a line. An id of ours says what the request is for, so that an answer is understood without
@@ -60,9 +60,7 @@ export function invalid(id: unknown, message: string): string {
 
 /** The purpose and the detail of an id of ours; null when it is none. */
 export function purposeOf(id: unknown): [purpose: string, detail: string] | null {
-  if (typeof id !== 'string') return null
-  const colon = id.indexOf(':')
-  return colon < 0 ? [id, ''] : [id.slice(0, colon), id.slice(colon + 1)]
+  return typeof id === 'string' ? halves(id) : null
 }
 
 function line(message: JsonObject): string {

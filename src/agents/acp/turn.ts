@@ -1,6 +1,6 @@
 import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { asCount, asObject, asString, type JsonObject } from '../json.ts'
+import { asCount, asObject, asString, type JsonObject, parsed } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { compacted, errorOf } from './compaction.ts'
 import { withdrawAll } from './permission.ts'
@@ -113,14 +113,6 @@ function messageOf({ message, data }: JsonObject): string {
   const text = (asString(message) ?? '').replace(/^Internal error: /, '')
   const inner = details ?? asString(asObject(asObject(parsed(text)).error).message)
   return inner || text || 'The agent gave no reason'
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Token counts are found in two places and in two spellings. */

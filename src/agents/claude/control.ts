@@ -1,4 +1,4 @@
-import { asObject, asString, type JsonObject } from '../json.ts'
+import { asObject, asString, halves, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { modelsTold } from './models.ts'
 import { nothing, notice, says, type Step } from '../step.ts'
@@ -38,7 +38,7 @@ export function response(requestId: string, body: JsonObject): string {
 /** An answer to a request of ours. */
 export function answered(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const answer = asObject(line.response)
-  const [purpose, id] = split(asString(answer.request_id) ?? '')
+  const [purpose, id] = halves(asString(answer.request_id) ?? '')
   if (purpose === 'barrier') return says(state, { type: 'barrier.reached', id })
   if (answer.subtype === 'error') return says(state, refusal(purpose, answer))
   const body = asObject(answer.response)
@@ -48,11 +48,6 @@ export function answered(state: ClaudeState, line: JsonObject): Step<ClaudeState
   if (purpose === 'initialize' || purpose === 'models') return says(state, ...modelsTold(body))
   if (purpose === 'mcp') return says(state, ...failedServers(body))
   return nothing(state)
-}
-
-function split(requestId: string): [string, string] {
-  const colon = requestId.indexOf(':')
-  return colon < 0 ? [requestId, ''] : [requestId.slice(0, colon), requestId.slice(colon + 1)]
 }
 
 function refusal(purpose: string, answer: JsonObject): DriverOutput {

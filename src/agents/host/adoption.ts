@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { AgentOutput } from '../../core/event.ts'
-import type { AgentSink, RunRow } from '../../core/ports.ts'
-import type { Session } from '../../core/session.ts'
+import type { RunRow } from '../../core/ports.ts'
 import type { AgentDriver } from '../agent.ts'
 import { createAnswering } from './answering.ts'
+import type { HostDeps } from './deps.ts'
 import type { Conversations } from './conversations.ts'
 import type { Ending } from './ending.ts'
 import type { Escalation } from './escalation.ts'
@@ -11,18 +11,12 @@ import type { Roster } from './roster.ts'
 import { Run } from './run.ts'
 import type { Seats } from './seats.ts'
 
-interface AdoptionDeps {
+interface AdoptionDeps extends Pick<HostDeps, 'sink' | 'session' | 'committed' | 'env' | 'options' | 'warn'> {
   roster: Roster
   ladder: Escalation
   seats: Seats
   conversations: Conversations
   ending: Ending
-  sink: AgentSink
-  session: (id: string) => Session | null
-  committed: (runId: string) => RunRow | null
-  env: NodeJS.ProcessEnv
-  options: { runsDir: string; readyMs: number }
-  warn: (message: string, error: unknown) => void
 }
 
 /** Makes a run of a process that is written down. */

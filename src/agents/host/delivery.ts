@@ -1,20 +1,17 @@
 import type { Content } from '../../core/content.ts'
 import { CorralError } from '../../core/error.ts'
-import type { AgentSink, Telling } from '../../core/ports.ts'
+import type { Telling } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure, Steer } from '../../core/turn.ts'
 import { untilCommitted } from './patience.ts'
+import type { HostDeps } from './deps.ts'
 import type { Roster } from './roster.ts'
 import type { Run } from './run.ts'
 
-interface DeliveryDeps {
+interface DeliveryDeps extends Pick<HostDeps, 'sink' | 'session' | 'newId' | 'warn'> {
   roster: Roster
-  sink: AgentSink
-  session: (id: string) => Session | null
   ensure: (session: Session) => Promise<Run>
   interrupt: (sessionId: string) => void
-  newId: () => string
-  warn: (message: string, error: unknown) => void
 }
 
 /** Brings messages to agents. Between two steps the world may have changed: what is wanted is asked again before each. */

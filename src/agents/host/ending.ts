@@ -1,20 +1,11 @@
-import type { Session } from '../../core/session.ts'
-import { afterInterrupt, type Escalation, type InterruptTimes } from './escalation.ts'
+import { afterInterrupt, type EndTimes, type Escalation } from './escalation.ts'
+import type { HostDeps } from './deps.ts'
 import type { Roster } from './roster.ts'
 import type { Run } from './run.ts'
 
-/** How long an idle agent may take to say goodbye before it gets SIGTERM, and from there to SIGKILL. */
-export interface EndTimes {
-  termMs: number
-  killMs: number
-}
-
-interface EndingDeps {
+interface EndingDeps extends Pick<HostDeps, 'session' | 'options' | 'warn'> {
   roster: Roster
   ladder: Escalation
-  session: (id: string) => Session | null
-  options: EndTimes & InterruptTimes
-  warn: (message: string, error: unknown) => void
 }
 
 /** Stops turns, and ends processes: politely first, and at last by force. */

@@ -1,12 +1,11 @@
 import { utimesSync, writeFileSync } from 'node:fs'
-
-interface HeartbeatDeps {
-  options: { aliveFile: string; orphanMs: number }
-  warn: (message: string, error: unknown) => void
-}
+import type { HostDeps } from './deps.ts'
 
 /** Touches the file that tells agents that their daemon lives, until the timer that it returns is cleared. */
-export function startHeartbeat({ options: { aliveFile, orphanMs }, warn }: HeartbeatDeps): NodeJS.Timeout {
+export function startHeartbeat({
+  options: { aliveFile, orphanMs },
+  warn,
+}: Pick<HostDeps, 'options' | 'warn'>): NodeJS.Timeout {
   writeFileSync(aliveFile, '')
   const beat = (): void => {
     try {

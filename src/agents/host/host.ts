@@ -1,12 +1,11 @@
-import type { AgentHost, AgentSink, RunRow } from '../../core/ports.ts'
-import type { Session } from '../../core/session.ts'
+import type { AgentHost } from '../../core/ports.ts'
 import { ANYWHERE } from '../agent.ts'
-import type { Catalog } from '../catalog.ts'
 import { Adoption } from './adoption.ts'
 import { createConversations } from './conversations.ts'
 import { Delivery } from './delivery.ts'
-import { Ending, type EndTimes } from './ending.ts'
-import { createEscalation, type InterruptTimes } from './escalation.ts'
+import type { HostDeps } from './deps.ts'
+import { Ending } from './ending.ts'
+import { createEscalation, type EndTimes } from './escalation.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { Idling } from './idling.ts'
 import { takeUp } from './inheritance.ts'
@@ -17,33 +16,6 @@ import { createSeats } from './seats.ts'
 import { Spares } from './spares.ts'
 import { Starter } from './starter.ts'
 import { sweep } from './sweep.ts'
-
-export interface HostOptions extends InterruptTimes, EndTimes {
-  /** Keep one process started ahead, for agents that can. */
-  spare: boolean
-  runsDir: string
-  aliveFile: string
-  /** Idle processes kept at the most; the least recently used goes first. */
-  maxWarm: number
-  idleMs: number
-  orphanMs: number
-  /** How long an agent may take to open its conversation. */
-  readyMs: number
-}
-
-export interface HostDeps {
-  catalog: Catalog
-  sink: AgentSink
-  /** The newest state of a session: what it is doing now, not what it did when something was asked for. */
-  session: (id: string) => Session | null
-  committed: (runId: string) => RunRow | null
-  env: NodeJS.ProcessEnv
-  /** What an agent's process gets beside it; asked at each start. */
-  credentials?: (agent: string) => Promise<Record<string, string>>
-  newId: () => string
-  options: HostOptions
-  warn: (message: string, error: unknown) => void
-}
 
 export interface Host extends AgentHost {
   /** Processes that wait for sessions of one kind; `keep` says how many. */

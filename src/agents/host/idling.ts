@@ -1,12 +1,11 @@
+import type { HostDeps } from './deps.ts'
 import type { Ending } from './ending.ts'
 import type { Roster } from './roster.ts'
 import type { Run } from './run.ts'
 
-interface IdlingDeps {
+interface IdlingDeps extends Pick<HostDeps, 'options' | 'warn'> {
   roster: Roster
   ending: Ending
-  options: { idleMs: number; maxWarm: number }
-  warn: (message: string, error: unknown) => void
 }
 
 /** Processes that are not at work: they are kept while that costs little. */

@@ -1,6 +1,6 @@
-import type { AgentSink, RunRow } from '../../core/ports.ts'
+import type { RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import type { Catalog } from '../catalog.ts'
+import type { HostDeps } from './deps.ts'
 import type { Adoption } from './adoption.ts'
 import type { Conversations } from './conversations.ts'
 import { untilCommitted } from './patience.ts'
@@ -8,15 +8,11 @@ import type { Roster } from './roster.ts'
 import type { Run } from './run.ts'
 import type { Sharing } from './sharing.ts'
 
-interface InheritanceDeps {
+interface InheritanceDeps extends Pick<HostDeps, 'catalog' | 'sink' | 'newId' | 'warn'> {
   roster: Roster
   adoption: Adoption
   conversations: Conversations
   sharing: Sharing
-  catalog: Catalog
-  sink: AgentSink
-  newId: () => string
-  warn: (message: string, error: unknown) => void
 }
 
 /** Takes up one process of an earlier daemon; true when it lives. */

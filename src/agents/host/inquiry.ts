@@ -3,10 +3,11 @@ import type { AgentModel } from '../../core/event.ts'
 import { NO_RULES } from '../../core/rule.ts'
 import { apply, type Session } from '../../core/session.ts'
 import type { AgentDriver, AgentService, Detection, LaunchPlan } from '../agent.ts'
-import type { Catalog } from '../catalog.ts'
 import type { DriverOutput } from '../output.ts'
+import type { HostDeps } from './deps.ts'
 import { openFifo } from './fifo.ts'
 import { Journal, MAX_LINE } from './journal.ts'
+import type { Launcher } from './launcher.ts'
 import { endMarked } from './process.ts'
 import { Reading } from './reading.ts'
 import { discard, isGone } from './spares.ts'
@@ -17,14 +18,10 @@ const ANSWER_MS = 30_000
 /** How often its journal is looked at. */
 const LOOK_MS = 25
 
-interface InquiryDeps {
-  catalog: Catalog
-  env: NodeJS.ProcessEnv
-  /** Starts a process and tells it its greeting. */
-  launch: (plan: LaunchPlan, agent: string) => Promise<Launched>
+interface InquiryDeps extends Pick<HostDeps, 'catalog' | 'env' | 'newId'> {
+  launch: Launcher
   /** Where it works: in a directory that belongs to no session. */
   directory: string
-  newId: () => string
 }
 
 /**

@@ -1,14 +1,10 @@
 import { join } from 'node:path'
 import type { LaunchPlan } from '../agent.ts'
+import type { HostDeps } from './deps.ts'
 import { openFifo } from './fifo.ts'
 import { launch, runFiles, type Launched } from './wrapper.ts'
 
-interface LauncherDeps {
-  env: NodeJS.ProcessEnv
-  credentials?: (agent: string) => Promise<Record<string, string>>
-  newId: () => string
-  options: { runsDir: string; aliveFile: string; orphanMs: number }
-}
+type LauncherDeps = Pick<HostDeps, 'env' | 'credentials' | 'newId' | 'options'>
 
 /** Starts a process and tells it its greeting. */
 export type Launcher = (plan: LaunchPlan, agent: string) => Promise<Launched>

@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AgentSink, RunRow } from '../../core/ports.ts'
+import type { RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import type { AgentDriver, Detection, LaunchPlan } from '../agent.ts'
+import type { AgentDriver, Detection } from '../agent.ts'
 import { isWorn } from './journal.ts'
 import { BOOT_ID, startTime } from './process.ts'
+import type { HostDeps } from './deps.ts'
+import type { Launcher } from './launcher.ts'
 import type { Run } from './run.ts'
 import type { Seats } from './seats.ts'
 import { discard } from './spares.ts'
-import { runFiles, type Launched } from './wrapper.ts'
+import { runFiles } from './wrapper.ts'
 
-interface SharingDeps {
-  sink: AgentSink
-  env: NodeJS.ProcessEnv
-  newId: () => string
-  options: { runsDir: string }
-  launch: (plan: LaunchPlan, agent: string) => Promise<Launched>
+interface SharingDeps extends Pick<HostDeps, 'sink' | 'env' | 'newId' | 'options'> {
+  launch: Launcher
   follow: (row: RunRow, driver: AgentDriver) => Promise<Run>
   reserve: Seats['reserve']
 }

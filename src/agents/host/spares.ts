@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { rmSync, statSync } from 'node:fs'
 import type { SpareCounts } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import type { AgentDriver, LaunchPlan, SpareKind } from '../agent.ts'
-import type { Catalog } from '../catalog.ts'
+import type { AgentDriver, SpareKind } from '../agent.ts'
+import type { HostDeps } from './deps.ts'
+import type { Launcher } from './launcher.ts'
 import { signalGroup } from './process.ts'
 import { runFiles, type Launched } from './wrapper.ts'
 
@@ -14,14 +15,10 @@ const KILL_MS = 1000
 const LOOK_MS = 25
 const START_MS = 60_000
 
-interface SparesDeps {
-  catalog: Catalog
-  /** Starts a process and tells it its greeting. */
-  launch: (plan: LaunchPlan, agent: string) => Promise<Launched>
+interface SparesDeps extends Pick<HostDeps, 'catalog' | 'newId' | 'warn'> {
+  launch: Launcher
   /** Where a spare waits until it knows its directory. */
   parkingDir: string
-  newId: () => string
-  warn: (message: string, error: unknown) => void
 }
 
 /** Spares of one agent and one kind. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { CorralError } from '../../core/error.ts'
-import type { AgentSink, RunRow } from '../../core/ports.ts'
+import type { RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
 import { ANYWHERE, type AgentDriver } from '../agent.ts'
-import type { Catalog } from '../catalog.ts'
+import type { HostDeps } from './deps.ts'
 import type { Adoption } from './adoption.ts'
 import type { Conversations } from './conversations.ts'
 import type { Ending } from './ending.ts'
@@ -17,15 +17,8 @@ import { Sharing } from './sharing.ts'
 import { discard, REFILL_MS, type Spares } from './spares.ts'
 import type { Launched } from './wrapper.ts'
 
-interface StarterDeps {
+interface StarterDeps extends Omit<HostDeps, 'committed' | 'credentials'> {
   roster: Roster
-  catalog: Catalog
-  sink: AgentSink
-  session: (id: string) => Session | null
-  env: NodeJS.ProcessEnv
-  newId: () => string
-  options: { runsDir: string; spare: boolean }
-  warn: (message: string, error: unknown) => void
   launch: Launcher
   spares: Spares
   adoption: Adoption
