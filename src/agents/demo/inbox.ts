@@ -2,7 +2,7 @@ import type { Output } from './output.ts'
 import type { DemoInput } from './protocol.ts'
 
 export type Prompt = Extract<DemoInput, { type: 'prompt' }>
-export type Steer = Extract<DemoInput, { type: 'steer' }>
+type Steer = Extract<DemoInput, { type: 'steer' }>
 
 const MAX_SEEN = 10_000
 

@@ -80,8 +80,8 @@ export function createHost(deps: HostDeps): Host {
     },
     async endAll() {
       const sessions = new Set([...roster.runs.keys(), ...roster.starting.keys()])
-      const ended = [...sessions].map((id) => ending.end(id, LAST_ORDERS))
-      await Promise.all([spares.end(), inquiry.end(), ...ended])
+      const ends = () => [...sessions].map((id) => ending.end(id, LAST_ORDERS))
+      await Promise.all([spares.end(), inquiry.end(), ...ends()])
     },
     release() {
       roster.released = true
