@@ -6,7 +6,7 @@ import { purposeOf } from '../../src/agents/acp/rpc.ts'
 import type { AgentDriver } from '../../src/agents/agent.ts'
 import { claudeDriver } from '../../src/agents/claude/driver.ts'
 import { codexDriver } from '../../src/agents/codex/driver.ts'
-import { answerOf } from '../../src/agents/codex/rpc.ts'
+import { replyOf } from '../../src/agents/codex/rpc.ts'
 import { asObject, asString } from '../../src/agents/json.ts'
 import { NAMES as ACP, recorded as acpRecorded } from '../../test/agents/acp-recordings.ts'
 import { NAMES as CLAUDE_NAMES, recorded as claudeRecorded } from '../../test/agents/claude-recordings.ts'
@@ -144,7 +144,7 @@ function claudeType(line: unknown): string {
 
 function codexType(line: unknown): string {
   const message = asObject(line)
-  const answer = answerOf(message)
+  const answer = replyOf(message)
   if (answer) return answerType(answer.purpose, message)
   const item = asString(asObject(asObject(message.params).item).type)
   return rpcType(message, item)

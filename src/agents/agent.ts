@@ -1,8 +1,8 @@
 import type { Unasked } from '../core/about.ts'
 import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
-import type { DriverOutput } from './output.ts'
 import type { SignedIn } from './signed-in.ts'
+import type { Step } from './step.ts'
 
 /** What a machine has of an agent. */
 export interface Detection {
@@ -34,7 +34,7 @@ export interface LaunchPlan {
 export interface Translator<S> {
   initial(session: Session): S
   /** `line` is parsed JSON; what is not JSON never gets here. */
-  step(state: S, line: unknown): { state: S; outputs: DriverOutput[] }
+  step(state: S, line: unknown): Step<S>
 }
 
 /** What a spare has to be started with, since it cannot be told later. */
@@ -76,7 +76,23 @@ export interface SharedSupport {
   clear(session: Session): Promise<void>
 }
 
-/** A driver for one agent CLI: data and pure functions, but for `detect`, `signedIn`, `prepare`, `answer` and `afterExit`. */
+/** What this side does for one process of an agent, and what it holds for it: that ends with the process. */
+export interface AgentService {
+  /** The stdin lines about something that the translator said `agent.request` of. */
+  answer(request: unknown, session: Session): string[] | Promise<string[]>
+  /** Does what a decision is about, where the agent leaves that to this side; null: it does not, `encode` it. */
+  carryOut?(
+    intent: Extract<Intent, { kind: 'decision' }>,
+    session: Session,
+    heard: unknown,
+  ): Promise<string[]> | null
+  /** The process is gone. */
+  end?(): void
+  /** The daemon goes: what lives only as long as it does has to go now. */
+  letGo?(): void
+}
+
+/** A driver for one agent CLI: data and pure functions, but for `detect`, `signedIn`, `prepare`, `serve` and `afterExit`. */
 export interface AgentDriver {
   readonly name: string
   readonly title: string
@@ -92,20 +108,14 @@ export interface AgentDriver {
   readonly translator: Translator<unknown>
   /** Its process opens a conversation first: messages wait until the translator says `agent.ready`. */
   readonly handshake?: boolean
-  /** The stdin lines about something that the translator said `agent.request` of. */
-  answer?(request: unknown, session: Session, env: NodeJS.ProcessEnv): string[] | Promise<string[]>
+  /** For one process, from its start to its end. */
+  serve?(env: NodeJS.ProcessEnv): AgentService
   /** The answer may take as long as it likes: others are answered meanwhile. */
   waits?(request: unknown): boolean
   /** The stdin lines that refuse such a request, since too many wait; empty: it has to be answered. */
   decline?(request: unknown): string[]
   /** The stdin lines (no LF) that carry an intent; empty when the agent need not be told. `heard`: its translator's state. */
   encode(intent: Intent, session: Session, heard?: unknown): string[]
-  /** Does what a decision is about, where the agent leaves that to this side; null: it does not, `encode` it. */
-  carryOut?(
-    intent: Extract<Intent, { kind: 'decision' }>,
-    session: Session,
-    heard: unknown,
-  ): Promise<string[]> | null
   /** Lines that stop the running turn. */
   interrupt(session: Session): string[]
   /** A harmless request whose answer makes the translator say `barrier.reached` with this id. */
@@ -114,8 +124,6 @@ export interface AgentDriver {
   farewell(): string[]
   /** Its process is gone: removes what it left in the session's directory since that time. */
   afterExit?(session: Session, since: number): Promise<void>
-  /** The daemon goes: what lives only as long as it does has to go now. */
-  letGo?(): void
   /** In this environment it keeps no conversations: for a process that is only asked something. */
   readonly unrecorded?: Readonly<Record<string, string>>
   readonly spare?: SpareSupport

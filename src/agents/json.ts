@@ -35,6 +35,12 @@ export function asCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0
 }
 
+/** What is before the first colon, and what is behind it. */
+export function halves(text: string): [string, string] {
+  const colon = text.indexOf(':')
+  return colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)]
+}
+
 const TOO_DEEP = '(nested too deeply)'
 
 /** The value itself, or the beginning of its JSON when that is longer than `max` characters. */

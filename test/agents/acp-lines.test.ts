@@ -25,7 +25,7 @@ const parsed = (lines: string[]): Line[] => lines.map((line) => JSON.parse(line)
 const brief = (lines: string[]): unknown[] => parsed(lines).map(({ id, method }) => [id, method])
 
 async function answers(driver: keyof typeof drivers, request: AcpRequest, session: Session): Promise<Line[]> {
-  return parsed(await drivers[driver].answer!(request, session, {}))
+  return parsed(await drivers[driver].serve!({}).answer(request, session))
 }
 
 const CAN = { resume: false, directories: false }

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Refused } from '../../src/agents/acp/files.ts'
-import { createTerminals } from '../../src/agents/acp/terminals.ts'
+import { Terminals } from '../../src/agents/acp/terminals.ts'
 import { startTime } from '../../src/agents/host/process.ts'
 import type { Session } from '../../src/core/session.ts'
 import { aSession } from '../support/session.ts'
 import { until } from '../support/wait.ts'
 
-const terminals = createTerminals()
+const terminals = new Terminals(process.env)
 let root: string
 let session: Session
 
@@ -28,26 +28,26 @@ interface Output {
   exitStatus?: { exitCode: number | null; signal: string | null }
 }
 
-async function create(params: Record<string, unknown>): Promise<string> {
-  return ((await terminals.create(session, params)) as { terminalId: string }).terminalId
+async function create(params: Record<string, unknown>, among = terminals): Promise<string> {
+  return ((await among.create(session, params)) as { terminalId: string }).terminalId
 }
 
-async function outputOf(terminalId: string): Promise<Output> {
-  return (await terminals.output(session, { terminalId })) as Output
+async function outputOf(terminalId: string, among = terminals): Promise<Output> {
+  return (await among.output({ terminalId })) as Output
 }
 
 async function finished(params: Record<string, unknown>): Promise<Output> {
   const terminalId = await create(params)
-  await terminals.wait(session, { terminalId })
+  await terminals.wait({ terminalId })
   const output = await outputOf(terminalId)
-  await terminals.release(session, { terminalId })
+  await terminals.release({ terminalId })
   return output
 }
 
 /** The pid that a command has written, once it has. */
-function pidIn(terminalId: string): Promise<number> {
+function pidIn(terminalId: string, among = terminals): Promise<number> {
   return until(async () => {
-    const { output } = await outputOf(terminalId)
+    const { output } = await outputOf(terminalId, among)
     return output.endsWith('\n') && Number(output)
   }, 'it has written its pid')
 }
@@ -105,51 +105,54 @@ test('of an output that goes on for ever the end is kept', async () => {
 test('what is killed can be looked at until it is released', async () => {
   const terminalId = await create({ command: 'echo $$; exec sleep 600' })
   const pid = await pidIn(terminalId)
-  await terminals.kill(session, { terminalId })
-  assert.deepEqual(await terminals.wait(session, { terminalId }), { exitCode: null, signal: 'SIGTERM' })
+  await terminals.kill({ terminalId })
+  assert.deepEqual(await terminals.wait({ terminalId }), { exitCode: null, signal: 'SIGTERM' })
   assert.equal((await outputOf(terminalId)).output, `${pid}\n`)
-  await terminals.release(session, { terminalId })
+  await terminals.release({ terminalId })
   await assert.rejects(outputOf(terminalId), Refused)
 })
 
 test('what is released ends, with all that it has started', async () => {
   const terminalId = await create({ command: 'sleep 600 & echo $!; wait' })
   const pid = await pidIn(terminalId)
-  await terminals.release(session, { terminalId })
+  await terminals.release({ terminalId })
   await gone(pid)
 })
 
 test('is over when the command is, whatever that has left behind', async () => {
   const terminalId = await create({ command: 'sleep 600 & echo $!' })
   const pid = await pidIn(terminalId)
-  assert.deepEqual(await terminals.wait(session, { terminalId }), { exitCode: 0, signal: null })
+  assert.deepEqual(await terminals.wait({ terminalId }), { exitCode: 0, signal: null })
   process.kill(pid, 'SIGKILL')
-  await terminals.release(session, { terminalId })
+  await terminals.release({ terminalId })
 })
 
-test('belongs to its session, and there are only so many', async () => {
+test('belongs to its process, and there are only so many', async () => {
   const ids = await Promise.all(Array.from({ length: 3 }, () => create({ command: 'sleep 600' })))
-  const stranger = aSession({ id: 'other', cwd: session.cwd })
-  await assert.rejects(terminals.output(stranger, { terminalId: ids[0] }), Refused)
-  await assert.rejects(terminals.kill(stranger, { terminalId: ids[0] }), Refused)
+  const strangers = new Terminals(process.env)
+  await assert.rejects(strangers.output({ terminalId: ids[0] }), Refused)
+  await assert.rejects(strangers.kill({ terminalId: ids[0] }), Refused)
   while (ids.length < 32) ids.push(await create({ command: 'sleep 600' }))
   await assert.rejects(create({ command: 'true' }), /32 terminals/)
-  for (const terminalId of ids) await terminals.release(session, { terminalId })
+  for (const terminalId of ids) await terminals.release({ terminalId })
 })
 
-test('one that is started while its agent goes is not left behind', async () => {
-  const created = create({ command: 'sleep 600' })
-  terminals.drop(session.id)
-  await assert.rejects(created, /is gone/)
+test('is given the environment of its host, not that of this process', async () => {
+  const hosted = new Terminals({ PATH: process.env.PATH, OF_THE_HOST: 'yes' })
+  const terminalId = await create({ command: 'echo $OF_THE_HOST $HOME' }, hosted)
+  await hosted.wait({ terminalId })
+  assert.equal((await outputOf(terminalId, hosted)).output, 'yes\n')
 })
 
-test('those of an earlier process end when the next one asks', async () => {
-  const terminalId = await create({ command: 'echo $$; exec sleep 600' })
-  const pid = await pidIn(terminalId)
-  const run = { id: 'next', pid: 1, startTime: '1', bootId: 'b' }
-  const { terminalId: next } = (await terminals.create({ ...session, run }, { command: 'true' })) as {
-    terminalId: string
-  }
-  await gone(pid)
-  await terminals.release(session, { terminalId: next })
-})
+for (const how of ['end', 'letGo'] as const) {
+  test(`${how}: what runs ends, and one that is being started is not left behind`, async () => {
+    const ending = new Terminals(process.env)
+    const terminalId = await create({ command: 'echo $$; exec sleep 600' }, ending)
+    const pid = await pidIn(terminalId, ending)
+    const created = create({ command: 'sleep 600' }, ending)
+    ending[how]()
+    await assert.rejects(created, /is gone/)
+    await gone(pid)
+    await assert.rejects(outputOf(terminalId, ending), Refused)
+  })
+}

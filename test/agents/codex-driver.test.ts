@@ -49,7 +49,7 @@ describe('plan', () => {
 
 describe('opening', () => {
   const open = async (patch: Partial<Session>, fresh = false) =>
-    parse(await codexDriver.answer({ step: 'open', fresh }, session(patch), { HOME: '/nowhere' }))[0]!
+    parse(await codexDriver.serve({ HOME: '/nowhere' }).answer({ step: 'open', fresh }, session(patch)))[0]!
   const config = { 'shell_environment_policy.set.CORRAL_SESSION_ID': 's1' }
 
   test('a new conversation, a known one, a fork of one, and a fresh one for one that is lost', async () => {
@@ -285,7 +285,7 @@ describe('rules of the user’s', () => {
   const opening = async () => {
     const cwd = join(home, 'project', 'part')
     const env = { CODEX_HOME: join(home, 'codex') }
-    return parse(await codexDriver.answer({ step: 'open' }, session({ cwd }), env))[0]!
+    return parse(await codexDriver.serve(env).answer({ step: 'open' }, session({ cwd })))[0]!
   }
 
   test('that allow something are named in the request, which makes a guard for `plan`', async () => {
@@ -311,7 +311,7 @@ test('an interrupt and a barrier read the conversation; without one there is not
 
 test('a turn is stopped by its own id, and a request that is not understood is refused', async () => {
   const wanted = { step: 'stop', turn: 'C1', children: ['K'] }
-  const stops = parse(await codexDriver.answer(wanted, session(), {}))
+  const stops = parse(await codexDriver.serve({}).answer(wanted, session()))
   assert.deepEqual(
     stops.map(({ id, method, params }) => [id, method, params]),
     [
@@ -319,7 +319,9 @@ test('a turn is stopped by its own id, and a request that is not understood is r
       ['s1:stop:K', 'turn/interrupt', { threadId: 'K', turnId: '' }],
     ],
   )
-  const [line] = await codexDriver.answer({ step: 'refuse', requestId: '3', method: 'x' }, session(), {})
+  const [line] = await codexDriver
+    .serve({})
+    .answer({ step: 'refuse', requestId: '3', method: 'x' }, session())
   assert.deepEqual(JSON.parse(line!), {
     id: 3,
     error: { code: -32601, message: 'Corral has no answer to x' },

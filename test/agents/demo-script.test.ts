@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Facts, planOf, rememberedIn, type Said, type Step } from '../../src/agents/demo/script.ts'
+import {
+  type Facts,
+  planOf,
+  rememberedIn,
+  type Utterance,
+  type Action,
+} from '../../src/agents/demo/script.ts'
 
 const FACTS: Facts = {
   system: [],
@@ -10,15 +16,15 @@ const FACTS: Facts = {
   directory: '/home/dev/project',
 }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
-const user = (text: string): Said => ({ by: 'user', text })
-const tool = (text: string): Said => ({ by: 'tool', text })
+const user = (text: string): Utterance => ({ by: 'user', text })
+const tool = (text: string): Utterance => ({ by: 'tool', text })
 const plan = (text: string, facts: Partial<Facts> = {}) => planOf([user(text)], { ...FACTS, ...facts })
-const say = (text: string): Step[] => [{ do: 'say', text }]
-const answer = (steps: Step[]) => (steps[0]?.do === 'say' ? steps[0].text : JSON.stringify(steps))
+const say = (text: string): Action[] => [{ do: 'say', text }]
+const answer = (steps: Action[]) => (steps[0]?.do === 'say' ? steps[0].text : JSON.stringify(steps))
 
 describe('every directive', () => {
   const LS = base64('{"command":"ls"}')
-  const rows: [string, Step[], Partial<Facts>?][] = [
+  const rows: [string, Action[], Partial<Facts>?][] = [
     ['[[say exactly this]]', say('exactly this')],
     [`[[say64 ${base64('tea ☕ ]] now')}]]`, say('tea ☕ ]] now')],
     ['[[words 3]]', say('w1 w2 w3')],

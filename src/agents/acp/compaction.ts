@@ -1,22 +1,23 @@
 import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
-import { type AcpState, nothing, said, type Step } from './state.ts'
+import { nothing, says, type Step } from '../step.ts'
+import type { AcpState } from './state.ts'
 
 /*
  * The protocol has no word for it: an agent that sums up its conversation does so when it is sent a certain message, and
  * what it says then is the summary. That it is such a message a mark of ours tells.
  */
 
-export function compacting(state: AcpState): Step {
+export function compacting(state: AcpState): Step<AcpState> {
   if (state.turnId === null || state.compacting) return nothing(state)
-  return said({ ...state, compacting: { ...state.context } }, { type: 'agent.compacting', ...state.context })
+  return says({ ...state, compacting: { ...state.context } }, { type: 'agent.compacting', ...state.context })
 }
 
 /** How much is left then nobody says. */
-export function compacted(state: AcpState, error: string | null): Step {
+export function compacted(state: AcpState, error: string | null): Step<AcpState> {
   if (!state.compacting) return nothing(state)
   const { tokens: tokensBefore, window } = state.compacting
   const next = { ...state, compacting: null }
-  return said(next, { type: 'agent.compacted', tokensBefore, tokensAfter: null, window, error })
+  return says(next, { type: 'agent.compacted', tokensBefore, tokensAfter: null, window, error })
 }
 
 /** How full the conversation is. */

@@ -2,13 +2,14 @@ import { readFile, realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Detection } from '../agent.ts'
 import { findProgram, isExecutable, versionOf } from '../find.ts'
-import { asObject, asString } from '../json.ts'
+import { asObject, asString, parsed } from '../json.ts'
 
-interface Wanted {
+/** A program that comes with a package, or is on the PATH. */
+interface Program {
   name: string
   title: string
   /** What it is called on the PATH. */
-  program: string
+  command: string
   /** The variable that names it if it is elsewhere. */
   variable: string
   install: string
@@ -18,8 +19,8 @@ interface Wanted {
   instead?(found: string): Promise<string | null>
 }
 
-export async function detectProgram(wanted: Wanted, env: NodeJS.ProcessEnv): Promise<Detection> {
-  const { name, title, variable, install } = wanted
+export async function detectProgram(program: Program, env: NodeJS.ProcessEnv): Promise<Detection> {
+  const { name, title, variable, install } = program
   const missing = (problem: string, at: string | null = null): Detection => ({
     name,
     installed: false,
@@ -31,10 +32,10 @@ export async function detectProgram(wanted: Wanted, env: NodeJS.ProcessEnv): Pro
   if (named && !(await isExecutable(named))) {
     return missing(`${variable} names ${named}, which is not a program that can be run`, named)
   }
-  const found = named || (await findProgram(wanted.program, env))
+  const found = named || (await findProgram(program.command, env))
   if (!found) return missing(`${title} is not installed: ${install}, or set ${variable}`)
-  const path = (await wanted.instead?.(found)) ?? found
-  const told = await manifestVersion(path, wanted.packages)
+  const path = (await program.instead?.(found)) ?? found
+  const told = await manifestVersion(path, program.packages)
   if (told !== null) return { name, installed: true, path, version: told, problem: null }
   const { version, problem } = await versionOf(path, env)
   if (version === null) return missing(`${path} does not run (${problem}): ${install}`, path)
@@ -54,14 +55,6 @@ async function manifestVersion(path: string, packages: RegExp): Promise<string |
     if (packages.test(asString(name) ?? '')) return asString(version)
   }
   return null
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** A command of the user's own: only whether it can be run is known, not what it answers to. */

@@ -51,7 +51,7 @@ export const gemini: AcpProfile = {
       {
         name: 'gemini',
         title: 'Gemini CLI',
-        program: 'gemini',
+        command: 'gemini',
         variable: 'CORRAL_GEMINI_BIN',
         install: 'npm install -g @google/gemini-cli',
         packages: /^@google\/gemini-cli$/,

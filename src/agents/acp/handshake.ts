@@ -64,7 +64,7 @@ export function settle(profile: AcpProfile, session: Session, sessionId: string,
 }
 
 /** Where none of the names is to be had, the last one gets the refusal that ends the matter. */
-export function placeOfMode({ modes }: AcpProfile, mode: Mode, offered: readonly string[]): number {
+function placeOfMode({ modes }: AcpProfile, mode: Mode, offered: readonly string[]): number {
   const found = modes[mode].findIndex((id) => offered.includes(id))
   return found < 0 ? modes[mode].length - 1 : found
 }
@@ -77,6 +77,13 @@ function isPointless(mode: Mode, { modes }: Choices): boolean {
 export function setMode(profile: AcpProfile, sessionId: string, mode: Mode, place: number): string {
   const modeId = profile.modes[mode][place]
   return request(idOf('mode', `${mode}:${place}`), 'session/set_mode', { sessionId, modeId })
+}
+
+/** By the name that it has for it; if it has not said which it has, all of them are tried. */
+export function changeMode(profile: AcpProfile, session: Session, mode: Mode, offered: string[]): string[] {
+  if (profile.modes[mode].length === 0) return []
+  const place = offered.length === 0 ? 0 : placeOfMode(profile, mode, offered)
+  return [setMode(profile, session.nativeId ?? '', mode, place)]
 }
 
 export function setModel(sessionId: string, model: string, old: boolean, configId = 'model'): string {

@@ -4,7 +4,8 @@ import { quoted } from '../../core/shell/quoted.ts'
 import { asArray, asObject, asString, cutText, type JsonObject } from '../json.ts'
 import { MAX_SUBJECT } from './fitting.ts'
 import type { AcpProfile } from './profile.ts'
-import { type AcpState, type HeldCall, said, type Step, wish } from './state.ts'
+import { says, type Step } from '../step.ts'
+import { type AcpState, type ClientRequest, wish } from './state.ts'
 
 /*
  * What an agent lets Corral change for it. Whether it has asked for permission or not: mode, rules and people decide as if
@@ -28,15 +29,15 @@ export function isHeld({ offers }: AcpProfile, method: string): boolean {
 }
 
 /** A call that waits for a decision. */
-export function held(state: AcpState, method: string, line: JsonObject): Step {
+export function held(state: AcpState, method: string, line: JsonObject): Step<AcpState> {
   const params = asObject(line.params)
   const asking = METHODS[method]!.ask(state, params)
-  if (typeof asking === 'string') return said(state, wish({ step: 'refuse', id: line.id, message: asking }))
+  if (typeof asking === 'string') return says(state, wish({ step: 'refuse', id: line.id, message: asking }))
   const { about, ...shown } = asking
   const requestId = JSON.stringify(line.id)
   if (isOtherCall(state, requestId, { method, params })) {
     const message = 'another request of this id waits for its answer'
-    return said(state, wish({ step: 'refuse', id: line.id, message }))
+    return says(state, wish({ step: 'refuse', id: line.id, message }))
   }
   const leave = state.asked.findLast((one) => one.about === about && one.call === null)
   const before = state.asked
@@ -52,11 +53,11 @@ export function held(state: AcpState, method: string, line: JsonObject): Step {
     parent: null,
     ...(leave && { covers: leave.requestId }),
   }
-  return said({ ...state, asked: within([...before, one]) }, { type: 'approval.asked', approval })
+  return says({ ...state, asked: within([...before, one]) }, { type: 'approval.asked', approval })
 }
 
 /** What somebody was asked about must not turn into something else. */
-function isOtherCall({ asked }: AcpState, requestId: string, call: HeldCall): boolean {
+function isOtherCall({ asked }: AcpState, requestId: string, call: ClientRequest): boolean {
   const open = asked.find((one) => one.requestId === requestId && one.call !== null)
   return open !== undefined && JSON.stringify(open.call) !== JSON.stringify(call)
 }
@@ -73,7 +74,7 @@ function within(asked: AcpState['asked']): AcpState['asked'] {
   })
 }
 
-function charsOf({ params }: HeldCall): number {
+function charsOf({ params }: ClientRequest): number {
   return asString(params.content)?.length ?? MAX_SUBJECT
 }
 

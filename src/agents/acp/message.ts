@@ -1,15 +1,7 @@
 import { asObject, asString, type JsonObject } from '../json.ts'
 import type { AcpProfile } from './profile.ts'
-import {
-  type AcpState,
-  completeMessage,
-  nothing,
-  type OpenMessage,
-  said,
-  type Step,
-  andThen,
-  warning,
-} from './state.ts'
+import { andThen, nothing, notice, says, type Step } from '../step.ts'
+import { type AcpState, completeMessage, type OpenMessage } from './state.ts'
 import { refusedCalls } from './tool.ts'
 
 /** A message of more characters is cut there. */
@@ -21,7 +13,7 @@ export function chunk(
   state: AcpState,
   kind: OpenMessage['kind'],
   update: JsonObject,
-): Step {
+): Step<AcpState> {
   const whole = kind === 'thinking' && profile.thoughtIn !== undefined
   const piece = pieceOf(update.content)
   const text = whole ? profile.thoughtIn!(piece) : piece
@@ -32,7 +24,7 @@ export function chunk(
   return andThen(ready, (now) => append(now, text))
 }
 
-function refused(profile: AcpProfile, state: AcpState): Step {
+function refused(profile: AcpProfile, state: AcpState): Step<AcpState> {
   return profile.silentRefusals ? refusedCalls(state) : nothing(state)
 }
 
@@ -40,14 +32,14 @@ function continues(message: OpenMessage, kind: OpenMessage['kind'], native: stri
   return message.kind === kind && (native === null || message.native === null || native === message.native)
 }
 
-function begin(kind: OpenMessage['kind'], native: string | null): (state: AcpState) => Step {
+function begin(kind: OpenMessage['kind'], native: string | null): (state: AcpState) => Step<AcpState> {
   return (state) => {
     const message = { id: `${state.turnId}:${state.messages}`, kind, native, text: '' }
     return nothing({ ...state, message, messages: state.messages + 1 })
   }
 }
 
-function append(state: AcpState, piece: string): Step {
+function append(state: AcpState, piece: string): Step<AcpState> {
   const before = state.message!.text
   const text = piece.slice(0, MAX_TEXT - before.length)
   if (text === '') return nothing(state)
@@ -55,11 +47,11 @@ function append(state: AcpState, piece: string): Step {
   const { id: messageId, kind } = message
   const delta = { type: 'message.delta', messageId, kind, text, parent: null } as const
   const tooLong = `A message was longer than ${MAX_TEXT} characters; the rest of it is not kept`
-  const notices = text === piece ? [] : [warning('message_cut', tooLong)]
-  return said({ ...state, message }, delta, ...notices)
+  const notices = text === piece ? [] : [notice('message_cut', tooLong)]
+  return says({ ...state, message }, delta, ...notices)
 }
 
-function endMessage(before: Step): Step {
+function endMessage(before: Step<AcpState>): Step<AcpState> {
   return andThen(before, (state) => completeMessage(state))
 }
 

@@ -57,7 +57,7 @@ export const opencode: AcpProfile = {
       {
         name: 'opencode',
         title: 'OpenCode',
-        program: 'opencode',
+        command: 'opencode',
         variable: 'CORRAL_OPENCODE_BIN',
         install: 'npm install -g opencode-ai',
         packages: /^opencode-(?:ai|[a-z]+-[a-z0-9-]+)$/,

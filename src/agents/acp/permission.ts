@@ -7,17 +7,8 @@ import { aboutCall } from './about.ts'
 import { commandOf, editOf } from './held.ts'
 import type { AcpProfile } from './profile.ts'
 import { result } from './rpc.ts'
-import {
-  type AcpState,
-  type Call,
-  nothing,
-  remember,
-  said,
-  type Step,
-  andThen,
-  warning,
-  wish,
-} from './state.ts'
+import { andThen, nothing, notice, remember, says, type Step } from '../step.ts'
+import { type AcpState, type Call, MAX_REMEMBERED, wish } from './state.ts'
 import { asId, inputOf, merged, newCall, start, toolName, withCall } from './tool.ts'
 
 /** Tools by which an agent leaves its plan mode. */
@@ -26,7 +17,7 @@ const MAX_SUMMARY = 1000
 const MAX_OPTIONS = 16 * 1024
 
 /** `session/request_permission`. For some agents it is the first that is heard of the call. */
-export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): Step {
+export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): Step<AcpState> {
   const params = asObject(line.params)
   const told = asObject(params.toolCall)
   const callId = asId(told.toolCallId)
@@ -62,9 +53,12 @@ export function asked(profile: AcpProfile, state: AcpState, line: JsonObject): S
   const waiting = withCall(state, { ...call, input: known.input ?? call.input })
   const asked = state.asked.filter((one) => one.requestId !== requestId)
   const about = aboutOf(state, call, input)
-  const noted = { ...waiting, asked: remember(asked, { id: line.id, requestId, callId, about, call: null }) }
+  const noted = {
+    ...waiting,
+    asked: remember(asked, { id: line.id, requestId, callId, about, call: null }, MAX_REMEMBERED),
+  }
   return andThen(start(profile, noted, callId), (now) =>
-    said(now, { type: 'approval.asked', approval }, ...strangeOptions(options)),
+    says(now, { type: 'approval.asked', approval }, ...strangeOptions(options)),
   )
 }
 
@@ -73,16 +67,16 @@ function strangeOptions(options: JsonObject[]): DriverOutput[] {
   const names = (kinds: RegExp) =>
     options.flatMap(({ kind, name }) => (kinds.test(`${kind}`) ? [`${name}`.slice(0, 100)] : []))
   if (names(/^allow_(?:once|always)$/).length === 0) {
-    return [warning('no_yes', 'The agent offers no way to say yes: an answer is a no to it, whatever it is')]
+    return [notice('no_yes', 'The agent offers no way to say yes: an answer is a no to it, whatever it is')]
   }
   const yes = names(/^allow_once$/)
   if (yes.length < 2) return []
   const message = `There is more than one yes (${yes.join(', ')}); it is the first, unless \`answers\` names another`
-  return [{ type: 'agent.notice', level: 'info', code: 'several_yes', message, data: { options: yes } }]
+  return [notice('several_yes', message, { options: yes }, 'info')]
 }
 
-function refuse(state: AcpState, id: unknown, message: string): Step {
-  return said(state, wish({ step: 'refuse', id, message }))
+function refuse(state: AcpState, id: unknown, message: string): Step<AcpState> {
+  return says(state, wish({ step: 'refuse', id, message }))
 }
 
 /** What the agent may let Corral do once the answer is yes. */
@@ -98,15 +92,15 @@ function isPlan(profile: AcpProfile, callId: string, kind: string | null, name: 
 }
 
 /** `$/cancel_request`: the agent does not want to know any more. */
-export function withdrawn(state: AcpState, line: JsonObject): Step {
+export function withdrawn(state: AcpState, line: JsonObject): Step<AcpState> {
   const requestId = JSON.stringify(asObject(line.params).requestId)
   const asked = state.asked.filter((one) => one.requestId !== requestId)
   if (asked.length === state.asked.length) return nothing(state)
-  return said({ ...state, asked }, { type: 'approval.withdrawn', requestId })
+  return says({ ...state, asked }, { type: 'approval.withdrawn', requestId })
 }
 
 /** The questions of a turn that is over answer themselves. */
-export function withdrawAll(state: AcpState): Step {
+export function withdrawAll(state: AcpState): Step<AcpState> {
   const outputs = state.asked.map(({ requestId }) => ({ type: 'approval.withdrawn' as const, requestId }))
   return { state: { ...state, asked: [] }, outputs }
 }

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../json.ts'
+import type { Session } from '../../core/session.ts'
+import { halves, type JsonObject } from '../json.ts'
 
 /*
  * JSON-RPC 2.0, one message a line. An id of ours says what the request is for, so that an answer is understood without
@@ -40,8 +41,9 @@ export function idOf(purpose: Purpose, detail?: string): string {
   return detail === undefined ? purpose : `${purpose}:${detail}`
 }
 
-export function notification(method: string, params: object): string {
-  return line({ method, params })
+/** Stops the running turn. */
+export function stop({ nativeId: sessionId }: Pick<Session, 'nativeId'>): string {
+  return line({ method: 'session/cancel', params: { sessionId } })
 }
 
 export function result(id: unknown, body: object): string {
@@ -58,9 +60,7 @@ export function invalid(id: unknown, message: string): string {
 
 /** The purpose and the detail of an id of ours; null when it is none. */
 export function purposeOf(id: unknown): [purpose: string, detail: string] | null {
-  if (typeof id !== 'string') return null
-  const colon = id.indexOf(':')
-  return colon < 0 ? [id, ''] : [id.slice(0, colon), id.slice(colon + 1)]
+  return typeof id === 'string' ? halves(id) : null
 }
 
 function line(message: JsonObject): string {

@@ -1,11 +1,12 @@
 import type { PlanEntry } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
-import { capped, type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { planTold } from '../plan.ts'
 import type { EffortOption } from './effort.ts'
 import { type AcpRequest, type Abilities, type Choices, NO_ABILITIES } from './request.ts'
+import { nothing, says, type Step } from '../step.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface AcpState {
@@ -46,7 +47,7 @@ export interface AcpState {
   calls: Call[]
   done: string[]
   /** Questions of this turn; whether they have been answered is not known here. */
-  asked: Question[]
+  asked: PermissionRequest[]
   /** The conversation began with this process; and nothing has been said in it yet. */
   fresh: boolean
   untold: boolean
@@ -97,28 +98,24 @@ export interface Call {
   asked: boolean
 }
 
-export interface Question {
+/** Something that the agent may do only if somebody says so. */
+export interface PermissionRequest {
   id: unknown
   requestId: string
   callId: string | null
   /** What a yes to it allows, in words that can be compared; null when it is used up. */
   about: string | null
   /** What Corral does for the agent when the answer is yes; null: the agent does it itself. */
-  call: HeldCall | null
+  call: ClientRequest | null
 }
 
-export interface HeldCall {
+/** Something that the agent has its client do. */
+export interface ClientRequest {
   method: string
   params: JsonObject
 }
 
-export interface Step {
-  state: AcpState
-  outputs: DriverOutput[]
-}
-
 export const MAX_REMEMBERED = 4096
-const MAX_RAW = 64 * 1024
 
 export function initialState({ cwd, nativeId, settings }: Session): AcpState {
   return {
@@ -160,48 +157,20 @@ export function initialState({ cwd, nativeId, settings }: Session): AcpState {
   }
 }
 
-export function nothing(state: AcpState): Step {
-  return { state, outputs: [] }
-}
-
-export function said(state: AcpState, ...outputs: DriverOutput[]): Step {
-  return { state, outputs }
-}
-
-/** One step, and another from where it led. */
-export function andThen(first: Step, next: (state: AcpState) => Step): Step {
-  const second = next(first.state)
-  return { state: second.state, outputs: [...first.outputs, ...second.outputs] }
-}
-
 /** Something that the driver is to do. */
 export function wish(request: AcpRequest): DriverOutput {
   return { type: 'agent.request', request }
 }
 
 /** Completes the message that is open, if one is. */
-export function completeMessage(state: AcpState, aborted = false): Step {
+export function completeMessage(state: AcpState, aborted = false): Step<AcpState> {
   if (!state.message) return nothing(state)
   const { id: messageId, kind, text } = state.message
   const next = { ...state, message: null, text: kind === 'text' ? text : state.text }
-  return said(next, { type: 'message.completed', messageId, kind, text, parent: null, aborted })
+  return says(next, { type: 'message.completed', messageId, kind, text, parent: null, aborted })
 }
 
 /** The agent's plan, as it is now. */
-export function planned(state: AcpState, plan: PlanEntry[]): Step {
-  return said({ ...state, plan }, ...planTold(state.plan, plan))
-}
-
-/** A line nobody here knows, passed on as it came. */
-export function other(state: AcpState, kind: string, raw: unknown): Step {
-  return said(state, { type: 'agent.other', kind: kind.slice(0, 100), raw: capped(raw, MAX_RAW) })
-}
-
-export function warning(code: string, message: string, data: unknown = null): DriverOutput {
-  return { type: 'agent.notice', level: 'warning', code, message, data: capped(data, MAX_RAW) }
-}
-
-/** The list with one more at its end, the oldest given up at the bound. */
-export function remember<T>(list: readonly T[], item: T): T[] {
-  return list.length < MAX_REMEMBERED ? [...list, item] : [...list.slice(1), item]
+export function planned(state: AcpState, plan: PlanEntry[]): Step<AcpState> {
+  return says({ ...state, plan }, ...planTold(state.plan, plan))
 }

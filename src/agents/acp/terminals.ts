@@ -13,19 +13,10 @@ const DRAIN_MS = 200
 const BREATH_MS = 2
 
 interface Terminal {
-  sessionId: string
-  /** The process that asked for it: when that is gone, so is the need. */
-  runId: string | null
   child: ChildProcess
   output: Tail
   exit: Promise<ExitStatus>
   status: ExitStatus | null
-}
-
-interface Start {
-  sessionId: string
-  /** Its session, or the daemon, went while it started. */
-  unwanted: boolean
 }
 
 interface ExitStatus {
@@ -33,106 +24,89 @@ interface ExitStatus {
   signal: string | null
 }
 
-type Method = (session: Session, params: JsonObject) => Promise<object>
+/** `terminal/*`: commands that one process of an agent lets its client run. They live as long as that process, or the daemon. */
+export class Terminals {
+  readonly #env: NodeJS.ProcessEnv
+  readonly #terminals = new Map<string, Terminal>()
+  /** How many are being started; they are counted from the first moment, since many may be asked for at once. */
+  #starting = 0
+  /** The agent's process, or the daemon, is gone. */
+  #ended = false
 
-export interface Terminals extends Record<'create' | 'output' | 'wait' | 'kill' | 'release', Method> {
-  /** Ends those of a session, whose process is gone. */
-  drop(sessionId: string): void
-  /** Ends them all, at once: nobody is there any more to see to it. */
-  letGo(): void
-}
-
-/** `terminal/*`: commands that an agent lets its client run. They live as long as its process, or the daemon. */
-export function createTerminals(): Terminals {
-  const terminals = new Map<string, Terminal>()
-  /** Those that are being started. */
-  const starting = new Set<Start>()
-
-  function found(session: Session, { terminalId }: JsonObject): Terminal {
-    const terminal = terminals.get(asString(terminalId) ?? '')
-    if (terminal?.sessionId !== session.id) throw new Refused('There is no such terminal')
-    return terminal
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env
   }
 
-  /** What an earlier process of the session has left, and how many there are now. */
-  function tidy({ id, run }: Session): number {
-    let count = 0
-    for (const [key, terminal] of terminals) {
-      if (terminal.sessionId !== id) continue
-      if (terminal.runId === (run?.id ?? null)) count++
-      else remove(key, terminal)
-    }
-    return count + [...starting].filter(({ sessionId }) => sessionId === id).length
-  }
-
-  function remove(id: string, terminal: Terminal): void {
-    terminals.delete(id)
-    stop(terminal)
-  }
-
-  /** Counted from the first moment: what is asked for at once is started at once. */
-  async function start(session: Session, params: JsonObject): Promise<Terminal> {
-    const one: Start = { sessionId: session.id, unwanted: false }
-    starting.add(one)
+  async create(session: Session, params: JsonObject): Promise<object> {
+    if (this.#terminals.size + this.#starting >= MAX_TERMINALS)
+      throw new Refused(`${MAX_TERMINALS} terminals are open already`)
+    this.#starting++
     try {
       const cwd = await insideDirectory(session, params.cwd ?? session.cwd)
-      const terminal = await run(session, params, cwd)
-      if (!one.unwanted) return terminal
-      signal(terminal.child, 'SIGKILL')
-      throw new Refused('The agent that asked for it is gone')
+      const terminal = await run(params, cwd, environment(this.#env, session, params))
+      if (this.#ended) {
+        signal(terminal.child, 'SIGKILL')
+        throw new Refused('The agent that asked for it is gone')
+      }
+      const terminalId = randomUUID()
+      this.#terminals.set(terminalId, terminal)
+      return { terminalId }
     } finally {
-      starting.delete(one)
+      this.#starting--
     }
   }
 
-  return {
-    async create(session, params) {
-      if (tidy(session) >= MAX_TERMINALS) throw new Refused(`${MAX_TERMINALS} terminals are open already`)
-      const terminalId = randomUUID()
-      terminals.set(terminalId, await start(session, params))
-      return { terminalId }
-    },
-    async output(session, params) {
-      const { output, status } = found(session, params)
-      const { truncated } = output
-      return { output: output.text(), truncated, ...(status && { exitStatus: status }) }
-    },
-    wait: async (session, params) => ({ ...(await found(session, params).exit) }),
-    async kill(session, params) {
-      stop(found(session, params))
-      return {}
-    },
-    async release(session, params) {
-      remove(asString(params.terminalId) ?? '', found(session, params))
-      return {}
-    },
-    drop(sessionId) {
-      for (const one of starting) one.unwanted ||= one.sessionId === sessionId
-      for (const [id, terminal] of terminals) if (terminal.sessionId === sessionId) remove(id, terminal)
-    },
-    letGo() {
-      for (const one of starting) one.unwanted = true
-      for (const { child } of terminals.values()) signal(child, 'SIGKILL')
-      terminals.clear()
-    },
+  async output(params: JsonObject): Promise<object> {
+    const { output, status } = this.#found(params)
+    const { truncated } = output
+    return { output: output.text(), truncated, ...(status && { exitStatus: status }) }
+  }
+
+  async wait(params: JsonObject): Promise<object> {
+    return { ...(await this.#found(params).exit) }
+  }
+
+  async kill(params: JsonObject): Promise<object> {
+    stop(this.#found(params))
+    return {}
+  }
+
+  async release(params: JsonObject): Promise<object> {
+    const terminal = this.#found(params)
+    this.#terminals.delete(asString(params.terminalId) ?? '')
+    stop(terminal)
+    return {}
+  }
+
+  /** Ends them all: the agent's process is gone. */
+  end(): void {
+    this.#ended = true
+    for (const terminal of this.#terminals.values()) stop(terminal)
+    this.#terminals.clear()
+  }
+
+  /** Ends them at once: nobody will be there to see to it. */
+  letGo(): void {
+    this.#ended = true
+    for (const { child } of this.#terminals.values()) signal(child, 'SIGKILL')
+    this.#terminals.clear()
+  }
+
+  #found({ terminalId }: JsonObject): Terminal {
+    const terminal = this.#terminals.get(asString(terminalId) ?? '')
+    if (!terminal) throw new Refused('There is no such terminal')
+    return terminal
   }
 }
 
-async function run(session: Session, params: JsonObject, cwd: string): Promise<Terminal> {
+async function run(params: JsonObject, cwd: string, env: NodeJS.ProcessEnv): Promise<Terminal> {
   const command = asString(params.command) ?? ''
   const args = asArray(params.args).filter((arg) => typeof arg === 'string')
   // A command of several words is meant for a shell.
   const [program, words] = args.length > 0 ? [command, args] : ['/bin/sh', ['-c', command]]
-  const child = spawn(program, words, {
-    cwd,
-    env: environment(session, params),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
+  const child = spawn(program, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const limit = typeof params.outputByteLimit === 'number' ? params.outputByteLimit : MAX_OUTPUT
   const terminal: Terminal = {
-    sessionId: session.id,
-    runId: session.run?.id ?? null,
     child,
     output: createTail(Math.min(Math.max(0, limit), MAX_OUTPUT)),
     exit: ended(child),
@@ -155,10 +129,10 @@ async function run(session: Session, params: JsonObject, cwd: string): Promise<T
 }
 
 /** The mark of the run is what the host ends stray processes by. */
-function environment(session: Session, params: JsonObject): NodeJS.ProcessEnv {
+function environment(env: NodeJS.ProcessEnv, session: Session, params: JsonObject): NodeJS.ProcessEnv {
   const given = asArray(params.env).map((one) => asObject(one))
   return {
-    ...process.env,
+    ...env,
     ...Object.fromEntries(given.map(({ name, value }) => [asString(name) ?? '', asString(value) ?? ''])),
     ...(session.run && { CORRAL_RUN: session.run.id }),
     CORRAL_SESSION_ID: session.id,

@@ -4,18 +4,8 @@ import { planOf } from '../plan.ts'
 import { contentText, outputText } from './content.ts'
 import { fittingContent, fittingInput, MAX_SUBJECT, SUBJECTS } from './fitting.ts'
 import type { AcpProfile } from './profile.ts'
-import {
-  type AcpState,
-  type Call,
-  completeMessage,
-  MAX_REMEMBERED,
-  nothing,
-  planned,
-  remember,
-  said,
-  type Step,
-  andThen,
-} from './state.ts'
+import { andThen, nothing, remember, says, type Step } from '../step.ts'
+import { type AcpState, type Call, completeMessage, MAX_REMEMBERED, planned } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024
 
@@ -37,7 +27,7 @@ export function asId(value: unknown): string | null {
 }
 
 /** `tool_call` and `tool_call_update`: agents differ in which of them they send, and how often. */
-export function toolUpdate(profile: AcpProfile, state: AcpState, update: JsonObject): Step {
+export function toolUpdate(profile: AcpProfile, state: AcpState, update: JsonObject): Step<AcpState> {
   const id = asId(update.toolCallId)
   if (id === null || state.turnId === null || state.done.includes(id)) return nothing(state)
   const known = state.calls.find((one) => one.id === id)
@@ -107,7 +97,7 @@ export function withCall(state: AcpState, call: Call): AcpState {
 }
 
 /** Says that a call begins, once. */
-export function start(profile: AcpProfile, state: AcpState, id: string): Step {
+export function start(profile: AcpProfile, state: AcpState, id: string): Step<AcpState> {
   const call = state.calls.find((one) => one.id === id)
   if (!call || call.started) return nothing(state)
   const started: DriverOutput = {
@@ -117,23 +107,23 @@ export function start(profile: AcpProfile, state: AcpState, id: string): Step {
     input: inputOf(call),
     parent: null,
   }
-  return andThen(completeMessage(withCall(state, { ...call, started: true })), (now) => said(now, started))
+  return andThen(completeMessage(withCall(state, { ...call, started: true })), (now) => says(now, started))
 }
 
-function finish(state: AcpState, id: string, update: JsonObject): Step {
+function finish(state: AcpState, id: string, update: JsonObject): Step<AcpState> {
   const call = state.calls.find((one) => one.id === id)!
   const { text, cut } = cutText(outputText(update, call.streamed), MAX_OUTPUT)
   return closed(state, call, { output: text, isError: update.status === 'failed', cut })
 }
 
 /** Calls that were asked about and not heard of since. */
-export function refusedCalls(state: AcpState): Step {
+export function refusedCalls(state: AcpState): Step<AcpState> {
   const refused = state.calls.filter((call) => call.asked)
   return refused.reduce((step, call) => andThen(step, (now) => abandon(now, call, 'refused')), nothing(state))
 }
 
 /** Ends every call that the agent has left open. */
-export function closeCalls(profile: AcpProfile, state: AcpState, why: string): Step {
+export function closeCalls(profile: AcpProfile, state: AcpState, why: string): Step<AcpState> {
   return state.calls.reduce(
     (step, { id }) =>
       andThen(
@@ -149,18 +139,22 @@ export function closeCalls(profile: AcpProfile, state: AcpState, why: string): S
   )
 }
 
-function abandon(state: AcpState, call: Call, output: string): Step {
+function abandon(state: AcpState, call: Call, output: string): Step<AcpState> {
   return closed(state, call, { output, isError: true, cut: 0 })
 }
 
-function closed(state: AcpState, call: Call, end: { output: string; isError: boolean; cut: number }): Step {
+function closed(
+  state: AcpState,
+  call: Call,
+  end: { output: string; isError: boolean; cut: number },
+): Step<AcpState> {
   const next = {
     ...state,
     calls: state.calls.filter((one) => one.id !== call.id),
-    done: remember(state.done, call.id),
+    done: remember(state.done, call.id, MAX_REMEMBERED),
     asked: state.asked.filter((one) => one.callId !== call.id),
   }
-  return said(next, { type: 'tool.completed', callId: call.id, ...end, parent: null })
+  return says(next, { type: 'tool.completed', callId: call.id, ...end, parent: null })
 }
 
 /** A name without parentheses: in a rule they enclose what the tool is about. */

@@ -1,11 +1,12 @@
 import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { asCount, asObject, asString, type JsonObject } from '../json.ts'
+import { asCount, asObject, asString, type JsonObject, parsed } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { compacted, errorOf } from './compaction.ts'
 import { withdrawAll } from './permission.ts'
 import type { AcpProfile } from './profile.ts'
-import { type AcpState, completeMessage, nothing, other, said, type Step, andThen, wish } from './state.ts'
+import { andThen, nothing, other, says, type Step } from '../step.ts'
+import { type AcpState, completeMessage, wish } from './state.ts'
 import { closeCalls } from './tool.ts'
 import { updated } from './update.ts'
 
@@ -17,27 +18,32 @@ type TurnEnd = DriverOutput & { type: 'turn.ended' }
  * The mark before a message: what comes from here on belongs to it, and what came since the last turn was over. Who is
  * sent a message has been ready for it.
  */
-export function begun(profile: AcpProfile, state: AcpState, turnId: string): Step {
+export function begun(profile: AcpProfile, state: AcpState, turnId: string): Step<AcpState> {
   if (state.turnId === turnId || state.endedTurn === turnId) return nothing(state)
   const { early, unplanned } = state
   const clean = { message: null, messages: 0, text: null, done: [], moves: 0, quiet: false, early: [] }
   const costBefore = state.cost ?? (state.fresh ? 0 : null)
-  const next = { ...state, ...clean, turnId, accepted: false, costBefore }
-  const ready = said(next, { type: 'agent.ready', problem: null })
+  const next: AcpState = { ...state, ...clean, turnId, accepted: false, costBefore }
+  const ready = says(next, { type: 'agent.ready', problem: null })
   const heard = early.length > 0 ? andThen(ready, (now) => accepted(now, turnId)) : ready
-  const stopped = unplanned ? andThen(heard, (now) => said(now, wish({ step: 'stop' }))) : heard
+  const stopped = unplanned ? andThen(heard, (now) => says(now, wish({ step: 'stop' }))) : heard
   return early.reduce((step, params) => andThen(step, (now) => updated(profile, now, { params })), stopped)
 }
 
 /** The mark behind a message: it has been read. */
-export function accepted(state: AcpState, turnId: string): Step {
+export function accepted(state: AcpState, turnId: string): Step<AcpState> {
   if ((state.accepted && state.turnId === turnId) || state.endedTurn === turnId) return nothing(state)
   const next = state.turnId === turnId ? { ...state, accepted: true, untold: false } : state
-  return said(next, { type: 'turn.accepted', turnId })
+  return says(next, { type: 'turn.accepted', turnId })
 }
 
 /** A turn ends when its prompt is answered, and in no other way. */
-export function ended(profile: AcpProfile, state: AcpState, turnId: string, line: JsonObject): Step {
+export function ended(
+  profile: AcpProfile,
+  state: AcpState,
+  turnId: string,
+  line: JsonObject,
+): Step<AcpState> {
   const again = state.turnId === null ? state.endedTurn === turnId : state.turnId !== turnId
   if (again) return other(state, 'answer', line)
   const began = andThen(begun(profile, state, turnId), (now) => accepted(now, turnId))
@@ -50,7 +56,7 @@ export function ended(profile: AcpProfile, state: AcpState, turnId: string, line
     withdrawAll,
     (now: AcpState) => compacted(now, errorOf(end)),
     (now: AcpState) =>
-      said(
+      says(
         { ...now, turnId: null, accepted: false, endedTurn: turnId },
         { ...end, turnId, text: now.text },
         wish({ step: 'over' }),
@@ -107,14 +113,6 @@ function messageOf({ message, data }: JsonObject): string {
   const text = (asString(message) ?? '').replace(/^Internal error: /, '')
   const inner = details ?? asString(asObject(asObject(parsed(text)).error).message)
   return inner || text || 'The agent gave no reason'
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 /** Token counts are found in two places and in two spellings. */

@@ -3,7 +3,8 @@ import { contextIn } from './compaction.ts'
 import { chunk } from './message.ts'
 import type { AcpProfile } from './profile.ts'
 import { planOf } from '../plan.ts'
-import { type AcpState, nothing, other, planned, type Step } from './state.ts'
+import { nothing, other, type Step } from '../step.ts'
+import { type AcpState, planned } from './state.ts'
 import { toolUpdate } from './tool.ts'
 
 /** Of no interest in a log, or told elsewhere. */
@@ -39,7 +40,7 @@ function modeTold(profile: AcpProfile, { text }: JsonObject): string | null {
 }
 
 /** `session/update`. What comes before the first message is the history of the conversation, which the log has. */
-export function updated(profile: AcpProfile, before: AcpState, line: JsonObject): Step {
+export function updated(profile: AcpProfile, before: AcpState, line: JsonObject): Step<AcpState> {
   const state = before.opening ? { ...before, replayed: true } : before
   const params = asObject(line.params)
   const update = asObject(params.update)
@@ -79,7 +80,7 @@ function isOfAnother({ sessionId, known }: AcpState, told: unknown): boolean {
 }
 
 /** What mode it was in long ago is of no interest: the conversation's opening says what it is in now. */
-function noticed(state: AcpState, id: string | null): Step {
+function noticed(state: AcpState, id: string | null): Step<AcpState> {
   if (id === null || id === state.mode || (state.opening && state.sessionId === null)) return nothing(state)
   if (state.moves >= MAX_MOVES) return nothing({ ...state, mode: id })
   return nothing({ ...state, mode: id, noticed: id, moves: state.moves + 1 })

@@ -2,10 +2,11 @@ import type { Approval, Decision, ApprovalRequest } from '../../core/approval.ts
 import { editsFiles, kindOfTool } from '../../core/known-tools.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { mcpMessage } from './client-tools.ts'
-import { type ClaudeState, nothing, other, type Step } from './state.ts'
+import { nothing, other, says, type Step } from '../step.ts'
+import type { ClaudeState } from './state.ts'
 
 /** A request of Claude's; of the many kinds the question for permission and the client's tools are ours to answer. */
-export function asked(state: ClaudeState, line: JsonObject): Step {
+export function asked(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const request = asObject(line.request)
   if (request.subtype === 'mcp_message' && typeof line.request_id === 'string') {
     return mcpMessage(state, line.request_id, line)
@@ -26,13 +27,13 @@ export function asked(state: ClaudeState, line: JsonObject): Step {
     suggestions: request.permission_suggestions ?? null,
     parent: asString(request.parent_tool_use_id) ?? known ?? agent,
   }
-  return { state, outputs: [{ type: 'approval.asked', approval }] }
+  return says(state, { type: 'approval.asked', approval })
 }
 
-export function withdrawn(state: ClaudeState, line: JsonObject): Step {
+export function withdrawn(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   if (typeof line.request_id !== 'string') return nothing(state)
   const calls = state.calls.filter(({ requestId }) => requestId !== line.request_id)
-  return { state: { ...state, calls }, outputs: [{ type: 'approval.withdrawn', requestId: line.request_id }] }
+  return says({ ...state, calls }, { type: 'approval.withdrawn', requestId: line.request_id })
 }
 
 /** Claude's form of a decision; null when there is nothing to tell, since it withdrew the question itself. */

@@ -2,7 +2,8 @@ import type { CallResult, ClientTool, HeldCall } from '../../core/call.ts'
 import type { Session } from '../../core/session.ts'
 import { asObject, asString, type JsonObject } from '../json.ts'
 import { response } from './control.ts'
-import { type ClaudeState, nothing, other, type Step } from './state.ts'
+import { nothing, other, says, type Step } from '../step.ts'
+import type { ClaudeState } from './state.ts'
 
 /*
  * The tools of a session's client are an MCP server for Claude, spoken on the same pipes as everything else: a call that is
@@ -27,20 +28,20 @@ export interface McpRequest {
 }
 
 /** Calls wait for the client; the rest of the protocol is answered by `answerMcp`. */
-export function mcpMessage(state: ClaudeState, requestId: string, line: JsonObject): Step {
+export function mcpMessage(state: ClaudeState, requestId: string, line: JsonObject): Step<ClaudeState> {
   const request = asObject(line.request)
   if (request.server_name !== CLIENT_SERVER) return other(state, 'control_request/mcp_message', line)
   const message = asObject(request.message)
   if (message.method !== 'tools/call') {
     const wanted: McpRequest = { requestId, message }
-    return { state, outputs: [{ type: 'agent.request', request: wanted }] }
+    return says(state, { type: 'agent.request', request: wanted })
   }
   const params = asObject(message.params)
   const tool = asString(params.name) ?? 'unknown'
   const callId = asString(asObject(params._meta)['claudecode/toolUseId']) ?? requestId
   const call = { callId, requestId, ref: message.id, tool, input: params.arguments ?? {} }
   if (state.streams) return nothing({ ...state, calls: [...state.calls, call].slice(-MAX_CALLS) })
-  return { state, outputs: [{ type: 'call.asked', ...call }] }
+  return says(state, { type: 'call.asked', ...call })
 }
 
 export function answerMcp({ requestId, message }: McpRequest, { settings }: Session): string[] {

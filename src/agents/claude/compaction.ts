@@ -1,23 +1,24 @@
 import { asNumber, asObject, asString, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
-import { type ClaudeState, other, type Step } from './state.ts'
+import { nothing, other, says, type Step } from '../step.ts'
+import type { ClaudeState } from './state.ts'
 
 const UNKNOWN = { tokensBefore: null, tokensAfter: null, window: null }
 
 /** Of a long one Claude tells the progress in the same words. */
-export function compacting(state: ClaudeState): Step {
-  if (state.compacting) return { state, outputs: [] }
+export function compacting(state: ClaudeState): Step<ClaudeState> {
+  if (state.compacting) return nothing(state)
   const begun: DriverOutput = { type: 'agent.compacting', tokens: null, window: null }
-  return { state: { ...state, compacting: true }, outputs: [begun] }
+  return says({ ...state, compacting: true }, begun)
 }
 
-export function compactionFailed(state: ClaudeState, error: string): Step {
+export function compactionFailed(state: ClaudeState, error: string): Step<ClaudeState> {
   const failed: DriverOutput = { type: 'agent.compacted', ...UNKNOWN, error }
   return { state: { ...state, compacting: false }, outputs: state.compacting ? [failed] : [] }
 }
 
 /** The line itself is passed on, too: there are clients that know it. */
-export function compactBoundary(state: ClaudeState, line: JsonObject): Step {
+export function compactBoundary(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const { pre_tokens, post_tokens } = asObject(line.compact_metadata)
   const done: DriverOutput = {
     type: 'agent.compacted',
@@ -27,7 +28,7 @@ export function compactBoundary(state: ClaudeState, line: JsonObject): Step {
     error: null,
   }
   const { outputs } = other(state, 'system/compact_boundary', line)
-  return { state: { ...state, compacting: false }, outputs: [done, ...outputs] }
+  return says({ ...state, compacting: false }, done, ...outputs)
 }
 
 export function compactError(line: JsonObject): string {

@@ -1,7 +1,8 @@
-import { asObject, asString, type JsonObject } from '../json.ts'
+import { asObject, asString, halves, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { modelsTold } from './models.ts'
-import { type ClaudeState, nothing, type Step } from './state.ts'
+import { nothing, notice, says, type Step } from '../step.ts'
+import type { ClaudeState } from './state.ts'
 
 /** What a request of ours is for; part of its id, so that an answer is understood without remembering the question. */
 export type Purpose =
@@ -35,42 +36,30 @@ export function response(requestId: string, body: JsonObject): string {
 }
 
 /** An answer to a request of ours. */
-export function answered(state: ClaudeState, line: JsonObject): Step {
+export function answered(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const answer = asObject(line.response)
-  const [purpose, id] = split(asString(answer.request_id) ?? '')
-  if (purpose === 'barrier') return { state, outputs: [{ type: 'barrier.reached', id }] }
-  if (answer.subtype === 'error') return { state, outputs: [refusal(purpose, answer)] }
+  const [purpose, id] = halves(asString(answer.request_id) ?? '')
+  if (purpose === 'barrier') return says(state, { type: 'barrier.reached', id })
+  if (answer.subtype === 'error') return says(state, refusal(purpose, answer))
   const body = asObject(answer.response)
   if (purpose === 'mode' && typeof body.mode === 'string') {
     return nothing({ ...state, permissionMode: body.mode })
   }
-  if (purpose === 'initialize' || purpose === 'models') return { state, outputs: modelsTold(body) }
-  if (purpose === 'mcp') return { state, outputs: failedServers(body) }
+  if (purpose === 'initialize' || purpose === 'models') return says(state, ...modelsTold(body))
+  if (purpose === 'mcp') return says(state, ...failedServers(body))
   return nothing(state)
-}
-
-function split(requestId: string): [string, string] {
-  const colon = requestId.indexOf(':')
-  return colon < 0 ? [requestId, ''] : [requestId.slice(0, colon), requestId.slice(colon + 1)]
 }
 
 function refusal(purpose: string, answer: JsonObject): DriverOutput {
   const error = asString(answer.error) ?? 'no reason given'
-  return {
-    type: 'agent.notice',
-    level: 'warning',
-    code: purpose === 'claim' ? 'claim_failed' : 'request_refused',
-    message: `Claude refused a request (${purpose}): ${error}`,
-    data: { purpose, error, code: asString(answer.error_code) },
-  }
+  const code = purpose === 'claim' ? 'claim_failed' : 'request_refused'
+  const data = { purpose, error, code: asString(answer.error_code) }
+  return notice(code, `Claude refused a request (${purpose}): ${error}`, data)
 }
 
 function failedServers(body: JsonObject): DriverOutput[] {
-  return Object.entries(asObject(body.errors)).map(([server, error]) => ({
-    type: 'agent.notice',
-    level: 'warning',
-    code: 'mcp_failed',
-    message: `MCP server ${server} is not available: ${asString(error) ?? 'no reason given'}`,
-    data: { server, error },
-  }))
+  return Object.entries(asObject(body.errors)).map(([server, error]) => {
+    const message = `MCP server ${server} is not available: ${asString(error) ?? 'no reason given'}`
+    return notice('mcp_failed', message, { server, error })
+  })
 }

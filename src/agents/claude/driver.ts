@@ -57,7 +57,7 @@ export const claudeDriver = {
   plan,
   translator: claudeTranslator as Translator<unknown>,
   encode,
-  answer: (request, session) => answerMcp(request as McpRequest, session),
+  serve: () => ({ answer: (request, session) => answerMcp(request as McpRequest, session) }),
   interrupt: () => [request('interrupt', randomUUID(), { subtype: 'interrupt' })],
   barrier: (id) => [barrier(id)],
   farewell: () => [request('end', randomUUID(), { subtype: 'end_session' })],

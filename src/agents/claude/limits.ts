@@ -1,13 +1,14 @@
 import type { LimitWindow } from '../../core/limits.ts'
 import { asNumber, asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { limitsNews, windowOf } from '../limits.ts'
-import type { ClaudeState, Step } from './state.ts'
+import type { Step } from '../step.ts'
+import type { ClaudeState } from './state.ts'
 
 const HOUR = 3_600_000
 const LENGTHS: Readonly<Record<string, number>> = { five_hour: 5 * HOUR, seven_day: 7 * 24 * HOUR }
 
 /** `rate_limit_event`: only who is signed in with a subscription hears of it. */
-export function limits(state: ClaudeState, line: JsonObject): Step {
+export function limits(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const told = windowsIn(asObject(line.rate_limit_info))
   const now = Object.entries(told).flatMap(([name, window]) => windowIn(name, window))
   const others = (state.limits?.windows ?? []).filter(({ name }) => !now.some((one) => one.name === name))

@@ -2,13 +2,13 @@ import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject
 import type { DriverOutput } from '../output.ts'
 import { ownName } from './client-tools.ts'
 import { planAfter, withPlanCall } from './plan.ts'
-import { type ClaudeState, nothing, other, parentOf, remember, type Step, withSubAgent } from './state.ts'
+import { MAX_RAW, nothing, other, remember, type Step } from '../step.ts'
+import { type ClaudeState, MAX_REMEMBERED, parentOf, withSubAgent } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024
-const MAX_RAW = 64 * 1024
 
 /** A finished block of the model's answer; in practice one block a line. */
-export function assistant(before: ClaudeState, line: JsonObject): Step {
+export function assistant(before: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const { message } = line
   if (!isObject(message)) return other(before, 'assistant', line)
   if (message.model === '<synthetic>' && typeof line.error === 'string') {
@@ -41,7 +41,7 @@ function nextIndex(state: ClaudeState, message: string): number {
 
 function withBlock(state: ClaudeState, message: string, next: number): ClaudeState {
   const others = state.blocks.filter((known) => known.message !== message)
-  return { ...state, blocks: remember(others, { message, next }) }
+  return { ...state, blocks: remember(others, { message, next }, MAX_REMEMBERED) }
 }
 
 function blockOutput(block: unknown, messageId: string, line: JsonObject): DriverOutput | null {
@@ -76,7 +76,7 @@ function blockOutput(block: unknown, messageId: string, line: JsonObject): Drive
 }
 
 /** Tool results come as the user's; what else does (replays, "interrupted by user") says nothing new. */
-export function user(before: ClaudeState, line: JsonObject): Step {
+export function user(before: ClaudeState, line: JsonObject): Step<ClaudeState> {
   let state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
   const outputs: DriverOutput[] = []
   for (const block of asArray(asObject(line.message).content)) {

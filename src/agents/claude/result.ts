@@ -2,10 +2,11 @@ import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
 import { asArray, asCount, asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { compactionFailed } from './compaction.ts'
-import type { ClaudeState, Step } from './state.ts'
+import { notice, says, type Step } from '../step.ts'
+import type { ClaudeState } from './state.ts'
 
 /** The end of a turn. `subtype` may say success for a failed one; `is_error` and `terminal_reason` do not lie. */
-export function result(given: ClaudeState, line: JsonObject): Step {
+export function result(given: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const { state: before, outputs } = compactionFailed(given, 'the turn was over before it was done')
   const usage = usageOf(before, line)
   const text = asString(line.result)
@@ -25,14 +26,13 @@ export function result(given: ClaudeState, line: JsonObject): Step {
     const level = failed ? 'warning' : 'info'
     const message = 'Claude did something of its own accord: a task in the background ended, or a timer.'
     const data = { origin: line.origin, text, usage }
-    const notice = { type: 'agent.notice', level, code: 'background_turn', message, data } as const
-    return { state, outputs: [...outputs, notice] }
+    return says(state, ...outputs, notice('background_turn', message, data, level))
   }
   const interrupted = asString(line.terminal_reason)?.startsWith('aborted') === true
   const outcome = interrupted ? 'interrupted' : failed ? 'failed' : 'completed'
   const error = outcome === 'failed' ? failureOf(before, line) : null
   const end = { type: 'turn.ended', outcome, usage, error, text } as const
-  return { state: { ...state, turn: null }, outputs: [...outputs, end] }
+  return says({ ...state, turn: null }, ...outputs, end)
 }
 
 /** Claude starts turns itself when a background task ends; those answer no message of ours. */
@@ -64,7 +64,7 @@ function costOf(state: ClaudeState, line: JsonObject): number | null {
   return asCount(line.total_cost_usd - (state.totalCost ?? 0))
 }
 
-const LIMITS = new Set<unknown>(['error_max_turns', 'error_max_budget_usd'])
+const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budget_usd'])
 /** The only sign there is: the result has no code for it. The second is for ids that are no UUID. */
 const LOST = /No conversation found with session ID|does not match any session title/
 

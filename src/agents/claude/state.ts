@@ -1,8 +1,8 @@
 import type { CallRequest } from '../../core/call.ts'
 import type { AgentLimits } from '../../core/limits.ts'
-import { capped, type JsonObject } from '../json.ts'
-import type { DriverOutput } from '../output.ts'
+import type { JsonObject } from '../json.ts'
 import { NO_PLAN, type Planning } from './plan.ts'
+import { remember, says, type Step } from '../step.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {
@@ -37,13 +37,7 @@ export interface ClaudeState {
   planning: Planning
 }
 
-export interface Step {
-  state: ClaudeState
-  outputs: DriverOutput[]
-}
-
-const MAX_REMEMBERED = 64
-const MAX_RAW = 64 * 1024
+export const MAX_REMEMBERED = 64
 
 export function initialState(): ClaudeState {
   return {
@@ -66,34 +60,20 @@ export function initialState(): ClaudeState {
   }
 }
 
-export function nothing(state: ClaudeState): Step {
-  return { state, outputs: [] }
-}
-
-/** A line nobody here knows, passed on as it came. */
-export function other(state: ClaudeState, kind: string, line: unknown): Step {
-  return { state, outputs: [{ type: 'agent.other', kind, raw: capped(line, MAX_RAW) }] }
-}
-
 /**
  * A line that comes in the middle of a turn only. From a version that does not say which messages it has, the first of them
  * proves that it has the one that was written.
  */
-export function inTurn({ state, outputs }: Step): Step {
+export function inTurn({ state, outputs }: Step<ClaudeState>): Step<ClaudeState> {
   if (state.tells || state.begun || state.turn !== null) return { state, outputs }
-  return { state: { ...state, begun: true }, outputs: [{ type: 'turn.begun' }, ...outputs] }
-}
-
-/** The list with one more at its end, the oldest given up at the bound. */
-export function remember<T>(list: readonly T[], item: T): T[] {
-  return list.length < MAX_REMEMBERED ? [...list, item] : [...list.slice(1), item]
+  return says({ ...state, begun: true }, { type: 'turn.begun' }, ...outputs)
 }
 
 /** Lines of a sub-agent name it and the tool call that started it; approvals name only the sub-agent. */
 export function withSubAgent(state: ClaudeState, agent: unknown, callId: unknown): ClaudeState {
   if (typeof agent !== 'string' || typeof callId !== 'string') return state
   if (state.subAgents.some((known) => known.agent === agent)) return state
-  return { ...state, subAgents: remember(state.subAgents, { agent, callId }) }
+  return { ...state, subAgents: remember(state.subAgents, { agent, callId }, MAX_REMEMBERED) }
 }
 
 export function parentOf(line: JsonObject): string | null {

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from '../json.ts'
-import { type ClaudeState, nothing, parentOf, type Step } from './state.ts'
+import { nothing, says, type Step } from '../step.ts'
+import { type ClaudeState, parentOf } from './state.ts'
 
 /** A piece of the model's answer. Text deltas are the bulk of all lines: one look at each field, one object out. */
-export function stream(state: ClaudeState, line: JsonObject): Step {
+export function stream(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const event = line.event
   if (!isObject(event)) return nothing(state)
   if (event.type === 'content_block_delta') return delta(state, line, event)
@@ -23,12 +24,12 @@ export function stream(state: ClaudeState, line: JsonObject): Step {
  * Claude makes a call as soon as the model has written it. Whoever carries them out wants all calls of an answer together,
  * so they are told when the answer is complete. A new answer without an end of the one before is no reason to wait longer.
  */
-function callsMade(state: ClaudeState, streams: boolean): Step {
+function callsMade(state: ClaudeState, streams: boolean): Step<ClaudeState> {
   const outputs = state.calls.map((call) => ({ type: 'call.asked', ...call }) as const)
   return { state: { ...state, streams, calls: [] }, outputs }
 }
 
-function delta(state: ClaudeState, line: JsonObject, event: JsonObject): Step {
+function delta(state: ClaudeState, line: JsonObject, event: JsonObject): Step<ClaudeState> {
   const piece = event.delta
   if (!isObject(piece)) return nothing(state)
   const kind = piece.type === 'text_delta' ? 'text' : piece.type === 'thinking_delta' ? 'thinking' : null
@@ -38,7 +39,7 @@ function delta(state: ClaudeState, line: JsonObject, event: JsonObject): Step {
   if (typeof text !== 'string' || text === '' || message === null) return nothing(state)
   const index = typeof event.index === 'number' ? event.index : 0
   const messageId = `${message}:${index}`
-  return { state, outputs: [{ type: 'message.delta', messageId, kind, text, parent: parentOf(line) }] }
+  return says(state, { type: 'message.delta', messageId, kind, text, parent: parentOf(line) })
 }
 
 function messageOf(state: ClaudeState, line: JsonObject): string | null {

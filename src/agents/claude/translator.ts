@@ -2,27 +2,18 @@ import type { Translator } from '../agent.ts'
 import { asked, withdrawn } from './approval.ts'
 import { answered } from './control.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import type { DriverOutput } from '../output.ts'
 import { limits } from './limits.ts'
 import { assistant, user } from './message.ts'
 import { result } from './result.ts'
-import {
-  type ClaudeState,
-  initialState,
-  inTurn,
-  nothing,
-  other,
-  parentOf,
-  remember,
-  type Step,
-} from './state.ts'
+import { nothing, other, remember, says, type Step } from '../step.ts'
+import { type ClaudeState, initialState, inTurn, MAX_REMEMBERED, parentOf } from './state.ts'
 import { stream } from './stream.ts'
 import { system } from './system.ts'
 
 /** Claude's stream-json lines as facts and signals. Never throws, whatever the line is. */
 export const claudeTranslator = { initial: initialState, step } satisfies Translator<ClaudeState>
 
-function step(state: ClaudeState, line: unknown): Step {
+function step(state: ClaudeState, line: unknown): Step<ClaudeState> {
   if (!isObject(line)) return other(state, 'unknown', line)
   const next = translate(state, line)
   return isAnswer(line) ? inTurn(next) : next
@@ -33,7 +24,7 @@ function isAnswer(line: JsonObject): boolean {
   return (line.type === 'assistant' || line.type === 'stream_event') && parentOf(line) === null
 }
 
-function translate(state: ClaudeState, line: JsonObject): Step {
+function translate(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   switch (line.type) {
     case 'stream_event':
       return stream(state, line)
@@ -64,7 +55,7 @@ function translate(state: ClaudeState, line: JsonObject): Step {
  * A message that comes while another one is worked on is `queued`, and `started` when it is taken into that turn. If the
  * turn is over before, Claude starts it by itself, as the next one.
  */
-function lifecycle(before: ClaudeState, line: JsonObject): Step {
+function lifecycle(before: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const state = { ...before, tells: true }
   const { command_uuid: id, state: stage } = line
   if (typeof id !== 'string') return nothing(state)
@@ -78,9 +69,8 @@ function lifecycle(before: ClaudeState, line: JsonObject): Step {
   }
   if (stage === 'started') return says(state, { type: 'steer.taken', steerId: id })
   if (waits) return nothing(state)
-  return says({ ...state, waiting: remember(state.waiting, id) }, { type: 'steer.arrived', steerId: id })
-}
-
-function says(state: ClaudeState, output: DriverOutput): Step {
-  return { state, outputs: [output] }
+  return says(
+    { ...state, waiting: remember(state.waiting, id, MAX_REMEMBERED) },
+    { type: 'steer.arrived', steerId: id },
+  )
 }

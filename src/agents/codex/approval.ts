@@ -3,10 +3,11 @@ import type { About } from '../../core/about.ts'
 import type { Approval, Decision } from '../../core/approval.ts'
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
 import { unwrapped } from './shell.ts'
-import { type CodexState, nothing, remember, says, type Step } from './state.ts'
+import { nothing, remember, says, type Step } from '../step.ts'
+import { type CodexState, MAX_REMEMBERED } from './state.ts'
 
-/** What a question is about; the rest is the same for all. */
-type Question = Omit<Approval, 'id' | 'requestId' | 'parent'>
+/** What each kind of request says about its approval; `asked` adds the rest. */
+type ApprovalDraft = Omit<Approval, 'id' | 'requestId' | 'parent'>
 
 const PLAIN = {
   kind: 'tool',
@@ -16,7 +17,7 @@ const PLAIN = {
   suggestions: null,
 } as const
 
-const QUESTIONS: Partial<Record<string, (params: JsonObject, state: CodexState) => Question>> = {
+const DRAFTS: Partial<Record<string, (params: JsonObject, state: CodexState) => ApprovalDraft>> = {
   'item/commandExecution/requestApproval': command,
   'item/fileChange/requestApproval': fileChange,
   'item/permissions/requestApproval': permissions,
@@ -25,7 +26,7 @@ const QUESTIONS: Partial<Record<string, (params: JsonObject, state: CodexState) 
 }
 
 /** A tool of the client's. */
-function called(state: CodexState, requestId: string, params: JsonObject): Step {
+function called(state: CodexState, requestId: string, params: JsonObject): Step<CodexState> {
   const callId = asString(params.callId) ?? requestId
   const tool = asString(params.tool) ?? 'unknown'
   return says(state, { type: 'call.asked', callId, requestId, tool, input: params.arguments ?? {} })
@@ -38,18 +39,18 @@ export function asked(
   method: string,
   params: JsonObject,
   parent: string | null,
-): Step {
+): Step<CodexState> {
   if (method === 'item/tool/call') return called(state, requestId, params)
-  const question = QUESTIONS[method]?.(params, state)
-  if (!question) return says(state, { type: 'agent.request', request: { step: 'refuse', requestId, method } })
-  const callId = question.tool === NETWORK ? null : (asString(params.itemId) ?? question.callId)
-  const approval = { ...question, requestId, callId, parent }
-  const asked = remember(state.asked, { requestId, below: parent === null ? null : approval })
+  const draft = DRAFTS[method]?.(params, state)
+  if (!draft) return says(state, { type: 'agent.request', request: { step: 'refuse', requestId, method } })
+  const callId = draft.tool === NETWORK ? null : (asString(params.itemId) ?? draft.callId)
+  const approval = { ...draft, requestId, callId, parent }
+  const asked = remember(state.asked, { requestId, below: parent === null ? null : approval }, MAX_REMEMBERED)
   return says({ ...state, asked }, { type: 'approval.asked', approval })
 }
 
 /** Also said of what has been answered; the engine knows which is open. */
-export function resolved(state: CodexState, id: unknown): Step {
+export function resolved(state: CodexState, id: unknown): Step<CodexState> {
   const requestId = JSON.stringify(id ?? null)
   const asked = state.asked.filter((one) => one.requestId !== requestId)
   if (asked.length === state.asked.length) return nothing(state)
@@ -59,7 +60,7 @@ export function resolved(state: CodexState, id: unknown): Step {
 /** Keys for a program that runs already: what it makes of them cannot be seen. */
 const TYPED: About = { class: 'shell', subjects: [], partly: true }
 
-function command(params: JsonObject): Question {
+function command(params: JsonObject): ApprovalDraft {
   const { reason, cwd, kind, proposedExecpolicyAmendment, networkApprovalContext } = params
   if ((networkApprovalContext ?? null) !== null) return network(asObject(networkApprovalContext), reason)
   const typed = kind === 'writeStdin'
@@ -80,7 +81,7 @@ function command(params: JsonObject): Question {
 const NETWORK = 'network'
 
 /** A command that runs wants to reach a host. Which command it is Codex does not say, nor what it wants there. */
-function network({ host, protocol }: JsonObject, reason: unknown): Question {
+function network({ host, protocol }: JsonObject, reason: unknown): ApprovalDraft {
   const about: About = { class: 'fetch', subjects: addressesOf(asString(host), asString(protocol)) }
   return { ...PLAIN, tool: NETWORK, about, input: { host, protocol }, summary: asString(reason) }
 }
@@ -94,7 +95,7 @@ function addressesOf(host: string | null, protocol: string | null): string[] {
 }
 
 /** The changes are those of the item that was started before. */
-function fileChange({ itemId, reason, grantRoot }: JsonObject, state: CodexState): Question {
+function fileChange({ itemId, reason, grantRoot }: JsonObject, state: CodexState): ApprovalDraft {
   const changes = state.open.find((item) => item.id === itemId)?.input ?? { changes: [] }
   const plain = (grantRoot ?? null) === null
   const input = plain ? changes : { ...asObject(changes), grantRoot }
@@ -131,17 +132,17 @@ function isWithin(root: string, path: string): boolean {
 /** Each asks for something else: a yes to one is none to the next. */
 const EACH = { about: { class: 'other', subjects: [], partly: true } } satisfies { about: About }
 
-function permissions({ permissions: wanted, cwd, reason }: JsonObject): Question {
+function permissions({ permissions: wanted, cwd, reason }: JsonObject): ApprovalDraft {
   const input = { permissions: wanted, cwd }
   return { ...PLAIN, ...EACH, tool: 'permissions', input, summary: asString(reason) }
 }
 
-function userInput({ questions }: JsonObject): Question {
+function userInput({ questions }: JsonObject): ApprovalDraft {
   return { ...PLAIN, kind: 'question', tool: 'requestUserInput', input: { questions: asArray(questions) } }
 }
 
 /** A form without fields asks for a yes. */
-function elicitation(params: JsonObject, state: CodexState): Question {
+function elicitation(params: JsonObject, state: CodexState): ApprovalDraft {
   const { serverName, message, requestedSchema, url, _meta: meta } = params
   const tool = `mcp__${asString(serverName) ?? 'unknown'}`
   const summary = asString(message)
@@ -168,7 +169,7 @@ function elicitation(params: JsonObject, state: CodexState): Question {
 }
 
 /** Before it calls a tool of an MCP server Codex asks in that server's name; which call it is, is for us to find out. */
-function mcpCall(prefix: string, input: unknown, summary: string | null, state: CodexState): Question {
+function mcpCall(prefix: string, input: unknown, summary: string | null, state: CodexState): ApprovalDraft {
   const same = JSON.stringify(input)
   const calls = state.open.filter(({ tool }) => tool.startsWith(prefix))
   const call = calls.findLast((one) => JSON.stringify(one.input) === same) ?? calls.at(-1)

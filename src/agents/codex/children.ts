@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, type JsonObject } from '../json.ts'
-import type { Answer } from './rpc.ts'
-import { type Child, type CodexState, remember } from './state.ts'
+import type { Reply } from './rpc.ts'
+import { remember } from '../step.ts'
+import { type Child, type CodexState, MAX_REMEMBERED } from './state.ts'
 
 /*
  * Sub-agents. They go on when the turn that started them is over, ask for themselves, and run commands of their own.
@@ -16,7 +17,7 @@ export function childOf(state: CodexState, thread: string | null): Child | undef
 export function withChild(state: CodexState, thread: string | null, parent?: string | null): CodexState {
   if (thread === null || thread === state.thread || childOf(state, thread)) return state
   const call = parent ?? state.open.findLast(({ type }) => type === 'collabAgentToolCall')?.id
-  return { ...state, children: remember(state.children, { thread, parent: call ?? thread }) }
+  return { ...state, children: remember(state.children, { thread, parent: call ?? thread }, MAX_REMEMBERED) }
 }
 
 /** Calls to sub-agents name them: the one that starts a sub-agent when it is done, others from the beginning. */
@@ -30,7 +31,7 @@ export function withNamed(state: CodexState, item: JsonObject): CodexState {
 }
 
 /** Sub-agents of earlier turns, asked for by whoever did not hear of them. */
-export function withListed(state: CodexState, { result }: Answer): CodexState {
+export function withListed(state: CodexState, { result }: Reply): CodexState {
   const known = asArray(result?.data).reduce<CodexState>((so, thread) => {
     const id = asString(asObject(thread).id)
     return withChild(so, id, id)

@@ -1,13 +1,14 @@
 import { asNumber, asObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
-import { type CodexState, says, type Step } from './state.ts'
+import { says, type Step } from '../step.ts'
+import type { CodexState } from './state.ts'
 
-export function compactionStarted(state: CodexState): Step {
+export function compactionStarted(state: CodexState): Step<CodexState> {
   const { tokens, window } = state.context
   return says({ ...state, compacting: { tokens } }, { type: 'agent.compacting', tokens, window })
 }
 
-export function compactionCompleted(state: CodexState): Step {
+export function compactionCompleted(state: CodexState): Step<CodexState> {
   return says({ ...state, compacting: null }, ended(state, state.context.tokens, null))
 }
 

@@ -60,7 +60,7 @@ export const codexDriver = {
   plan,
   translator: codexTranslator as Translator<unknown>,
   handshake: true,
-  answer,
+  serve: (env) => ({ answer: (request, session) => answer(request, session, env) }),
   encode,
   /** Which turn of Codex's it is only its output tells: this asks the translator to see to it. */
   interrupt: (session) => read(session, 'interrupt'),

@@ -2,7 +2,8 @@ import { asArray, asObject, asString, capped, cutText, type JsonObject } from '.
 import type { DriverOutput } from '../output.ts'
 import { compactionCompleted, compactionStarted } from './compaction.ts'
 import { unwrapped } from './shell.ts'
-import { type CodexState, nothing, type OpenItem, other, remember, says, type Step } from './state.ts'
+import { nothing, other, remember, says, type Step } from '../step.ts'
+import { type CodexState, MAX_REMEMBERED, type OpenItem } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024
 const MAX_DIFF = 128 * 1024
@@ -29,17 +30,17 @@ const COMPACTION = 'contextCompaction'
 /** Told by what is streamed, or said by ourselves. */
 const SILENT: ReadonlySet<string> = new Set(['hookPrompt', 'functionCallOutput'])
 
-export function itemStarted(state: CodexState, item: JsonObject, parent: string | null): Step {
+export function itemStarted(state: CodexState, item: JsonObject, parent: string | null): Step<CodexState> {
   const [id, type] = [asString(item.id), asString(item.type) ?? 'unknown']
   if (type === COMPACTION) return parent === null ? compactionStarted(state) : nothing(state)
   const tool = TOOLS.get(type)?.(item)
   if (id === null || tool === undefined || state.open.some((one) => one.id === id)) return nothing(state)
   const input = inputOf(type, item)
-  const open = remember(state.open, { id, type, tool, input, parent })
+  const open = remember(state.open, { id, type, tool, input, parent }, MAX_REMEMBERED)
   return says({ ...state, open }, { type: 'tool.started', callId: id, tool, input, parent })
 }
 
-export function itemCompleted(state: CodexState, item: JsonObject, parent: string | null): Step {
+export function itemCompleted(state: CodexState, item: JsonObject, parent: string | null): Step<CodexState> {
   const [id, type] = [asString(item.id) ?? '', asString(item.type) ?? 'unknown']
   switch (type) {
     case 'userMessage':
@@ -60,7 +61,7 @@ export function itemCompleted(state: CodexState, item: JsonObject, parent: strin
 }
 
 /** What we said comes back when it is the model's turn to hear it. */
-function userMessage(state: CodexState, { clientId }: JsonObject, parent: string | null): Step {
+function userMessage(state: CodexState, { clientId }: JsonObject, parent: string | null): Step<CodexState> {
   const own = parent === null && typeof clientId === 'string' && state.turn !== null
   if (!own || clientId === state.turn!.ours) return nothing(state)
   return says(state, { type: 'steer.taken', steerId: clientId })
@@ -92,7 +93,7 @@ function texts(parts: unknown): string {
 }
 
 /** A command that went on after its turn may end at any time: it was closed with the turn. */
-function toolCompleted(state: CodexState, type: string, item: JsonObject): Step {
+function toolCompleted(state: CodexState, type: string, item: JsonObject): Step<CodexState> {
   const known = state.open.find((one) => one.id === item.id)
   if (!known) return nothing(state)
   const { text, cut } = cutText(outputOf(type, item), MAX_OUTPUT)

@@ -1,13 +1,14 @@
 import type { LimitWindow } from '../../core/limits.ts'
 import { asNumber, asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { limitsNews, windowOf } from '../limits.ts'
-import { type CodexState, nothing, says, type Step } from './state.ts'
+import { nothing, says, type Step } from '../step.ts'
+import type { CodexState } from './state.ts'
 
 /** Other limits than this one are of single models. */
 const OF_THE_ACCOUNT = 'codex'
 
 /** Every session in the process hears it; one that rests leaves it to those at work. */
-export function limitsUpdated(state: CodexState, params: JsonObject): Step {
+export function limitsUpdated(state: CodexState, params: JsonObject): Step<CodexState> {
   const { limitId, planType, ...told } = asObject(params.rateLimits)
   if (state.turn === null || (asString(limitId) ?? OF_THE_ACCOUNT) !== OF_THE_ACCOUNT) return nothing(state)
   const plan = asString(planType) ?? state.plan

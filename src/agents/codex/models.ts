@@ -2,8 +2,9 @@ import type { AgentModel } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import { effortNamed, effortsIn, SAFE_EFFORTS, wordFor } from '../effort.ts'
 import { asArray, asObject, asString } from '../json.ts'
-import { type Answer, request } from './rpc.ts'
-import { type CodexState, nothing, says, type Step } from './state.ts'
+import { type Reply, request } from './rpc.ts'
+import { nothing, says, type Step } from '../step.ts'
+import type { CodexState } from './state.ts'
 
 const MAX_MODELS = 100
 
@@ -19,7 +20,7 @@ export function listModels(session: Pick<Session, 'id'>): string {
   return request(session, 'models', 'model/list', { limit: MAX_MODELS })
 }
 
-export function modelsListed(state: CodexState, { result }: Answer): Step {
+export function modelsListed(state: CodexState, { result }: Reply): Step<CodexState> {
   const told = asArray(result?.data).slice(0, MAX_MODELS).map(asObject).flatMap(modelOf)
   if (told.length === 0) return nothing(state)
   const models = told.map(({ known }) => known)

@@ -2,10 +2,11 @@ import type { Session, SessionSettings } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
-import { type Answer, notification, request } from './rpc.ts'
+import { type Reply, notification, request } from './rpc.ts'
 import { GUARD } from './mode.ts'
 import { listModels } from './models.ts'
-import { type CodexState, notice, says, type Step } from './state.ts'
+import { notice, says, type Step } from '../step.ts'
+import type { CodexState } from './state.ts'
 
 const MAX_INIT = 16 * 1024
 
@@ -104,7 +105,7 @@ function mcpServers(config: unknown): JsonObject {
 }
 
 /** The answer to the question at the end of the greeting; a Codex that does not know it is tried all the same. */
-export function accountRead(before: CodexState, { result }: Answer): Step {
+export function accountRead(before: CodexState, { result }: Reply): Step<CodexState> {
   const state = { ...before, plan: asString(asObject(result?.account).planType) }
   if (result?.account === null && result.requiresOpenaiAuth === true) {
     const message = 'Codex is not signed in: run `codex login`, then try again'
@@ -117,7 +118,7 @@ const LOST = /no rollout found|invalid session id|thread not found/
 const BUSY = /already has an active writer/
 
 /** After a crash a conversation may be asked for twice: the first that opens is the session's. */
-export function opened(state: CodexState, { about: rules, result, error }: Answer): Step {
+export function opened(state: CodexState, { about: rules, result, error }: Reply): Step<CodexState> {
   if (state.opened) return says(state)
   const thread = asObject(result?.thread)
   const id = asString(thread.id)

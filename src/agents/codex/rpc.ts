@@ -48,8 +48,8 @@ export function refusal(requestId: string, message: string): string {
   return JSON.stringify({ id: JSON.parse(requestId), error: { code: -32601, message } })
 }
 
-/** An answer to a request of ours. */
-export interface Answer {
+/** Codex's reply to a request of ours. */
+export interface Reply {
   /** Whose request it was. */
   session: string
   purpose: string
@@ -59,8 +59,8 @@ export interface Answer {
   error: string
 }
 
-/** Null when it is no answer of a request that `request` made. */
-export function answerOf(line: JsonObject): Answer | null {
+/** Null when it is no reply to a request that `request` made. */
+export function replyOf(line: JsonObject): Reply | null {
   if (typeof line.id !== 'string' || line.method !== undefined) return null
   const [session = '', purpose = '', ...about] = line.id.split(':')
   const error = isObject(line.error) ? asString(line.error.message) : null

@@ -3,7 +3,7 @@ import type { AgentLimits } from '../../core/limits.ts'
 import type { ApprovalRequest } from '../../core/approval.ts'
 import type { Session } from '../../core/session.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import { capped, type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import type { KnownModel } from './models.ts'
 
@@ -83,13 +83,7 @@ export interface CodexState {
   counted: number | null
 }
 
-export interface Step {
-  state: CodexState
-  outputs: DriverOutput[]
-}
-
-const MAX_REMEMBERED = 256
-const MAX_RAW = 64 * 1024
+export const MAX_REMEMBERED = 256
 
 const BETWEEN_TURNS = {
   turn: null,
@@ -130,31 +124,4 @@ export function betweenTurns(state: CodexState): CodexState {
   const open = state.open.filter(({ parent }) => parent !== null)
   const asked = state.asked.filter(({ below }) => below !== null)
   return { ...state, ...BETWEEN_TURNS, open, asked }
-}
-
-export function nothing(state: CodexState): Step {
-  return { state, outputs: [] }
-}
-
-export function says(state: CodexState, ...outputs: DriverOutput[]): Step {
-  return { state, outputs }
-}
-
-/** Something nobody here knows, passed on as it came. */
-export function other(state: CodexState, kind: string, raw: unknown): Step {
-  return says(state, { type: 'agent.other', kind, raw: capped(raw, MAX_RAW) })
-}
-
-export function notice(
-  code: string,
-  message: string,
-  data: unknown,
-  level: 'info' | 'warning' = 'warning',
-): DriverOutput {
-  return { type: 'agent.notice', level, code, message, data }
-}
-
-/** The list with one more at its end, the oldest given up at the bound. */
-export function remember<T>(list: readonly T[], item: T): T[] {
-  return list.length < MAX_REMEMBERED ? [...list, item] : [...list.slice(1), item]
 }

@@ -8,8 +8,9 @@ import { itemCompleted, itemStarted, rawThoughts, SECTION } from './item.ts'
 import { limitsUpdated } from './limits.ts'
 import { modelsListed } from './models.ts'
 import { accountRead, forgotten, missing, opened } from './opening.ts'
-import { type Answer, answerOf } from './rpc.ts'
-import { type CodexState, initialState, notice, nothing, other, says, type Step } from './state.ts'
+import { type Reply, replyOf } from './rpc.ts'
+import { nothing, notice, other, says, type Step } from '../step.ts'
+import { type CodexState, initialState } from './state.ts'
 import {
   compactAnswered,
   failing,
@@ -26,14 +27,14 @@ import {
 /** The lines of `codex app-server` as facts and signals. Never throws, whatever the line is. */
 export const codexTranslator: Translator<CodexState> = { initial: initialState, step }
 
-function step(state: CodexState, line: unknown): Step {
+function step(state: CodexState, line: unknown): Step<CodexState> {
   if (!isObject(line)) return other(state, 'unknown', line)
   const { method, id } = line
   const params = asObject(line.params)
   if (typeof method !== 'string') {
-    const answer = answerOf(line)
-    if (!answer) return other(state, 'unknown', line)
-    return answer.session === state.session ? answered(state, answer) : nothing(state)
+    const reply = replyOf(line)
+    if (!reply) return other(state, 'unknown', line)
+    return reply.session === state.session ? answered(state, reply) : nothing(state)
   }
   if (method === 'thread/started') return threadStarted(state, asObject(params.thread))
   if (method === 'turn/started') return mayStart(state, params)
@@ -45,60 +46,60 @@ function step(state: CodexState, line: unknown): Step {
   return notified(state, method, params, parent)
 }
 
-function answered(state: CodexState, answer: Answer): Step {
-  switch (answer.purpose) {
+function answered(state: CodexState, reply: Reply): Step<CodexState> {
+  switch (reply.purpose) {
     case 'account':
-      return accountRead(state, answer)
+      return accountRead(state, reply)
     case 'open':
-      return opened(state, answer)
+      return opened(state, reply)
     case 'turn':
-      return turnAnswered(state, answer)
+      return turnAnswered(state, reply)
     case 'compact':
-      return compactAnswered(state, answer)
+      return compactAnswered(state, reply)
     case 'steer':
-      return steerAnswered(state, answer)
+      return steerAnswered(state, reply)
     case 'interrupt':
-      return interruptWanted(withThread(state, answer))
+      return interruptWanted(withThread(state, reply))
     case 'clean':
       return finished(state)
     case 'barrier':
       return says(
-        withThread(state, answer),
-        ...ready(answer),
-        { type: 'barrier.reached', id: answer.about },
+        withThread(state, reply),
+        ...ready(reply),
+        { type: 'barrier.reached', id: reply.about },
         ...missing(state),
         ...forgotten(state),
       )
     case 'children':
-      return state.unclaimed.reduce(claimed, nothing(withListed(state, answer)))
+      return state.unclaimed.reduce(claimed, nothing(withListed(state, reply)))
     case 'mode':
-      return modeAnswered(state, answer)
+      return modeAnswered(state, reply)
     case 'models':
-      return modelsListed(state, answer)
+      return modelsListed(state, reply)
     default:
       return nothing(state)
   }
 }
 
 /** Read from the first line of a turn, the conversation is not known; whoever reads it is told. */
-function withThread(state: CodexState, { result }: Answer): CodexState {
+function withThread(state: CodexState, { result }: Reply): CodexState {
   const { id, model } = asObject(result?.thread)
   return { ...state, thread: state.thread ?? asString(id), model: asString(model) ?? state.model }
 }
 
 /** A conversation that can be read is open: a daemon that takes up a process learns it in this way. */
-function ready({ result }: Answer): DriverOutput[] {
+function ready({ result }: Reply): DriverOutput[] {
   return result ? [{ type: 'agent.ready', problem: null }] : []
 }
 
-function threadStarted(state: CodexState, { id, parentThreadId }: JsonObject): Step {
+function threadStarted(state: CodexState, { id, parentThreadId }: JsonObject): Step<CodexState> {
   const parent = asString(parentThreadId)
   const ours = parent !== null && (parent === state.thread || childOf(state, parent))
   return nothing(ours ? withChild(state, asString(id)) : state)
 }
 
 /** What a sub-agent does is rooted in the turn that it was started in. */
-function mayStart(state: CodexState, params: JsonObject): Step {
+function mayStart(state: CodexState, params: JsonObject): Step<CodexState> {
   const { id, rootTurnId } = asObject(params.turn)
   const [thread, turn] = [asString(params.threadId), asString(id)]
   if (thread === null || turn === null) return nothing(state)
@@ -108,7 +109,7 @@ function mayStart(state: CodexState, params: JsonObject): Step {
 }
 
 /** What was begun may have been told by whoever heard of it then; a question that was told is known by its id. */
-function claimed({ state, outputs }: Step, line: JsonObject): Step {
+function claimed({ state, outputs }: Step<CodexState>, line: JsonObject): Step<CodexState> {
   const next = step(state, line)
   return { state: next.state, outputs: line.id === undefined ? outputs : [...outputs, ...next.outputs] }
 }
@@ -126,7 +127,12 @@ const CHATTER: ReadonlySet<string> = new Set([
   'thread/status/changed',
 ])
 
-function notified(state: CodexState, method: string, params: JsonObject, parent: string | null): Step {
+function notified(
+  state: CodexState,
+  method: string,
+  params: JsonObject,
+  parent: string | null,
+): Step<CodexState> {
   switch (method) {
     case 'item/agentMessage/delta':
     case 'item/plan/delta':
@@ -159,7 +165,7 @@ function notified(state: CodexState, method: string, params: JsonObject, parent:
 }
 
 /** What only the conversation itself may say, no sub-agent of it. */
-function ofItsOwn(state: CodexState, method: string, params: JsonObject): Step {
+function ofItsOwn(state: CodexState, method: string, params: JsonObject): Step<CodexState> {
   switch (method) {
     case 'turn/completed':
       return turnCompleted(state, asObject(params.turn))
@@ -178,13 +184,13 @@ function ofItsOwn(state: CodexState, method: string, params: JsonObject): Step {
   }
 }
 
-function planUpdated(state: CodexState, { plan }: JsonObject): Step {
+function planUpdated(state: CodexState, { plan }: JsonObject): Step<CodexState> {
   const steps = planOf(plan, 'step')
   return says({ ...state, steps }, ...planTold(state.steps, steps))
 }
 
 /** Another model answers than the one that was chosen. */
-function rerouted(state: CodexState, params: JsonObject): Step {
+function rerouted(state: CodexState, params: JsonObject): Step<CodexState> {
   const model = asString(params.toModel)
   const { outputs } = other(state, 'model/rerouted', params)
   return says(state, ...(model === null ? [] : [{ type: 'agent.model' as const, model }]), ...outputs)
@@ -196,17 +202,21 @@ function delta(
   messageId: string | null,
   text: unknown,
   parent: string | null,
-): Step {
+): Step<CodexState> {
   if (messageId === null || typeof text !== 'string' || text === '') return nothing(state)
   return says(state, { type: 'message.delta', messageId, kind, text, parent })
 }
 
-function section(state: CodexState, { itemId, summaryIndex }: JsonObject, parent: string | null): Step {
+function section(
+  state: CodexState,
+  { itemId, summaryIndex }: JsonObject,
+  parent: string | null,
+): Step<CodexState> {
   if (summaryIndex === 0) return nothing(state)
   return delta(state, 'thinking', asString(itemId), SECTION, parent)
 }
 
-function mcpStatus(state: CodexState, { name, status, error }: JsonObject): Step {
+function mcpStatus(state: CodexState, { name, status, error }: JsonObject): Step<CodexState> {
   if (status !== 'failed') return nothing(state)
   const message = `MCP server ${String(name)} is not available: ${asString(error) ?? 'no reason given'}`
   return says(state, notice('mcp_failed', message, { server: name, error }))

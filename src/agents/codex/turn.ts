@@ -5,22 +5,14 @@ import type { DriverOutput } from '../output.ts'
 import { threadsOf } from './children.ts'
 import { contextIn, cutOff } from './compaction.ts'
 import { closed } from './item.ts'
-import type { Answer } from './rpc.ts'
-import {
-  betweenTurns,
-  type CodexState,
-  type CodexTurn,
-  type Ended,
-  notice,
-  nothing,
-  says,
-  type Step,
-} from './state.ts'
+import type { Reply } from './rpc.ts'
+import { nothing, notice, says, type Step } from '../step.ts'
+import { betweenTurns, type CodexState, type CodexTurn, type Ended } from './state.ts'
 
 const MAX_DIFF = 256 * 1024
 
 /** Codex has the message, or will not take it. */
-export function turnAnswered(state: CodexState, { about, result, error }: Answer): Step {
+export function turnAnswered(state: CodexState, { about, result, error }: Reply): Step<CodexState> {
   const [ours = '', mode = null] = about.split(':')
   const id = asString(asObject(result?.turn).id)
   if (id === null) return says(betweenTurns(state), refused(error))
@@ -34,14 +26,14 @@ export function turnAnswered(state: CodexState, { about, result, error }: Answer
 }
 
 /** Codex will sum up the conversation, in a turn of its own that it names only when it begins. */
-export function compactAnswered(state: CodexState, { about: ours, result, error }: Answer): Step {
+export function compactAnswered(state: CodexState, { about: ours, result, error }: Reply): Step<CodexState> {
   if (!result) return says(state, refused(error))
   const turn = state.turn && state.turn.ours === null ? { ...state.turn, ours } : state.turn
   return says({ ...state, turn, awaited: turn ? null : ours }, { type: 'turn.accepted', turnId: ours })
 }
 
 /** Codex has read it. One that it refuses (there is no such turn any more) waits for the end of the turn. */
-export function steerAnswered(state: CodexState, { about: steerId, result }: Answer): Step {
+export function steerAnswered(state: CodexState, { about: steerId, result }: Reply): Step<CodexState> {
   return result ? says(state, { type: 'steer.arrived', steerId }) : nothing(state)
 }
 
@@ -57,7 +49,7 @@ function refused(error: string): Ended {
 /**
  * Read from the first line of a turn, the conversation is not known yet: a turn that is ours tells it.
  */
-export function turnStarted(state: CodexState, thread: string, id: string): Step {
+export function turnStarted(state: CodexState, thread: string, id: string): Step<CodexState> {
   if (state.thread === null && state.turn?.id !== id)
     return nothing({ ...state, heard: { thread, turn: id } })
   const turn: CodexTurn =
@@ -69,7 +61,7 @@ export function turnStarted(state: CodexState, thread: string, id: string): Step
 }
 
 /** A human wants the turn to stop. Codex refuses that until it has said that the turn has started. */
-export function interruptWanted(state: CodexState): Step {
+export function interruptWanted(state: CodexState): Step<CodexState> {
   if (state.ended) return says(state, clean(state))
   if (!state.turn) return nothing(state.awaited === null ? state : { ...state, stopping: true })
   return state.turn.started ? says(state, stop(state)) : nothing({ ...state, stopping: true })
@@ -84,7 +76,7 @@ function clean({ children }: CodexState): DriverOutput {
 }
 
 /** Codex cannot be told another sandbox in the middle of a turn. */
-export function modeAnswered(state: CodexState, { about: mode }: Answer): Step {
+export function modeAnswered(state: CodexState, { about: mode }: Reply): Step<CodexState> {
   const { turn } = state
   if (!turn || turn.mode === null || turn.mode === mode) return nothing(state)
   const message = `This turn began in \`${turn.mode}\`, and Codex keeps its sandbox for it; questions are answered as in \`${mode}\` from now on, and all of it holds from the next message on`
@@ -92,7 +84,7 @@ export function modeAnswered(state: CodexState, { about: mode }: Answer): Step {
 }
 
 /** An interrupted turn is over when its commands are, too: Codex lets them run. */
-export function turnCompleted(before: CodexState, turn: JsonObject): Step {
+export function turnCompleted(before: CodexState, turn: JsonObject): Step<CodexState> {
   if (turn.id !== before.turn?.id || before.ended) return nothing(before)
   const ended = endOf(before, turn)
   const state = { ...before, ended, stopping: false }
@@ -100,7 +92,7 @@ export function turnCompleted(before: CodexState, turn: JsonObject): Step {
 }
 
 /** Tells the end of a turn; the answer to what cleaned up after it comes here, too, and may come twice. */
-export function finished(state: CodexState): Step {
+export function finished(state: CodexState): Step<CodexState> {
   const { ended, turn, diff } = state
   if (!ended || !turn) return nothing(state)
   // An interrupt stops the sub-agents, too; else what they do goes on.
@@ -147,7 +139,7 @@ function endOf(state: CodexState, turn: JsonObject): Ended {
 }
 
 /** Every call of the model is stated once; a repetition has the same total. OpenAI's input includes what was cached. */
-export function tokensUsed(before: CodexState, params: JsonObject): Step {
+export function tokensUsed(before: CodexState, params: JsonObject): Step<CodexState> {
   const state = contextIn(before, params.tokenUsage)
   const { total, last } = asObject(params.tokenUsage)
   const counted = asCount(asObject(total).totalTokens)
@@ -167,7 +159,7 @@ export function tokensUsed(before: CodexState, params: JsonObject): Step {
 }
 
 /** Only an error that is tried again is news: the last one comes with the end of the turn. */
-export function failing(state: CodexState, params: JsonObject): Step {
+export function failing(state: CodexState, params: JsonObject): Step<CodexState> {
   if (params.willRetry !== true) return nothing(state)
   const error = asObject(params.error)
   const { kind, status } = causeOf(error)

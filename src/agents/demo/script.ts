@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { type Directive, directivesIn, markersIn } from './directive.ts'
 
 /** Something said since the last answer, in order: by the user, or by a tool. */
-export interface Said {
+export interface Utterance {
   by: 'user' | 'tool'
   text: string
 }
@@ -33,7 +33,7 @@ export type Call =
   | { tool: 'ask'; question: string }
   | { tool: 'named'; name: string; input: Record<string, unknown> }
 
-export type Step =
+export type Action =
   | { do: 'say'; text: string }
   | { do: 'think'; text: string }
   | { do: 'drip'; words: number; everyMs: number }
@@ -51,7 +51,7 @@ const MAX_BURST_BYTES = 256 * 1024 * 1024
 /** A directive that cannot be obeyed; the answer says so. */
 class Refusal extends Error {}
 
-type Rule = (argument: string, facts: Facts) => Step[]
+type Rule = (argument: string, facts: Facts) => Action[]
 
 const RULES: Record<string, Rule> = {
   say: (text) => [{ do: 'say', text }],
@@ -74,7 +74,7 @@ const RULES: Record<string, Rule> = {
   },
   slowcall: (argument) => {
     const [ms, rest] = head(argument)
-    const wait: Step = { do: 'wait', ms: numbers(ms, [MAX_WAIT_MS])[0]! }
+    const wait: Action = { do: 'wait', ms: numbers(ms, [MAX_WAIT_MS])[0]! }
     return calls(tokens(rest)).flatMap((call, at) => (at === 0 ? [call] : [wait, call]))
   },
   shell: (command) => [{ do: 'call', call: { tool: 'shell', command } }],
@@ -111,13 +111,13 @@ const RULES: Record<string, Rule> = {
 }
 
 /** What to do about what was said. The last directive decides; thoughts before it come first. */
-export function planOf(said: readonly Said[], facts: Facts): Step[] {
+export function planOf(said: readonly Utterance[], facts: Facts): Action[] {
   const script = said.flatMap((one) => directivesIn(one.text)).filter(isDirective)
   if (script.length === 0) return [{ do: 'say', text: undirected(said) }]
   const thoughts = script.filter((one) => one.name === 'think').map((one) => one.argument)
   const last = script.at(-1)!
-  const steps: Step[] = last.name === 'think' ? [{ do: 'say', text: 'done' }] : obey(last, facts)
-  return [...thoughts.map((text): Step => ({ do: 'think', text })), ...steps]
+  const steps: Action[] = last.name === 'think' ? [{ do: 'say', text: 'done' }] : obey(last, facts)
+  return [...thoughts.map((text): Action => ({ do: 'think', text })), ...steps]
 }
 
 /** The last `[[remember X]]` of a text; null when there is none. */
@@ -133,7 +133,7 @@ function isDirective(directive: Directive): boolean {
   return directive.name === 'think' || Object.hasOwn(RULES, directive.name)
 }
 
-function obey(directive: Directive, facts: Facts): Step[] {
+function obey(directive: Directive, facts: Facts): Action[] {
   try {
     return RULES[directive.name]!(directive.argument, facts)
   } catch (error) {
@@ -142,7 +142,7 @@ function obey(directive: Directive, facts: Facts): Step[] {
   }
 }
 
-function undirected(said: readonly Said[]): string {
+function undirected(said: readonly Utterance[]): string {
   const by = said.at(-1)?.by ?? 'user'
   const start = said.findLastIndex((one) => one.by !== by) + 1
   const text = said
@@ -163,9 +163,9 @@ function safePath(path: string, directory: string | null): string {
   return resolve(directory, path)
 }
 
-function calls(list: string[]): Step[] {
+function calls(list: string[]): Action[] {
   if (list.length === 0 || list.length % 2 !== 0) throw new Refusal('expected pairs of NAME B64')
-  const steps: Step[] = []
+  const steps: Action[] = []
   for (let i = 0; i < list.length; i += 2) {
     steps.push({ do: 'call', call: { tool: 'named', name: list[i]!, input: decodedObject(list[i + 1]!) } })
   }

@@ -1,6 +1,7 @@
 import type { Translator } from '../agent.ts'
 import { NO_USAGE } from '../../core/usage.ts'
 import type { DriverOutput } from '../output.ts'
+import { notice, says } from '../step.ts'
 import type { DemoOutput } from './protocol.ts'
 
 export interface DemoState {
@@ -8,12 +9,12 @@ export interface DemoState {
   text: string | null
 }
 
-type Step<T extends DemoOutput['type']> = (
+type OutputOf<T extends DemoOutput['type']> = (
   line: Extract<DemoOutput, { type: T }>,
   state: DemoState,
 ) => DriverOutput
 
-const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
+const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
   ready: (line) => ({
     type: 'agent.init',
     nativeId: line.conversationId,
@@ -55,7 +56,7 @@ const STEPS: { [T in DemoOutput['type']]: Step<T> } = {
     return { type: 'agent.compacted', tokensBefore: before, tokensAfter: after, window: null, error }
   },
   limits: ({ windows }) => ({ type: 'limits.told', limits: { plan: 'demo', windows: windows ?? [] } }),
-  notice: ({ code, message }) => ({ type: 'agent.notice', level: 'warning', code, message, data: null }),
+  notice: ({ code, message }) => notice(code, message),
   'end-of-turn': ({ outcome, usage, error }, { text }) => {
     return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text }
   },
@@ -89,9 +90,8 @@ export const demoTranslator = {
   initial: () => ({ text: null }),
   step(state, raw) {
     const line = known(raw)
-    if (!line) return { state, outputs: [{ type: 'agent.other', kind: kindOf(raw), raw }] }
-    const outputs = [(STEPS[line.type] as Step<DemoOutput['type']>)(line, state)]
-    return { state: next(state, line), outputs }
+    if (!line) return says(state, { type: 'agent.other', kind: kindOf(raw), raw })
+    return says(next(state, line), (OUTPUTS[line.type] as OutputOf<DemoOutput['type']>)(line, state))
   },
 } satisfies Translator<DemoState>
 

@@ -4,7 +4,7 @@ import type { Mode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Output } from './output.ts'
 import type { DemoDecision, DemoOutput, DemoResult, MessageKind, Outcome } from './protocol.ts'
-import { type Call, type Facts, planOf, type Said, type Step, wordsUpTo } from './script.ts'
+import { type Call, type Facts, planOf, type Utterance, type Action, wordsUpTo } from './script.ts'
 import { needsApproval, pretend, summaryOf, type ToolCall, toolCallOf, type ToolResult } from './tools.ts'
 
 export interface TurnNeeds {
@@ -13,7 +13,7 @@ export interface TurnNeeds {
   signal: AbortSignal
   facts(): Facts
   /** What the user has said since the last round. */
-  steered(): Said[]
+  steered(): Utterance[]
   mode(): Mode
   /** Rejects when `signal` aborts or nobody is left to answer. */
   ask(request: Extract<DemoOutput, { type: 'ask' }>): Promise<DemoDecision>
@@ -47,11 +47,11 @@ const CHUNK_BYTES = 64 * 1024
 
 /** Plays what a prompt asks for, tool results and what they ask for included. Says all of it but the end. */
 export async function runTurn(needs: TurnNeeds, prompt: string): Promise<Ending> {
-  const player = createPlayer(needs)
+  const player = new Player(needs)
   const end = (outcome: Outcome, modelCalls: number, error: Failure | null = null): Ending => {
-    return { outcome, error, modelCalls, chars: player.chars() }
+    return { outcome, error, modelCalls, chars: player.chars }
   }
-  let said: Said[] = [{ by: 'user', text: prompt }]
+  let said: Utterance[] = [{ by: 'user', text: prompt }]
   let round = 1
   try {
     for (; round <= MAX_ROUNDS; round++) {
@@ -76,102 +76,115 @@ export async function runTurn(needs: TurnNeeds, prompt: string): Promise<Ending>
   }
 }
 
-function createPlayer(needs: TurnNeeds) {
-  const { output, signal } = needs
-  let chars = 0
-  let answered = Promise.withResolvers<void>()
+class Player {
+  /** Said and thought so far. */
+  chars = 0
+  readonly #needs: TurnNeeds
+  readonly #output: Output
+  readonly #signal: AbortSignal
+  #answered = Promise.withResolvers<void>()
 
-  const complete = (messageId: string, kind: MessageKind, text: string, aborted = false) => {
-    chars += text.length
-    output.emit({ type: 'message', messageId, kind, text, aborted })
-    if (aborted) signal.throwIfAborted()
+  constructor(needs: TurnNeeds) {
+    this.#needs = needs
+    this.#output = needs.output
+    this.#signal = needs.signal
   }
 
-  const speak = (kind: MessageKind, text: string) => {
+  /** Tools of the client's are called all at once, others one after the other. */
+  async play(actions: Action[]): Promise<Utterance[]> {
+    const results: Promise<Utterance>[] = []
+    this.#answered = Promise.withResolvers()
+    for (const action of actions) {
+      if (action.do === 'say') this.#speak('text', action.text)
+      else if (action.do === 'think') this.#speak('thinking', action.text)
+      else if (action.do === 'drip') await this.#drip(action.words, action.everyMs)
+      else if (action.do === 'burst') await this.#burst(action.count, action.bytes)
+      else if (action.do === 'call') {
+        const used = this.#use(action.call)
+        results.push(used)
+        if (!this.#needs.offered(toolCallOf(action.call).tool)) await used
+      } else if (action.do === 'wait') await setTimeout(action.ms, undefined, { signal: this.#signal })
+      else if (action.do === 'fail') throw new ModelFailure(action.status)
+      else await this.#needs.forever()
+    }
+    this.#answered.resolve()
+    return Promise.all(results)
+  }
+
+  #complete(messageId: string, kind: MessageKind, text: string, aborted = false): void {
+    this.chars += text.length
+    this.#output.emit({ type: 'message', messageId, kind, text, aborted })
+    if (aborted) this.#signal.throwIfAborted()
+  }
+
+  #speak(kind: MessageKind, text: string): void {
     const messageId = randomUUID()
     const lines = (text.match(/\s+\S*|\S+/g) ?? []).map((piece) => deltaLine(messageId, kind, piece))
-    output.write(Buffer.from(lines.join('')))
-    complete(messageId, kind, text)
+    this.#output.write(Buffer.from(lines.join('')))
+    this.#complete(messageId, kind, text)
   }
 
-  const drip = async (words: number, everyMs: number) => {
+  async #drip(words: number, everyMs: number): Promise<void> {
+    const signal = this.#signal
     const messageId = randomUUID()
     let told = 0
     for (; told < words && !signal.aborted; told++) {
       if (told > 0) await setTimeout(everyMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) break
-      output.emit({ type: 'delta', messageId, kind: 'text', text: told === 0 ? 'w1' : ` w${told + 1}` })
+      const text = told === 0 ? 'w1' : ` w${told + 1}`
+      this.#output.emit({ type: 'delta', messageId, kind: 'text', text })
     }
-    complete(messageId, 'text', wordsUpTo(told), signal.aborted)
+    this.#complete(messageId, 'text', wordsUpTo(told), signal.aborted)
   }
 
   /** The same line over and over, many to a write: this is what throughput is measured with. */
-  const burst = async (count: number, bytes: number) => {
+  async #burst(count: number, bytes: number): Promise<void> {
     const messageId = randomUUID()
     const piece = 'x'.repeat(bytes)
     const line = Buffer.from(deltaLine(messageId, 'text', piece))
     const perChunk = Math.max(1, Math.min(count, Math.floor(CHUNK_BYTES / line.length)))
     const chunk = Buffer.alloc(perChunk * line.length, line)
     let told = 0
-    while (told < count && !signal.aborted) {
+    while (told < count && !this.#signal.aborted) {
       const lines = Math.min(perChunk, count - told)
-      output.write(chunk.subarray(0, lines * line.length))
+      this.#output.write(chunk.subarray(0, lines * line.length))
       told += lines
       await setImmediate()
     }
-    complete(messageId, 'text', piece.repeat(told), told < count)
+    this.#complete(messageId, 'text', piece.repeat(told), told < count)
   }
 
-  const use = async (call: Call): Promise<Said> => {
-    signal.throwIfAborted()
+  async #use(call: Call): Promise<Utterance> {
+    this.#signal.throwIfAborted()
     const tool = toolCallOf(call)
     const callId = randomUUID()
-    output.emit({ type: 'tool-start', callId, ...tool })
+    this.#output.emit({ type: 'tool-start', callId, ...tool })
     try {
-      const result = needs.offered(tool.tool) ? await carriedOut(tool, callId) : await pretended(tool, callId)
-      output.emit({ type: 'tool-end', callId, ...result })
+      const offered = this.#needs.offered(tool.tool)
+      const result = offered ? await this.#carriedOut(tool, callId) : await this.#pretended(tool, callId)
+      this.#output.emit({ type: 'tool-end', callId, ...result })
       return { by: 'tool', text: result.output }
     } catch (error) {
-      output.emit({ type: 'tool-end', callId, output: 'interrupted', isError: true })
+      this.#output.emit({ type: 'tool-end', callId, output: 'interrupted', isError: true })
       throw error
     }
   }
 
-  const carriedOut = async (tool: ToolCall, callId: string): Promise<ToolResult> => {
+  async #carriedOut(tool: ToolCall, callId: string): Promise<ToolResult> {
     // A model has named all its calls before the first one is made.
-    await answered.promise
-    const { text, isError } = await needs.call({ type: 'call', requestId: randomUUID(), callId, ...tool })
+    await this.#answered.promise
+    const request = { type: 'call', requestId: randomUUID(), callId, ...tool } as const
+    const { text, isError } = await this.#needs.call(request)
     return { output: text, isError }
   }
 
-  const pretended = async (tool: ToolCall, callId: string): Promise<ToolResult> => {
+  async #pretended(tool: ToolCall, callId: string): Promise<ToolResult> {
+    const { mode, ask } = this.#needs
     const kind = tool.tool === 'Ask' ? 'question' : 'tool'
     const requestId = randomUUID()
     const request = { type: 'ask', requestId, kind, ...tool, callId, summary: summaryOf(tool) } as const
-    return pretend(tool, needsApproval(needs.mode(), tool.tool) ? await needs.ask(request) : null)
+    return pretend(tool, needsApproval(mode(), tool.tool) ? await ask(request) : null)
   }
-
-  /** Tools of the client's are called all at once, others one after the other. */
-  const play = async (steps: Step[]): Promise<Said[]> => {
-    const results: Promise<Said>[] = []
-    answered = Promise.withResolvers()
-    for (const step of steps) {
-      if (step.do === 'say') speak('text', step.text)
-      else if (step.do === 'think') speak('thinking', step.text)
-      else if (step.do === 'drip') await drip(step.words, step.everyMs)
-      else if (step.do === 'burst') await burst(step.count, step.bytes)
-      else if (step.do === 'call') {
-        const used = use(step.call)
-        results.push(used)
-        if (!needs.offered(toolCallOf(step.call).tool)) await used
-      } else if (step.do === 'wait') await setTimeout(step.ms, undefined, { signal })
-      else if (step.do === 'fail') throw new ModelFailure(step.status)
-      else await needs.forever()
-    }
-    answered.resolve()
-    return Promise.all(results)
-  }
-  return { play, chars: () => chars }
 }
 
 function deltaLine(messageId: string, kind: MessageKind, text: string): string {

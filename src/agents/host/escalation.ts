@@ -9,6 +9,12 @@ export interface InterruptTimes {
   killMs: number
 }
 
+/** How long an idle agent may take to say goodbye before it gets SIGTERM, and from there to SIGKILL. */
+export interface EndTimes {
+  termMs: number
+  killMs: number
+}
+
 /** What becomes of an agent that was asked to stop and does not. */
 export function afterInterrupt({ interruptMs, killMs }: InterruptTimes): Steps {
   return [

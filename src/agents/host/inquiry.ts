@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AgentModel } from '../../core/event.ts'
 import { NO_RULES } from '../../core/rule.ts'
 import { apply, type Session } from '../../core/session.ts'
-import type { AgentDriver, Detection, LaunchPlan } from '../agent.ts'
-import type { Catalog } from '../catalog.ts'
+import type { AgentDriver, AgentService, Detection, LaunchPlan } from '../agent.ts'
 import type { DriverOutput } from '../output.ts'
+import type { HostDeps } from './deps.ts'
 import { openFifo } from './fifo.ts'
-import { MAX_LINE, openJournal } from './journal.ts'
+import { Journal, MAX_LINE } from './journal.ts'
+import type { Launcher } from './launcher.ts'
 import { endMarked } from './process.ts'
-import { createReading } from './reading.ts'
+import { Reading } from './reading.ts'
 import { discard, isGone } from './spares.ts'
 import { markOf, runFiles, type Launched } from './wrapper.ts'
 
@@ -17,95 +18,95 @@ const ANSWER_MS = 30_000
 /** How often its journal is looked at. */
 const LOOK_MS = 25
 
-interface InquiryDeps {
-  catalog: Catalog
-  env: NodeJS.ProcessEnv
-  /** Starts a process and tells it its greeting. */
-  launch: (plan: LaunchPlan, agent: string) => Promise<Launched>
+interface InquiryDeps extends Pick<HostDeps, 'catalog' | 'env' | 'newId'> {
+  launch: Launcher
   /** Where it works: in a directory that belongs to no session. */
   directory: string
-  newId: () => string
 }
 
 /**
  * Asks agents for their models, each in a process of its own that becomes no session's. As with spares, nothing is written
  * down: a daemon that dies leaves it to be swept.
  */
-export interface Inquiry {
+export class Inquiry {
+  readonly #deps: InquiryDeps
+  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #ended = new AbortController()
+
+  constructor(deps: InquiryDeps) {
+    this.#deps = deps
+  }
+
   /** Null: there is nobody to ask, since it is not installed or has no account. Fails when it does not answer. */
-  models(agent: string): Promise<AgentModel[] | null>
+  models(agent: string): Promise<AgentModel[] | null> {
+    const asking = this.#ask(agent).finally(() => this.#underWay.delete(asking))
+    this.#underWay.add(asking)
+    return asking
+  }
+
   /** Resolves when nobody is being asked any more. */
-  end(): Promise<void>
-}
+  async end(): Promise<void> {
+    this.#ended.abort(new Error('the daemon stops'))
+    await Promise.allSettled(this.#underWay)
+  }
 
-export function createInquiry({ catalog, env, launch, directory, newId }: InquiryDeps): Inquiry {
-  const underWay = new Set<Promise<unknown>>()
-  const ended = new AbortController()
+  async #ask(agent: string): Promise<AgentModel[] | null> {
+    const { catalog, env, launch, directory, newId } = this.#deps
+    const driver = catalog.driver(agent)
+    const detection = await catalog.find(agent)
+    if (!detection.installed || (await catalog.signedIn(agent)).signedIn === false) return null
+    const session = nobody(newId(), agent, directory)
+    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(ANSWER_MS)])
+    const plan = await this.#planOf(driver, session, detection)
+    signal.throwIfAborted()
+    const launched = await launch({ ...plan, env: { ...plan.env, ...driver.unrecorded } }, agent)
+    const service = driver.serve?.(env)
+    try {
+      return await hear(launched, driver, service, session, signal)
+    } finally {
+      service?.end?.()
+      await discard(launched)
+      endMarked(markOf(launched.id))
+    }
+  }
 
-  async function planOf(driver: AgentDriver, session: Session, detection: Detection): Promise<LaunchPlan> {
+  async #planOf(driver: AgentDriver, session: Session, detection: Detection): Promise<LaunchPlan> {
+    const { env, directory, newId } = this.#deps
     const { shared } = driver
     if (!shared)
       return { ...driver.plan(session, detection, newId), ...(await driver.prepare?.(session, env)) }
     const plan = shared.plan(detection, directory)
     return { ...plan, greeting: [...plan.greeting, ...shared.join(session)] }
   }
+}
 
-  async function ask(agent: string): Promise<AgentModel[] | null> {
-    const driver = catalog.driver(agent)
-    const detection = await catalog.find(agent)
-    if (!detection.installed || (await catalog.signedIn(agent)).signedIn === false) return null
-    const session = nobody(newId(), agent, directory)
-    const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(ANSWER_MS)])
-    const plan = await planOf(driver, session, detection)
-    signal.throwIfAborted()
-    const launched = await launch({ ...plan, env: { ...plan.env, ...driver.unrecorded } }, agent)
-    try {
-      return await hear(launched, driver, session, signal)
-    } finally {
-      await discard(launched)
-      endMarked(markOf(launched.id))
-    }
-  }
-
-  async function hear(
-    launched: Launched,
-    driver: AgentDriver,
-    session: Session,
-    signal: AbortSignal,
-  ): Promise<AgentModel[]> {
-    const files = runFiles(launched.dir)
-    const journal = openJournal(files.journal, 0, MAX_LINE)
-    const fifo = openFifo(files.input)
-    const reading = createReading(journal, driver, () => session, UNHEARD)
-    try {
-      for (;;) {
-        const over = isGone(launched)
-        for (let page = reading.next(); page; page = reading.next()) {
-          const models = modelsIn(page.outputs)
-          if (models) return models
-          for (const request of requestsIn(driver, page.outputs)) {
-            await fifo.write((await driver.answer?.(request, session, env)) ?? [])
-          }
+async function hear(
+  launched: Launched,
+  driver: AgentDriver,
+  service: AgentService | undefined,
+  session: Session,
+  signal: AbortSignal,
+): Promise<AgentModel[]> {
+  const files = runFiles(launched.dir)
+  const journal = new Journal(files.journal, 0, MAX_LINE)
+  const fifo = openFifo(files.input)
+  const reading = new Reading(journal, driver, () => session, UNHEARD)
+  try {
+    for (;;) {
+      const over = isGone(launched)
+      for (let page = reading.next(); page; page = reading.next()) {
+        const models = modelsIn(page.outputs)
+        if (models) return models
+        for (const request of requestsIn(driver, page.outputs)) {
+          await fifo.write((await service?.answer(request, session)) ?? [])
         }
-        if (over) throw new Error(`${driver.title} ended before it told its models`)
-        await delay(LOOK_MS, undefined, { signal })
       }
-    } finally {
-      journal.close()
-      fifo.close()
+      if (over) throw new Error(`${driver.title} ended before it told its models`)
+      await delay(LOOK_MS, undefined, { signal })
     }
-  }
-
-  return {
-    models(agent) {
-      const asking = ask(agent).finally(() => underWay.delete(asking))
-      underWay.add(asking)
-      return asking
-    },
-    async end() {
-      ended.abort(new Error('the daemon stops'))
-      await Promise.allSettled(underWay)
-    },
+  } finally {
+    journal.close()
+    fifo.close()
   }
 }
 

@@ -18,79 +18,86 @@ export interface Line {
   end: number
 }
 
-export interface Journal {
+/** What an agent writes to stdout, read as whole lines. */
+export class Journal {
+  readonly #fd: number
+  readonly #maxLine: number
+  readonly #buffer = Buffer.allocUnsafe(CHUNK)
+  #lineStart: number
+  #position: number
+  /** The line whose end is not there yet. */
+  #parts: Buffer[] = []
+  #partial = 0
+  #skipping = false
+
+  constructor(path: string, offset: number, maxLine: number) {
+    this.#fd = openSync(path, 'r+')
+    this.#maxLine = maxLine
+    this.#lineStart = this.#position = offset
+  }
+
   /** The byte after the last whole line that was read. */
-  readonly offset: number
+  get offset(): number {
+    return this.#lineStart
+  }
+
   /** The next whole lines, null when there are none yet. Splits on LF bytes only. */
-  read(): JournalPage | null
-  size(): number
-  seek(offset: number): void
+  read(): JournalPage | null {
+    const lines: Line[] = []
+    while (lines.length === 0) {
+      const length = readSync(this.#fd, this.#buffer, 0, CHUNK, this.#position)
+      if (length === 0) return null
+      let start = 0
+      for (let lf = this.#buffer.indexOf(LF); lf >= 0 && lf < length; lf = this.#buffer.indexOf(LF, start)) {
+        lines.push({ text: this.#take(this.#buffer.subarray(start, lf)), end: this.#position + lf + 1 })
+        start = lf + 1
+      }
+      if (start < length) this.#keep(this.#buffer.subarray(start, length))
+      this.#position += length
+    }
+    this.#lineStart = lines.at(-1)!.end
+    return { lines, offset: this.#lineStart }
+  }
+
+  size(): number {
+    return fstatSync(this.#fd).size
+  }
+
+  seek(offset: number): void {
+    this.#lineStart = this.#position = offset
+    this.#forget()
+  }
+
   /** Empties the file; only while its agent is idle and all of it has been read. */
-  truncate(): void
-  close(): void
-}
-
-export function openJournal(path: string, offset: number, maxLine: number): Journal {
-  const fd = openSync(path, 'r+')
-  const buffer = Buffer.allocUnsafe(CHUNK)
-  let lineStart = offset
-  let position = offset
-  let parts: Buffer[] = []
-  let partial = 0
-  let skipping = false
-
-  function reset(to: number): void {
-    lineStart = position = to
-    parts = []
-    partial = 0
-    skipping = false
+  truncate(): void {
+    ftruncateSync(this.#fd, 0)
+    this.seek(0)
   }
 
-  function keep(piece: Buffer): void {
-    partial += piece.length
-    if (partial > maxLine) {
-      skipping = true
-      parts = []
-    } else if (!skipping) parts.push(Buffer.from(piece))
+  close(): void {
+    closeSync(this.#fd)
   }
 
-  function take(piece: Buffer): string | null {
-    if (parts.length === 0 && !skipping) return piece.toString('utf8')
-    keep(piece)
-    const text = skipping ? null : Buffer.concat(parts, partial).toString('utf8')
-    parts = []
-    partial = 0
-    skipping = false
+  #keep(piece: Buffer): void {
+    this.#partial += piece.length
+    if (this.#partial > this.#maxLine) {
+      this.#skipping = true
+      this.#parts = []
+    } else if (!this.#skipping) this.#parts.push(Buffer.from(piece))
+  }
+
+  #take(piece: Buffer): string | null {
+    if (this.#parts.length === 0 && !this.#skipping) return piece.toString('utf8')
+    this.#keep(piece)
+    const text = this.#skipping ? null : Buffer.concat(this.#parts, this.#partial).toString('utf8')
+    this.#forget()
     return text
   }
 
-  return {
-    get offset() {
-      return lineStart
-    },
-    read() {
-      const lines: Line[] = []
-      while (lines.length === 0) {
-        const length = readSync(fd, buffer, 0, CHUNK, position)
-        if (length === 0) return null
-        let start = 0
-        for (let lf = buffer.indexOf(LF); lf >= 0 && lf < length; lf = buffer.indexOf(LF, start)) {
-          lines.push({ text: take(buffer.subarray(start, lf)), end: position + lf + 1 })
-          start = lf + 1
-        }
-        if (start < length) keep(buffer.subarray(start, length))
-        position += length
-      }
-      lineStart = lines.at(-1)!.end
-      return { lines, offset: lineStart }
-    },
-    size: () => fstatSync(fd).size,
-    seek: reset,
-    truncate() {
-      ftruncateSync(fd, 0)
-      reset(0)
-    },
-    close: () => closeSync(fd),
+  #forget(): void {
+    this.#parts = []
+    this.#partial = 0
+    this.#skipping = false
   }
 }
 

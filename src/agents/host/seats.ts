@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openFifo, type FifoWriter } from './fifo.ts'
 import { runFiles } from './wrapper.ts'
 
-/** A run's place in a process: alone, or beside others. */
+/** A run's seat in a process: alone, or beside others. */
 export interface Seat {
   /** One writing end for all that share the process: lines of two writers would mix. */
   readonly fifo: FifoWriter
@@ -18,12 +18,10 @@ export interface Seat {
 /** Who sits in which process. */
 export interface Seats {
   take(process: string, run: string): Seat
-  /** How many sit in it, or are about to. */
-  taken(process: string): number
   /** True when nobody is in it, or about to be; then nobody may come in any more. */
   vacate(process: string): boolean
-  /** Keeps a place for somebody who is about to sit down; false when there is none. The place is his until he lets go. */
-  reserve(process: string, places: number): (() => void) | null
+  /** Keeps a seat for somebody who is about to sit down, until he lets go; null when there is none. */
+  reserve(process: string, seats: number): (() => void) | null
 }
 
 interface Bench {
@@ -72,19 +70,15 @@ export function createSeats(runsDir: string): Seats {
         },
       }
     },
-    taken(process) {
-      const bench = benches.get(process)
-      return bench ? occupied(bench) : 0
-    },
     vacate(process) {
       if (benches.has(process)) return false
       shut.add(process)
       return true
     },
-    reserve(process, places) {
+    reserve(process, seats) {
       if (shut.has(process)) return null
       const bench = benchOf(process)
-      if (occupied(bench) >= places) return null
+      if (occupied(bench) >= seats) return null
       bench.reserved++
       return () => {
         bench.reserved--

@@ -1,113 +1,112 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AgentSink, RunRow } from '../../core/ports.ts'
+import type { RunRow } from '../../core/ports.ts'
 import type { Session } from '../../core/session.ts'
-import type { AgentDriver, Detection, LaunchPlan } from '../agent.ts'
+import type { AgentDriver, Detection } from '../agent.ts'
 import { isWorn } from './journal.ts'
 import { BOOT_ID, startTime } from './process.ts'
+import type { HostDeps } from './deps.ts'
+import type { Launcher } from './launcher.ts'
 import type { Run } from './run.ts'
 import type { Seats } from './seats.ts'
 import { discard } from './spares.ts'
-import { runFiles, type Launched } from './wrapper.ts'
+import { runFiles } from './wrapper.ts'
 
-interface SharingDeps {
-  sink: AgentSink
-  env: NodeJS.ProcessEnv
-  newId: () => string
-  options: { runsDir: string }
-  launch: (plan: LaunchPlan, agent: string) => Promise<Launched>
+interface SharingDeps extends Pick<HostDeps, 'sink' | 'env' | 'newId' | 'options'> {
+  launch: Launcher
   follow: (row: RunRow, driver: AgentDriver) => Promise<Run>
   reserve: Seats['reserve']
 }
 
 type Process = Pick<RunRow, 'process' | 'pid' | 'startTime' | 'bootId'>
 
-/** A place in a process, kept until it is taken. */
-interface Place {
+/** A seat in a process, kept until it is taken. */
+interface Reservation {
   process: Process
   release: () => void
 }
 
 /** Processes that hold many sessions. */
-export interface Sharing {
-  /** A place for this session in a process that has room, or in a new one. */
-  join(session: Session, driver: AgentDriver, detection: Detection): Promise<Run>
-  /** A process of an earlier daemon's. */
-  know(row: RunRow): void
-}
-
-export function createSharing(deps: SharingDeps): Sharing {
-  const { sink, options, newId } = deps
+export class Sharing {
+  readonly #deps: SharingDeps
   /** By what must be the same for all who share. */
-  const processes = new Map<string, Process[]>()
-  const starting = new Map<string, Promise<void>>()
+  readonly #processes = new Map<string, Process[]>()
+  readonly #starting = new Map<string, Promise<void>>()
 
-  function usable({ process, pid, startTime: began }: Process): boolean {
-    const { exit, journal } = runFiles(join(options.runsDir, process))
-    return startTime(pid) === began && !existsSync(exit) && !isWorn(journal)
+  constructor(deps: SharingDeps) {
+    this.#deps = deps
   }
 
-  function freePlace(key: string, sessions: number): Place | null {
-    const alive = (processes.get(key) ?? []).filter(usable)
-    processes.set(key, alive)
+  /** A process of an earlier daemon's. */
+  know(row: RunRow): void {
+    const file = join(this.#deps.options.runsDir, row.process, KEY_FILE)
+    const key = existsSync(file) ? readFileSync(file, 'utf8') : null
+    const known = this.#processes.get(key ?? '') ?? []
+    if (key === null || known.some(({ process }) => process === row.process)) return
+    this.#processes.set(key, [...known, row])
+  }
+
+  /** Brings this session into a process that has a free seat, or into a new one. */
+  async join(session: Session, driver: AgentDriver, detection: Detection): Promise<Run> {
+    const { env, newId, sink, options } = this.#deps
+    const lines = driver.shared!.join(session)
+    const { process, release } = await this.#reserve(keyOf(detection, env), driver, detection)
+    try {
+      const offset = endOfLines(runFiles(join(options.runsDir, process.process)).journal)
+      const row: RunRow = { ...process, id: newId(), sessionId: session.id, offset, turnOffset: offset }
+      await sink.started(session.id, row, session.nativeId !== null)
+      const run = await this.#deps.follow(row, driver)
+      await run.write(lines)
+      return run
+    } finally {
+      release()
+    }
+  }
+
+  /** One process starts at a time: ten sessions that begin at once are in one. */
+  async #reserve(key: string, driver: AgentDriver, detection: Detection): Promise<Reservation> {
+    for (;;) {
+      const underWay = this.#starting.get(key)
+      if (underWay) {
+        await underWay.catch(() => undefined)
+        continue
+      }
+      const free = this.#reserveIn(key, driver.shared!.sessions)
+      if (free) return free
+      const started = this.#begin(key, driver, detection)
+        .then((process) => void this.#processes.set(key, [...(this.#processes.get(key) ?? []), process]))
+        .finally(() => this.#starting.delete(key))
+      this.#starting.set(key, started)
+      await started
+    }
+  }
+
+  /** In one of the processes that run; null when they are full. */
+  #reserveIn(key: string, sessions: number): Reservation | null {
+    const alive = (this.#processes.get(key) ?? []).filter((process) => this.#isUsable(process))
+    this.#processes.set(key, alive)
     for (const process of alive) {
-      const release = deps.reserve(process.process, sessions)
+      const release = this.#deps.reserve(process.process, sessions)
       if (release) return { process, release }
     }
     return null
   }
 
-  /** One process starts at a time: ten sessions that begin at once are in one. */
-  async function placeFor(key: string, driver: AgentDriver, detection: Detection): Promise<Place> {
-    for (;;) {
-      const underWay = starting.get(key)
-      if (underWay) {
-        await underWay.catch(() => undefined)
-        continue
-      }
-      const place = freePlace(key, driver.shared!.sessions)
-      if (place) return place
-      const started = begin(key, driver, detection)
-        .then((process) => void processes.set(key, [...(processes.get(key) ?? []), process]))
-        .finally(() => starting.delete(key))
-      starting.set(key, started)
-      await started
-    }
+  #isUsable({ process, pid, startTime: began }: Process): boolean {
+    const { exit, journal } = runFiles(join(this.#deps.options.runsDir, process))
+    return startTime(pid) === began && !existsSync(exit) && !isWorn(journal)
   }
 
-  async function begin(key: string, driver: AgentDriver, detection: Detection): Promise<Process> {
-    const launched = await deps.launch(driver.shared!.plan(detection, options.runsDir), driver.name)
+  async #begin(key: string, driver: AgentDriver, detection: Detection): Promise<Process> {
+    const plan = driver.shared!.plan(detection, this.#deps.options.runsDir)
+    const launched = await this.#deps.launch(plan, driver.name)
     writeFileSync(join(launched.dir, KEY_FILE), key, { mode: 0o600 })
     const pid = launched.child.pid!
     const began = startTime(pid)
     if (began !== null) return { process: launched.id, pid, startTime: began, bootId: BOOT_ID }
     await discard(launched)
     throw new Error(`${driver.title} ended as soon as it was started`)
-  }
-
-  return {
-    know(row) {
-      const file = join(options.runsDir, row.process, KEY_FILE)
-      const key = existsSync(file) ? readFileSync(file, 'utf8') : null
-      const known = processes.get(key ?? '') ?? []
-      if (key === null || known.some(({ process }) => process === row.process)) return
-      processes.set(key, [...known, row])
-    },
-    async join(session, driver, detection) {
-      const lines = driver.shared!.join(session)
-      const { process, release } = await placeFor(keyOf(detection, deps.env), driver, detection)
-      try {
-        const offset = endOfLines(runFiles(join(options.runsDir, process.process)).journal)
-        const row: RunRow = { ...process, id: newId(), sessionId: session.id, offset, turnOffset: offset }
-        await sink.started(session.id, row, session.nativeId !== null)
-        const run = await deps.follow(row, driver)
-        await run.write(lines)
-        return run
-      } finally {
-        release()
-      }
-    },
   }
 }
 

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { openJournal, type Journal } from '../../../src/agents/host/journal.ts'
+import { Journal } from '../../../src/agents/host/journal.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'corral-journal-'))
 after(() => rmSync(dir, { recursive: true, force: true }))
@@ -12,7 +12,7 @@ let files = 0
 function journalOf(content: string | Buffer, maxLine = 1024 * 1024): { journal: Journal; path: string } {
   const path = join(dir, `j${files++}`)
   writeFileSync(path, content)
-  return { journal: openJournal(path, 0, maxLine), path }
+  return { journal: new Journal(path, 0, maxLine), path }
 }
 
 function readAll(journal: Journal): (string | null)[] {

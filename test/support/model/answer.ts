@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { planOf, type Step } from '../../../src/agents/demo/script.ts'
+import { planOf, type Action } from '../../../src/agents/demo/script.ts'
 import { type Exchange, sendJson, shortId } from './api.ts'
 import type { Ask } from './conversation.ts'
 import { play, type Stage } from './player.ts'
@@ -36,7 +36,7 @@ export async function answer(
   ask: Ask,
   wire: Wire,
   { response, signal }: Exchange,
-  plan: Step[] = planOf(ask.said, ask.facts),
+  plan: Action[] = planOf(ask.said, ask.facts),
 ): Promise<void> {
   const stage = stageFor(ask.stream, wire, response, signal)
   const steps = plan.map((step) => namedStep(step, ask.tools))

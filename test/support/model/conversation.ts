@@ -1,4 +1,4 @@
-import { type Attachment, type Facts, rememberedIn, type Said } from '../../../src/agents/demo/script.ts'
+import { type Attachment, type Facts, rememberedIn, type Utterance } from '../../../src/agents/demo/script.ts'
 
 /** A piece of a conversation, in its order, in no API's form. */
 export type Entry =
@@ -16,7 +16,7 @@ export type Entry =
 export interface Ask {
   model: string
   stream: boolean
-  said: Said[]
+  said: Utterance[]
   facts: Facts
   /** Names of the tools that the agent offers in this request. */
   tools: readonly string[]
@@ -41,9 +41,9 @@ export function understand(
   const attachments: Attachment[] = []
   const contexts: string[] = []
   let remembered: string | null = null
-  let said: Said[] = []
+  let said: Utterance[] = []
   let message: number | undefined
-  const hear = (by: Said['by'], text: string) => {
+  const hear = (by: Utterance['by'], text: string) => {
     remembered = rememberedIn(text) ?? remembered
     said.push({ by, text })
   }

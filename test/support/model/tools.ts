@@ -1,8 +1,8 @@
-import type { Call, Step } from '../../../src/agents/demo/script.ts'
+import type { Call, Action } from '../../../src/agents/demo/script.ts'
 
 export type NamedCall = Extract<Call, { tool: 'named' }>
 /** A step in which tools have the names that the agent at hand has for them. */
-export type NamedStep = Exclude<Step, { do: 'call' }> | { do: 'call'; call: NamedCall }
+export type NamedStep = Exclude<Action, { do: 'call' }> | { do: 'call'; call: NamedCall }
 
 type Input = Record<string, unknown>
 type Tools<T extends Call['tool']> = Record<string, (call: Extract<Call, { tool: T }>) => Input>
@@ -50,7 +50,7 @@ const ASK: Tools<'ask'> = {
 }
 
 /** Gives a step the name and the input of a tool that is offered; without one, the answer says so. */
-export function namedStep(step: Step, offered: readonly string[]): NamedStep {
+export function namedStep(step: Action, offered: readonly string[]): NamedStep {
   if (step.do !== 'call') return step
   const call = namedCall(step.call, offered)
   return call
