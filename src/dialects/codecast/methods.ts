@@ -19,7 +19,7 @@ export const METHODS = [
     name: 'session.create',
     scope: 'use',
     repeat: 'keyed',
-    errors: ['path_not_found', 'agent_unknown', 'agent_missing', 'unsupported', 'conversation_busy'],
+    errors: ['path_not_found', 'agent_unknown', 'agent_missing'],
     summary: 'Makes a session. Skills of `~/.codecast/skills` are copied into its directory.',
     params: wire.createParams,
     result: z.object({ sessionId: z.string() }),

@@ -1,4 +1,4 @@
-import { asCorralError, CorralError, ERRORS, type ErrorEntry } from '../../core/error.ts'
+import { asCorralError, CorralError, type ErrorEntry } from '../../core/error.ts'
 import type { InvalidParams, RpcError } from '../../transports/jsonrpc.ts'
 import { HumanLayerError, type ErrorName, type RefusalCode } from './method.ts'
 import { REQUIRED } from './wire.ts'
@@ -43,7 +43,8 @@ export const CODES: Record<ErrorName, number> = {
   internal: INTERNAL_ERROR,
 }
 
-const REFUSALS: Record<RefusalCode, ErrorEntry> = {
+/** What this protocol's own errors mean. */
+export const REFUSALS: Record<RefusalCode, ErrorEntry> = {
   invalid_params: {
     meaning: 'A parameter is missing or wrong.',
     remedy: 'Correct the parameter that `field` names.',
@@ -63,13 +64,6 @@ const REFUSALS: Record<RefusalCode, ErrorEntry> = {
     remedy: 'Use the id that `Subscribe` gave out on the same connection.',
     data: '`field`',
   },
-}
-
-/** Every error by its name in `data.code`. `data` has nothing but that and, for some, `field`. */
-export function entryOf(name: ErrorName): ErrorEntry {
-  if (name in REFUSALS) return REFUSALS[name as RefusalCode]
-  const { meaning, remedy }: ErrorEntry = ERRORS[name as keyof typeof ERRORS]
-  return { meaning, remedy }
 }
 
 /** Every method may end with these. */

@@ -75,7 +75,7 @@ export const approvalMethods = [
     name: 'createApproval',
     scope: 'use',
     repeat: 'never',
-    errors: ['session_not_found', 'queue_full', 'unsupported'],
+    errors: ['session_not_found', 'queue_full'],
     summary: 'Asks a human, for a tool or an MCP server of a session; `getApproval` has the decision.',
     params: wire.createApprovalParams,
     result: z.object({ approval_id: z.string() }),

@@ -15,14 +15,7 @@ import * as wire from '../wire.ts'
 const MAX_LISTED = 1000
 const RECENT_PATHS = 20
 
-const LAUNCH_ERRORS = [
-  'path_not_found',
-  'agent_unknown',
-  'agent_missing',
-  'unsupported',
-  'conversation_busy',
-  'queue_full',
-] as const
+const LAUNCH_ERRORS = ['path_not_found', 'agent_unknown', 'agent_missing', 'unsupported'] as const
 const sessions = z.array(shapes.session).describe('with long texts cut')
 
 export const sessionMethods = [
@@ -57,7 +50,7 @@ export const sessionMethods = [
     name: 'continueSession',
     scope: 'use',
     repeat: 'never',
-    errors: ['session_not_found', 'wrong_status', ...LAUNCH_ERRORS],
+    errors: ['session_not_found', 'wrong_status', 'conversation_busy', ...LAUNCH_ERRORS],
     summary:
       'Makes a child of a session, which goes on where its parent is now, and gives it a message. A parent that runs is interrupted.',
     params: wire.continueParams,
