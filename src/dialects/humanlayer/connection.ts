@@ -1,4 +1,4 @@
-import type { LineConnection, LineHandler } from '../../transports/unix.ts'
+import type { LineConnection, LineHandler } from '../../transports/connection.ts'
 import { INTERNAL_ERROR, INVALID_REQUEST } from './errors.ts'
 import { createLane, type Slots } from './lane.ts'
 import type { Context } from './method.ts'
