@@ -17,7 +17,8 @@ export type Documented = Pick<
 
 export interface Protocol {
   methods: readonly Documented[]
-  shapes: Shapes
+  /** What its schemas have in common, to be shown once and by name. */
+  shapes?: Shapes
   /** How the answer of a method that streams goes on. */
   stream?: string
   /** The errors of its methods by name, in the order of the page. */
@@ -31,13 +32,13 @@ export interface ProtocolError extends ErrorEntry {
   code: number
 }
 
-/** The reference of a protocol: `methods`, `shapes` and, where they have an entry each, `errors`. */
+/** The reference of a protocol: `methods` and, as far as they are given, `shapes` and `errors`. */
 export function protocolParts(protocol: Protocol): Parts {
-  const { methods, shapes, stream = '', errors, errorName = '`data.code`' } = protocol
+  const { methods, shapes = {}, stream = '', errors, errorName = '`data.code`' } = protocol
   nameShapes(shapes)
   return {
     methods: () => methods.map((method) => methodText(method, stream)).join('\n\n'),
-    shapes: () => shapesText(shapes),
+    ...(protocol.shapes && { shapes: () => shapesText(shapes) }),
     ...(errors && { errors: () => errorsText(errors, errorName) }),
   }
 }
