@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..')
 const MAX_LINES = 400
 
 /** For each room of src/ the rooms that it may import from, beside itself. */
-const MAY_IMPORT: Record<string, readonly string[]> = {
+export const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   store: ['core'],
   agents: ['core'],
@@ -47,36 +47,43 @@ const LISTS = ['dialects/list.ts', 'agents/drivers.ts']
 /** Dialects without a listener of their own: that of `dialects/relay` serves both. */
 const SERVED_BY_RELAY = ['anthropic', 'openai']
 
-const problems: string[] = []
-
-for (const file of sources('src')) {
-  const room = roomOf(file)
-  for (const target of importsOf(file)) {
-    const other = roomOf(target)
-    const allowed = MAY_IMPORT[room]
-    if (!allowed) problems.push(`${file}: the room ${room} is not in the plan (scripts/rooms.ts)`)
-    else if (room !== other && !allowed.includes(other))
-      problems.push(`${file}: ${room} may not import ${other} (${target})`)
-    else if (room === other && isForeignFolder(file, target)) {
-      problems.push(`${file}: ${room} never import each other (${target})`)
-    }
+if (import.meta.main) {
+  const problems = [...wrongImports(), ...longFiles(), ...waitingLoops()]
+  if (problems.length > 0) {
+    console.error(problems.join('\n'))
+    process.exitCode = 1
   }
 }
 
-for (const file of ['src', 'test', 'bench', 'scripts', 'web'].flatMap(sources)) {
-  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n').length
-  if (lines > MAX_LINES) problems.push(`${file}: ${lines} lines; above ${MAX_LINES} it is two files`)
+function wrongImports(): string[] {
+  return sources('src').flatMap((file) => {
+    const room = roomOf(file)
+    const allowed = MAY_IMPORT[room]
+    if (!allowed) return [`${file}: the room ${room} is not in the plan (scripts/rooms.ts)`]
+    return importsOf(file).flatMap((target) => {
+      const other = roomOf(target)
+      if (room !== other && !allowed.includes(other))
+        return [`${file}: ${room} may not import ${other} (${target})`]
+      const isForeign = room === other && isForeignFolder(file, target)
+      return isForeign ? [`${file}: ${room} never import each other (${target})`] : []
+    })
+  })
 }
 
-for (const file of sources('test')) {
-  if (file === 'test/support/wait.ts') continue
-  for (const line of pollingLoops(readFileSync(join(ROOT, file), 'utf8')))
-    problems.push(`${file}:${line}: a loop that waits; use until() of test/support/wait.ts`)
+function longFiles(): string[] {
+  return ['src', 'test', 'bench', 'scripts', 'web'].flatMap(sources).flatMap((file) => {
+    const lines = readFileSync(join(ROOT, file), 'utf8').split('\n').length
+    return lines > MAX_LINES ? [`${file}: ${lines} lines; above ${MAX_LINES} it is two files`] : []
+  })
 }
 
-if (problems.length > 0) {
-  console.error(problems.join('\n'))
-  process.exit(1)
+function waitingLoops(): string[] {
+  const files = sources('test').filter((file) => file !== 'test/support/wait.ts')
+  return files.flatMap((file) =>
+    pollingLoops(readFileSync(join(ROOT, file), 'utf8')).map(
+      (line) => `${file}:${line}: a loop that waits; use until() of test/support/wait.ts`,
+    ),
+  )
 }
 
 /** Dialects do not know each other, nor do agents: they share what lies beside their folders. */

@@ -14,8 +14,8 @@ import type { LicensePolicy } from './license/license.ts'
 import { limited } from './limit.ts'
 import { costOf, withOwnPrices } from './prices.ts'
 import type { Answered, Cascade } from './providers/cascade.ts'
-import type { Call } from './providers/provider.ts'
-import type { CallRecord, Calls } from './records/calls.ts'
+import type { ModelCall } from './providers/provider.ts'
+import type { CallRecord, CallRecords } from './records/call-records.ts'
 import type { RelayEvents } from './records/events.ts'
 import type { Memory, Recalled } from './sessions/memory.ts'
 import type { RelaySettings } from './settings/schema.ts'
@@ -25,7 +25,7 @@ import { inputTokens } from './tokens.ts'
 export interface AnsweringParts {
   cascade: Cascade
   license: Pick<LicensePolicy, 'admit'>
-  calls: Pick<Calls, 'add'>
+  calls: Pick<CallRecords, 'add'>
   events: Pick<RelayEvents, 'add'>
   memory: Pick<Memory, 'recall'>
   settings: () => RelaySettings
@@ -48,7 +48,7 @@ export interface Listener {
 export type Listen = (heading: Heading, ask: Ask) => Listener
 
 /** One call, from its ask to its record. */
-interface Running extends Call {
+interface Running extends ModelCall {
   heading: Heading
   /** Null: nobody remembers it. */
   recalled: Recalled | null
@@ -62,7 +62,7 @@ interface Running extends Call {
  */
 export async function answerCall(
   parts: AnsweringParts,
-  call: Call & { startedAt: number },
+  call: ModelCall & { startedAt: number },
   listen: Listen,
 ): Promise<void> {
   const { id, ask, stickyId, signal, startedAt } = call
@@ -104,16 +104,16 @@ async function withMemory({ memory }: AnsweringParts, running: Running): Promise
 
 /** Nothing is sent before the first piece is there. */
 async function firstPiece({ license, cascade }: AnsweringParts, running: Running): Promise<Answered> {
-  const place = await license.admit()
+  const reservation = await license.admit()
   try {
     const answer = await cascade.answer(running)
-    await place.count().catch(async (error: unknown) => {
+    await reservation.count().catch(async (error: unknown) => {
       await unheard(answer.pieces)
       throw error
     })
     return answer
   } catch (error) {
-    place.free()
+    reservation.free()
     throw error
   }
 }

@@ -1,12 +1,12 @@
 import type { SpareCounts } from '../core/ports.ts'
-import type { SpareKind, Spares, Told } from './ports.ts'
-import type { Place } from './sessions/launch.ts'
+import type { SpareKind, Spares, Briefing } from './ports.ts'
+import type { SessionSetup } from './sessions/launch.ts'
 
 interface PoolDeps {
   spares: Spares
   /** Sessions with a name, and calls that stand for themselves and are not over. */
   active: () => number
-  place: () => Place
+  setup: () => SessionSetup
   /** How many wait for the next calls. */
   size: () => number
   /** Whether they wait although nobody has called for long. */
@@ -25,7 +25,7 @@ export interface PoolCounts {
 export interface Pool {
   counts(): PoolCounts
   /** A call needs a process, and others will follow. Null: its agent is told more beforehand. */
-  wanted(told: Told | null): void
+  wanted(told: Briefing | null): void
   /** Starts up to so many; resolves when they wait, or after `timeoutMs`. */
   warm(count: number, timeoutMs: number): Promise<PoolCounts>
   /** Resolves when one waits, or after `timeoutMs`; at once where none can. */
@@ -51,18 +51,18 @@ const LOOK_MS = 10
  * Agents that wait, so that a call is answered at once. Empty until somebody calls, unless the settings want it filled.
  * Programs say the same thing first in every call: when it was the same twice, most of those that wait have been told it.
  */
-export function createPool({ spares, active, place, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
+export function createPool({ spares, active, setup, size, prewarm, now, idleMs, changed }: PoolDeps): Pool {
   let wantedAt = -Infinity
   let soon: NodeJS.Timeout | undefined
-  let last: Told | null = null
-  let expected: Told | null = null
+  let last: Briefing | null = null
+  let expected: Briefing | null = null
   let kept: Kept[] = []
 
   const counts = (): PoolCounts => ({ ...countsOf(kept, spares), active: active() })
 
   function keep(count: number): void {
     const before = JSON.stringify(kept)
-    const next = kinds(place(), count, expected)
+    const next = kinds(setup(), count, expected)
     for (const one of kept) if (!hasKind(next, one)) spares.keep(one.agent, one.kind, 0)
     kept = next
     for (const one of next) spares.keep(one.agent, one.kind, one.size, REFILL_MS)
@@ -116,7 +116,7 @@ function countsOf(kept: readonly Kept[], spares: Spares): Omit<PoolCounts, 'acti
 }
 
 /** So many in all. When it is known what they will be told, most of them have been told it already. */
-function kinds({ agent, cwd, ownTools }: Place, count: number, expected: Told | null): Kept[] {
+function kinds({ agent, cwd, ownTools }: SessionSetup, count: number, expected: Briefing | null): Kept[] {
   const kind = { cwd, ownTools, questions: false as const }
   const told = expected === null ? 0 : Math.min(count, Math.max(1, count - 1))
   return [
@@ -129,6 +129,6 @@ function hasKind(list: readonly Kept[], { agent, kind }: Kept): boolean {
   return list.some((one) => one.agent === agent && JSON.stringify(one.kind) === JSON.stringify(kind))
 }
 
-function same(one: Told, other: Told | null): boolean {
+function same(one: Briefing, other: Briefing | null): boolean {
   return one.systemPrompt === other?.systemPrompt && one.model === other.model
 }

@@ -19,7 +19,7 @@ export interface AgentAbilities {
 }
 
 /** All that the agent of a call is told beforehand. */
-export interface Told {
+export interface Briefing {
   systemPrompt: string
   model: string | null
 }
@@ -31,7 +31,7 @@ export interface SpareKind {
   /** False: nobody can be asked anything. */
   questions: false
   /** What they have been told already. */
-  told?: Told
+  told?: Briefing
 }
 
 /** Processes that wait for sessions, as the host keeps them. */

@@ -11,11 +11,11 @@ import { createPool, type Pool } from './pool.ts'
 import type { AgentAbilities, AgentReport, Spares } from './ports.ts'
 import { createAgentProvider } from './providers/agent.ts'
 import { type Cascade, createCascade } from './providers/cascade.ts'
-import type { Call } from './providers/provider.ts'
+import type { ModelCall } from './providers/provider.ts'
 import { createUpstreams } from './providers/upstreams.ts'
-import { type Calls, openCalls } from './records/calls.ts'
+import { type CallRecords, openCallRecords } from './records/call-records.ts'
 import { createRelayEvents, type RelayEvents } from './records/events.ts'
-import type { Place } from './sessions/launch.ts'
+import type { SessionSetup } from './sessions/launch.ts'
 import { createMemory } from './sessions/memory.ts'
 import { createNamedSessions, type NamedSessions } from './sessions/named.ts'
 import { createTalks, type Talks } from './sessions/talks.ts'
@@ -46,13 +46,13 @@ export interface RelayOptions {
 export interface Relay {
   readonly settings: SettingsStore
   readonly license: LicensePolicy
-  readonly calls: Calls
+  readonly calls: CallRecords
   readonly events: RelayEvents
   readonly pool: Pool
   readonly sessions: NamedSessions
   readonly cascade: Cascade
   /** Answers a call; see `answering.ts`. */
-  answer(call: Call & { startedAt: number }, listen: Listen): Promise<void>
+  answer(call: ModelCall & { startedAt: number }, listen: Listen): Promise<void>
   /** Patches the settings, and what depends on them follows. */
   changeSettings(body: unknown): Promise<void>
   /** The models that answers may be asked of. */
@@ -73,7 +73,7 @@ interface Ground extends RelayOptions {
   onProblem: (problem: string) => void
   file: (name: string) => string
   /** How the settings want sessions to be. */
-  place: () => Place
+  setup: () => SessionSetup
 }
 
 const TEND_MS = 30_000
@@ -82,7 +82,7 @@ const TEND_MS = 30_000
 export async function openRelay(options: RelayOptions): Promise<Relay> {
   const ground = groundOf(options)
   const { engine, settings, events, now, onProblem, file, warn, maxWaiting } = ground
-  const calls = await openCalls({
+  const calls = await openCallRecords({
     path: file('recent-calls.jsonl'),
     now,
     storePrompts: () => settings.current().storePrompts,
@@ -134,7 +134,7 @@ function groundOf(options: RelayOptions): Ground {
   const work = file('work')
   mkdirSync(work, { recursive: true, mode: 0o700 })
   const settings = openSettings({ path: file('settings.json'), env, onProblem })
-  const place = (): Place => {
+  const setup = (): SessionSetup => {
     const { agent, workingDir, builtinToolsEnabled, mode } = settings.current()
     return {
       agent,
@@ -144,7 +144,7 @@ function groundOf(options: RelayOptions): Ground {
       mode,
     }
   }
-  return { ...options, settings, events: createRelayEvents({ now }), now, onProblem, file, place }
+  return { ...options, settings, events: createRelayEvents({ now }), now, onProblem, file, setup }
 }
 
 function licenseOf({ settings, events, file, now, onProblem }: Ground): LicensePolicy {
@@ -161,11 +161,11 @@ function licenseOf({ settings, events, file, now, onProblem }: Ground): LicenseP
   })
 }
 
-function poolOf({ spares, place, settings, events, now, idleMs }: Ground, active: () => number): Pool {
+function poolOf({ spares, setup, settings, events, now, idleMs }: Ground, active: () => number): Pool {
   return createPool({
     spares,
     active,
-    place,
+    setup,
     size: () => settings.current().poolSize,
     prewarm: () => settings.current().prewarm,
     now,

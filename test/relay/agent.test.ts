@@ -23,7 +23,7 @@ function start(): void {
   provider = createAgentProvider({
     engine: t.engine,
     talks,
-    place: () => ({
+    setup: () => ({
       agent: 'demo',
       cwd: t.cwd,
       ownTools: false,

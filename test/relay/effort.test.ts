@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readAnthropic } from '../../src/dialects/anthropic/request.ts'
 import { readOpenAi } from '../../src/dialects/openai/request.ts'
-import { effortFor, type Place } from '../../src/relay/sessions/launch.ts'
+import { effortFor, type SessionSetup } from '../../src/relay/sessions/launch.ts'
 import { anAsk } from './servers.ts'
 
 const body = (more: object): object => {
@@ -36,6 +36,6 @@ test('how long to think is read in the words of either API', () => {
 
 test('an agent that cannot be told is not', () => {
   const ask = anAsk({ effort: 'high' })
-  assert.equal(effortFor(ask, { takesEffort: true } as Place), 'high')
-  assert.equal(effortFor(ask, { takesEffort: false } as Place), null)
+  assert.equal(effortFor(ask, { takesEffort: true } as SessionSetup), 'high')
+  assert.equal(effortFor(ask, { takesEffort: false } as SessionSetup), null)
 })

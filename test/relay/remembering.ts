@@ -1,5 +1,5 @@
 import type { Block, Piece } from '../../src/relay/ask.ts'
-import type { Call } from '../../src/relay/providers/provider.ts'
+import type { ModelCall } from '../../src/relay/providers/provider.ts'
 import { createMemory, type Memory } from '../../src/relay/sessions/memory.ts'
 import type { Talks } from '../../src/relay/sessions/talks.ts'
 
@@ -24,8 +24,8 @@ export function memoryFor(
 /** All pieces of an answer, which the session remembers if the call names one, as the relay's own server has it. */
 export async function remembered(
   memory: Memory,
-  call: Call,
-  answer: (call: Call) => Promise<AsyncIterable<Piece>> | AsyncIterable<Piece>,
+  call: ModelCall,
+  answer: (call: ModelCall) => Promise<AsyncIterable<Piece>> | AsyncIterable<Piece>,
 ): Promise<Piece[]> {
   const recalled = call.stickyId === null ? null : await memory.recall(call.stickyId, call.ask, call.signal)
   try {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import type { Ask, JsonObject, Piece } from '../../src/relay/ask.ts'
-import type { Call } from '../../src/relay/providers/provider.ts'
+import type { ModelCall } from '../../src/relay/providers/provider.ts'
 
 export interface LocalServer {
   url: string
@@ -70,7 +70,7 @@ export function anAsk(patch: Partial<Ask> = {}): Ask {
   }
 }
 
-export function aCall(ask: Ask = anAsk(), signal: AbortSignal = new AbortController().signal): Call {
+export function aCall(ask: Ask = anAsk(), signal: AbortSignal = new AbortController().signal): ModelCall {
   return { id: 'call-1', ask, stickyId: null, signal }
 }
 

@@ -6,7 +6,7 @@ import type { RelayFailure } from '../../src/relay/failure.ts'
 import { createAgentProvider } from '../../src/relay/providers/agent.ts'
 import { type Cascade, createCascade } from '../../src/relay/providers/cascade.ts'
 import type { Provider } from '../../src/relay/providers/provider.ts'
-import type { Place } from '../../src/relay/sessions/launch.ts'
+import type { SessionSetup } from '../../src/relay/sessions/launch.ts'
 import { createNamedSessions } from '../../src/relay/sessions/named.ts'
 import { createTalks, type Talks } from '../../src/relay/sessions/talks.ts'
 import type { Memory } from '../../src/relay/sessions/memory.ts'
@@ -28,7 +28,7 @@ const MAX_HELD = 3
 let t: TestEngine
 let talks: Talks
 let cascade: Cascade
-let place: Place
+let setup: SessionSetup
 let clock: number
 let memory: Memory
 const directory = scratch()
@@ -51,7 +51,7 @@ beforeEach(() => {
   const now = (): number => Date.now() + clock
   talks = createTalks(t.engine, { now, warn: (message) => t.warnings.push(message) })
   memory = memoryFor(directory, () => talks, MAX_WAITING, now)
-  place = {
+  setup = {
     agent: 'demo',
     cwd: t.cwd,
     ownTools: false,
@@ -63,7 +63,7 @@ beforeEach(() => {
   const agent = createAgentProvider({
     engine: t.engine,
     talks,
-    place: () => place,
+    setup: () => setup,
     wanted: () => {},
     created: () => {},
     missing: () => Promise.resolve(null),
@@ -126,7 +126,7 @@ function relaySessions(): number {
 
 describe('what says nothing about the agent', () => {
   test('tools and images that it does not take are taken elsewhere, and leave nothing behind', async () => {
-    place = { ...place, agent: 'plain', takesTools: false }
+    setup = { ...setup, agent: 'plain', takesTools: false }
     const image: Block = { type: 'image', mediaType: 'image/png', data: 'AAAA' }
     for (let i = 0; i < 3; i++) {
       assert.equal((await hear([user('x')], { tools: TOOLS })).by, 'elsewhere')
@@ -197,9 +197,9 @@ test('agents whose results never come do not pile up, and what they were asked i
 })
 
 test('a question of the agent does not wait: a caller of an API cannot be asked', async () => {
-  place = { ...place, ownTools: true }
+  setup = { ...setup, ownTools: true }
   const { text } = await hear([user('[[ask Which one?]]')])
-  place = { ...place, ownTools: false }
+  setup = { ...setup, ownTools: false }
   assert.match(text, /Nobody can answer questions/)
 })
 
@@ -207,7 +207,7 @@ describe('a sticky session', () => {
   test('is as the settings are now', async () => {
     await hear([user('[[remember PEAR]] [[say ok]]')], {}, 'set')
     assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: PEAR')
-    place = { ...place, ownTools: true }
+    setup = { ...setup, ownTools: true }
     assert.equal((await hear([user('[[recall]]')], {}, 'set')).text, 'recall: PEAR')
     assert.equal(t.engine.sessions.get(talks.sticky('set')!.sessionId).settings.ownTools, true)
     talks.drop(talks.sticky('set')!)

@@ -1,13 +1,9 @@
 import { asCorralError, type ErrorCode } from '../../core/error.ts'
+import type { InvalidParams, RpcError } from '../../transports/jsonrpc.ts'
 import { APPLICATION_ERROR, INVALID_PARAMS } from './wire.ts'
 
-export interface WireError {
-  code: number
-  message: string
-}
-
 /** Everything that may go wrong inside, in the wire's codes. */
-const CODES: Record<ErrorCode, number> = {
+export const CODES: Record<ErrorCode, number> = {
   invalid: INVALID_PARAMS,
   session_not_found: APPLICATION_ERROR,
   turn_not_found: APPLICATION_ERROR,
@@ -36,32 +32,28 @@ const CODES: Record<ErrorCode, number> = {
   internal: APPLICATION_ERROR,
 }
 
-export function wireError(thrown: unknown): WireError {
+/** Every method may end with these. */
+export const ALWAYS: readonly ErrorCode[] = ['invalid', 'storage', 'stopping', 'internal']
+
+export function wireError(thrown: unknown): RpcError {
   const error = asCorralError(thrown)
   return { code: CODES[error.code], message: error.message }
 }
 
-interface Issue {
-  code: string
-  path: readonly PropertyKey[]
-  message: string
+/** Why parameters were refused, naming them as the original does. */
+export function paramsError({ given, field, problem, issues }: InvalidParams): RpcError {
+  return { code: INVALID_PARAMS, message: messageOf(given ?? {}, field, problem, issues) }
 }
 
-/** Why parameters were refused, naming them as the original does. */
-export function paramsError(given: Record<string, unknown>, issues: readonly Issue[]): WireError {
-  const fields = [...new Set(issues.map((issue) => String(issue.path[0])))]
-  const missing = fields.filter(
-    (field) => given[field] === undefined || given[field] === null || given[field] === '',
-  )
+function messageOf(given: object, field: string, problem: string, issues: InvalidParams['issues']): string {
+  if (field === '') return 'Invalid params: they must be an object'
+  const values = new Map(Object.entries(given))
+  const fields = new Set(issues.map((issue) => issue.field.split('.')[0]!))
+  const missing = [...fields].filter((name) => (values.get(name) ?? '') === '')
   if (missing.length > 0) {
-    const noun = missing.length > 1 ? 'params' : 'param'
-    return { code: INVALID_PARAMS, message: `Missing required ${noun}: ${missing.join(', ')}` }
+    return `Missing required ${missing.length > 1 ? 'params' : 'param'}: ${missing.join(', ')}`
   }
-  const issue = issues[0]
-  const field = issue?.path.map(String).join('.') ?? 'params'
-  if (field === 'mode') {
-    const value = JSON.stringify(given['mode'])?.slice(0, 100)
-    return { code: INVALID_PARAMS, message: `Invalid mode: ${value} (it must be auto, code, plan or ask)` }
-  }
-  return { code: INVALID_PARAMS, message: `Invalid param: ${field} (${issue?.message ?? 'not valid'})` }
+  if (field !== 'mode') return `Invalid param: ${field} (${problem})`
+  const value = JSON.stringify(values.get('mode'))?.slice(0, 100)
+  return `Invalid mode: ${value} (it must be auto, code, plan or ask)`
 }

@@ -1,64 +1,53 @@
-import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { z } from 'zod'
-import type { Engine } from '../../core/api.ts'
+import { z } from 'zod'
 import { CorralError } from '../../core/error.ts'
 import { RawJson } from '../../transports/jsonrpc.ts'
-import type { Bookmarks } from './bookmarks.ts'
-import type { DialectLog } from '../dialect.ts'
+import { type CodecastMethod, type Context, method, type Services } from './method.ts'
 import { requireDirectory } from './paths.ts'
 import { replay } from './replay.ts'
 import { syncSkills } from './skills.ts'
-import type { Sender } from './stream.ts'
-import { allSessions, healthView, queueView, sessionView, type Versions } from './views.ts'
+import { allSessions, healthView, queueView, sessionView } from './views.ts'
 import * as wire from './wire.ts'
 
-export interface MethodDeps {
-  engine: Engine
-  bookmarks: Bookmarks
-  sender: Sender
-  log: DialectLog
-  /** The user's home directory: `~`. */
-  home: string
-  startedAt: number
-  versions: Versions
-}
-
-/** One call under way. */
-export interface Call {
-  res: ServerResponse
-  /** To be done once the answer has left in full. */
-  onDelivered(action: () => void): void
-}
-
-/** One operation as data. A streaming one answers on its own; the result of any other is the answer. */
-export interface Method {
-  name: string
-  params: z.ZodType
-  streaming: boolean
-  handle(params: unknown, call: Call): unknown
-}
-
-/** Ties a handler to the schema of what it is given; the dispatcher validates before it calls. */
-function method<S extends z.ZodType>(
-  name: string,
-  params: S,
-  handle: (params: z.output<S>, call: Call) => unknown,
-  streaming = false,
-): Method {
-  return { name, params, streaming, handle: (given, call) => handle(given as z.output<S>, call) }
-}
+const ok = z.boolean().describe('false: there is no such session')
+const done = z.object({ ok: z.literal(true) })
 
 /** The twelve methods. */
-export function codecastMethods(deps: MethodDeps): Method[] {
-  const { engine, bookmarks, sender } = deps
-  const uptime = (): number => Math.floor((Date.now() - deps.startedAt) / 1000)
-
-  return [
-    method('session.create', wire.createParams, (params) => create(deps, params)),
-    method('session.send', wire.sendParams, (params, call) => sender.send(params, call.res), true),
-    method('session.resume', wire.resumeParams, async ({ sessionId, sdkSessionId }) => {
+export const METHODS = [
+  method({
+    name: 'session.create',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: ['path_not_found', 'agent_unknown', 'agent_missing'],
+    summary: 'Makes a session. Skills of `~/.codecast/skills` are copied into its directory.',
+    params: wire.createParams,
+    result: z.object({ sessionId: z.string() }),
+    handler: create,
+  }),
+  method({
+    name: 'session.send',
+    scope: 'use',
+    repeat: 'keyed',
+    errors: [],
+    summary: 'Sends a message. What goes wrong with it is told on the stream, too.',
+    streaming: true,
+    params: wire.sendParams,
+    result: z.null(),
+    async handler(params, { sender, res }) {
+      await sender.send(params, res)
+      return null
+    },
+  }),
+  method({
+    name: 'session.resume',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['unsupported', 'conversation_busy'],
+    summary: "Says that the client is back; with `sdkSessionId`, which of the agent's conversations goes on.",
+    params: wire.resumeParams,
+    result: z.object({ ok, fallback: z.literal(false) }),
+    async handler({ sessionId, sdkSessionId }, { engine, bookmarks }) {
       const ok = await ifThere(async () => {
         const session = engine.sessions.get(sessionId)
         if (sdkSessionId !== null && sdkSessionId !== session.nativeId) {
@@ -66,41 +55,131 @@ export function codecastMethods(deps: MethodDeps): Method[] {
         }
         bookmarks.welcome(sessionId)
       })
-      return { ok, fallback: false }
-    }),
-    method('session.destroy', wire.sessionParams, async ({ sessionId }) => {
+      return { ok, fallback: false as const }
+    },
+  }),
+  method({
+    name: 'session.destroy',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: [],
+    summary: 'Removes a session. Answers when its process is gone, too.',
+    params: wire.sessionParams,
+    result: z.object({ ok }),
+    async handler({ sessionId }, { engine, bookmarks }) {
       const ok = await ifThere(() => engine.sessions.destroy(sessionId))
       if (ok) bookmarks.forget(sessionId)
       return { ok }
-    }),
-    method('session.list', wire.noParams, () => ({ sessions: allSessions(engine).map(sessionView) })),
-    method('session.set_mode', wire.setModeParams, async ({ sessionId, mode }) => {
-      await engine.sessions.configure({ sessionId, mode })
-      return { ok: true }
-    }),
-    method('session.set_model', wire.setModelParams, async ({ sessionId, model }) => {
-      await engine.sessions.configure({ sessionId, model })
-      return { ok: true }
-    }),
-    method('session.interrupt', wire.sessionParams, async ({ sessionId }) => {
+    },
+  }),
+  method({
+    name: 'session.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
+    summary: 'All sessions, the newest first.',
+    params: wire.noParams,
+    result: z.object({ sessions: z.array(wire.session) }),
+    handler: (_, { engine }) => ({ sessions: allSessions(engine).map(sessionView) }),
+  }),
+  method({
+    name: 'session.set_mode',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'unsupported'],
+    summary: 'What the agent may do without a question. It holds at once, also for what waits.',
+    params: wire.setModeParams,
+    result: done,
+    handler: configure,
+  }),
+  method({
+    name: 'session.set_model',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found', 'unsupported'],
+    summary: 'The model of the next messages.',
+    params: wire.setModelParams,
+    result: done,
+    handler: configure,
+  }),
+  method({
+    name: 'session.interrupt',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['session_not_found'],
+    summary: 'Stops the running turn and empties the queue.',
+    params: wire.sessionParams,
+    result: done.extend({ interrupted: z.boolean().describe('false: no turn ran') }),
+    async handler({ sessionId }, { engine }) {
       const { interrupted } = await engine.turns.interrupt({ sessionId, clearQueue: true })
-      return { ok: true, interrupted }
-    }),
-    method('session.queue_stats', wire.sessionParams, ({ sessionId }) =>
+      return { ok: true as const, interrupted }
+    },
+  }),
+  method({
+    name: 'session.queue_stats',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
+    summary: 'What waits in a session: messages for the agent, and events for the client.',
+    params: wire.sessionParams,
+    result: wire.queue,
+    handler: ({ sessionId }, { engine, bookmarks }) =>
       queueView(engine, bookmarks, engine.sessions.get(sessionId)),
-    ),
-    method('session.reconnect', wire.reconnectParams, (params, call) => reconnect(deps, params, call)),
-    method('health.check', wire.noParams, () => healthView(engine, uptime(), deps.versions)),
-    method('monitor.sessions', wire.noParams, async () => {
-      const sessions = await monitored(deps)
-      return { sessions, totalSessions: sessions.length, uptime: uptime() }
+  }),
+  method({
+    name: 'session.reconnect',
+    scope: 'use',
+    repeat: 'never',
+    errors: [],
+    summary:
+      'What the client has missed. Once the answer was sent in full it is not returned again; with `after` it may be called again.',
+    params: wire.reconnectParams,
+    result: wire.missed,
+    handler: reconnect,
+  }),
+  method({
+    name: 'health.check',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
+    summary: 'Says that the daemon is there, how it is and which version it has.',
+    params: wire.noParams,
+    result: wire.health,
+    handler: (_, context) => healthView(context.engine, uptimeOf(context), context.versions),
+  }),
+  method({
+    name: 'monitor.sessions',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
+    summary: 'All sessions with what waits in them.',
+    params: wire.noParams,
+    result: z.object({
+      sessions: z.array(wire.monitored),
+      totalSessions: z.number(),
+      uptime: z.number().describe('seconds'),
     }),
-  ]
+    async handler(_, context) {
+      const sessions = await monitored(context)
+      return { sessions, totalSessions: sessions.length, uptime: uptimeOf(context) }
+    },
+  }),
+] as unknown as readonly CodecastMethod[]
+
+function uptimeOf({ startedAt }: Services): number {
+  return Math.floor((Date.now() - startedAt) / 1000)
+}
+
+type Change = z.output<typeof wire.setModeParams> | z.output<typeof wire.setModelParams>
+
+async function configure(change: Change, { engine }: Services): Promise<{ ok: true }> {
+  await engine.sessions.configure(change)
+  return { ok: true }
 }
 
 /** Every session with its queue. Where much waits to be told it takes a moment to count, and others have their turn in between. */
-async function monitored({ engine, bookmarks }: MethodDeps): Promise<object[]> {
-  const views: object[] = []
+async function monitored({ engine, bookmarks }: Services): Promise<z.output<typeof wire.monitored>[]> {
+  const views = []
   for (const session of allSessions(engine)) {
     const queue = queueView(engine, bookmarks, session)
     views.push({ ...sessionView(session), queue })
@@ -109,8 +188,8 @@ async function monitored({ engine, bookmarks }: MethodDeps): Promise<object[]> {
   return views
 }
 
-async function create(deps: MethodDeps, params: wire.CreateParams): Promise<{ sessionId: string }> {
-  const { engine, home, log } = deps
+async function create(params: wire.CreateParams, services: Services): Promise<{ sessionId: string }> {
+  const { engine, home, log } = services
   const cwd = await requireDirectory(params.path, home)
   const { mode, model, title, key, cli_type: agent } = params
   const session = await engine.sessions.create({
@@ -134,16 +213,15 @@ async function create(deps: MethodDeps, params: wire.CreateParams): Promise<{ se
 }
 
 async function reconnect(
-  { engine, bookmarks }: MethodDeps,
-  { sessionId, after }: { sessionId: string; after?: number | undefined },
-  call: Call,
+  { sessionId, after }: z.output<typeof wire.reconnectParams>,
+  { engine, bookmarks, onDelivered }: Context,
 ): Promise<RawJson> {
   if (!(await ifThere(() => engine.sessions.get(sessionId)))) return new RawJson('{"bufferedEvents":[]}')
   // A connection that was reset just before this request is heard of first.
   for (let turns = 0; turns < 2; turns++) await setImmediate()
   const { lines, more, lastSeq, acknowledge } = replay(engine, bookmarks, sessionId, after)
   bookmarks.welcome(sessionId)
-  call.onDelivered(acknowledge)
+  onDelivered(acknowledge)
   const extra = (after === undefined ? '' : `,"lastSeq":${lastSeq}`) + (more ? ',"more":true' : '')
   return new RawJson(`{"bufferedEvents":[${lines.join(',')}]${extra}}`)
 }

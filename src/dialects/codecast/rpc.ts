@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import type { ServerResponse } from 'node:http'
-import { CorralError } from '../../core/error.ts'
+import { asCorralError } from '../../core/error.ts'
 import { HttpError, type HttpHandler, isJsonType, readBody, sendJson } from '../../transports/http.ts'
-import { RawJson } from '../../transports/jsonrpc.ts'
-import { paramsError, type WireError, wireError } from './errors.ts'
-import type { DialectLog } from '../dialect.ts'
-import type { Call, Method } from './methods.ts'
-import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND } from './wire.ts'
+import { createCaller, type RpcError } from '../../transports/jsonrpc.ts'
+import { verifying } from '../method.ts'
+import { ALWAYS, paramsError, wireError } from './errors.ts'
+import type { CodecastMethod, Context, Services } from './method.ts'
+import { INVALID_REQUEST, METHOD_NOT_FOUND } from './wire.ts'
 
-export interface RpcDeps {
-  methods: readonly Method[]
+export interface RpcOptions {
+  methods: readonly CodecastMethod[]
+  services: Services
   bodyLimit: number
-  log: DialectLog
 }
 
 type Id = string | number | null
@@ -27,59 +27,56 @@ interface Envelope {
 type Addressed = Pick<Envelope, 'id' | 'jsonrpc'>
 
 /** `POST /rpc`: one request, one answer, or one stream. */
-export function createRpcHandler({ methods, bodyLimit, log }: RpcDeps): HttpHandler {
-  const table = new Map(methods.map((method) => [method.name, method]))
+export function createRpcHandler({ methods, services, bodyLimit }: RpcOptions): HttpHandler {
+  const call = createCaller<Context, CodecastMethod>({
+    methods,
+    ...verifying((thrown) => asCorralError(thrown).code, ALWAYS),
+    mapError(thrown, { name }) {
+      const isFault = asCorralError(thrown).code === 'internal'
+      if (isFault) services.log.warn({ method: name, err: thrown }, 'Codecast request failed')
+      return wireError(thrown)
+    },
+    invalidParams: paramsError,
+    methodNotFound: (name) => ({
+      code: METHOD_NOT_FOUND,
+      message: `Method not found: ${name.slice(0, 100)}`,
+    }),
+  })
 
-  async function answer(res: ServerResponse, envelope: Envelope): Promise<void> {
-    const method = table.get(envelope.method)
-    if (!method) {
-      return fail(res, envelope, {
-        code: METHOD_NOT_FOUND,
-        message: `Method not found: ${envelope.method.slice(0, 100)}`,
+  function answer(res: ServerResponse, { method, params, ...to }: Envelope): Promise<void> {
+    const context: Context = { ...services, res, onDelivered: (action) => res.on('finish', action) }
+    return new Promise((resolve) => {
+      call(method, params, context, (member) => {
+        // What streams has answered already.
+        if (!res.headersSent) sendJson(res, 200, respond(to, member))
+        resolve()
       })
-    }
-    const given = envelope.params ?? {}
-    if (!isObject(given)) {
-      return fail(res, envelope, { code: INVALID_PARAMS, message: 'Invalid params: they must be an object' })
-    }
-    const params = method.params.safeParse(given)
-    if (!params.success) return fail(res, envelope, paramsError(given, params.error.issues))
-    const call: Call = { res, onDelivered: (action) => res.on('finish', action) }
-    try {
-      const result = await method.handle(params.data, call)
-      if (method.streaming) return
-      sendJson(res, 200, respond(envelope, 'result', result))
-    } catch (error) {
-      const known = error instanceof CorralError && error.code !== 'internal'
-      if (!known) log.warn({ method: method.name, err: error }, 'Codecast request failed')
-      fail(res, envelope, wireError(error))
-    }
+    })
   }
 
   return async ({ req, res }) => {
     if (!isJsonType(req.headers['content-type'])) {
       throw new HttpError(415, 'Expected request with `Content-Type: application/json`')
     }
-    const body = await readBody(req, bodyLimit)
-    const value = parse(body)
+    const value = parse(await readBody(req, bodyLimit))
     if (value === undefined) {
-      const error = { code: INVALID_REQUEST, message: 'Invalid request: the body is not JSON' }
-      return sendJson(res, 400, respond({}, 'error', error))
+      return sendJson(res, 400, respond({}, refusal('Invalid request: the body is not JSON')))
     }
     const envelope = envelopeOf(value)
-    if ('code' in envelope) return fail(res, addressOf(value), envelope)
+    if (typeof envelope === 'string')
+      return sendJson(res, 200, respond(addressOf(value), refusal(`Invalid request (${envelope})`)))
     await answer(res, envelope)
   }
 }
 
-function fail(res: ServerResponse, to: Addressed, error: WireError): void {
-  if (!res.headersSent) sendJson(res, 200, respond(to, 'error', error))
+function respond({ id, jsonrpc }: Addressed, member: string): string {
+  const version = jsonrpc === undefined ? '' : '"jsonrpc":"2.0",'
+  return `{${version}${member}${id === undefined ? '' : `,"id":${JSON.stringify(id)}`}}`
 }
 
-function respond({ id, jsonrpc }: Addressed, name: 'result' | 'error', value: unknown): string {
-  const version = jsonrpc === undefined ? '' : '"jsonrpc":"2.0",'
-  const json = value instanceof RawJson ? value.json : JSON.stringify(value)
-  return `{${version}"${name}":${json}${id === undefined ? '' : `,"id":${JSON.stringify(id)}`}}`
+function refusal(message: string): string {
+  const error: RpcError = { code: INVALID_REQUEST, message }
+  return `"error":${JSON.stringify(error)}`
 }
 
 function parse(body: Buffer): unknown {
@@ -91,18 +88,13 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function envelopeOf(value: unknown): Envelope | WireError {
-  if (!isObject(value)) return { code: INVALID_REQUEST, message: 'Invalid request (it must be an object)' }
+/** What is no request is told why. */
+function envelopeOf(value: unknown): Envelope | string {
+  if (!isObject(value)) return 'it must be an object'
   const { method, params, id } = value
-  if (method === undefined || method === null) {
-    return { code: INVALID_REQUEST, message: 'Invalid request (missing method field)' }
-  }
-  if (typeof method !== 'string') {
-    return { code: INVALID_REQUEST, message: 'Invalid request (the method field must be a string)' }
-  }
-  if (id !== undefined && !isId(id)) {
-    return { code: INVALID_REQUEST, message: 'Invalid request (id must be a string, a number or null)' }
-  }
+  if (method === undefined || method === null) return 'missing method field'
+  if (typeof method !== 'string') return 'the method field must be a string'
+  if (id !== undefined && !isId(id)) return 'id must be a string, a number or null'
   return { method, params, ...addressOf(value) }
 }
 

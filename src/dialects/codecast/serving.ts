@@ -2,7 +2,7 @@ import type { Engine } from '../../core/api.ts'
 import { DEFAULT_BODY_LIMIT, type HttpHandler } from '../../transports/http.ts'
 import { createBookmarks } from './bookmarks.ts'
 import type { CodecastOptions } from './open.ts'
-import { codecastMethods } from './methods.ts'
+import { METHODS } from './methods.ts'
 import { createRpcHandler } from './rpc.ts'
 import { createSender } from './stream.ts'
 
@@ -22,6 +22,7 @@ export function createServing(engine: Engine, options: CodecastOptions & { start
   const bookmarks = createBookmarks(engine, log)
   const sender = createSender({ engine, bookmarks, pingMs })
   const versions = { codecast: codecastVersion, corral: corralVersion }
-  const methods = codecastMethods({ engine, bookmarks, sender, log, home, startedAt, versions })
-  return { handle: createRpcHandler({ methods, log, bodyLimit }), stop: () => sender.stop() }
+  const services = { engine, bookmarks, sender, log, home, startedAt, versions }
+  const handle = createRpcHandler({ methods: METHODS, services, bodyLimit })
+  return { handle, stop: () => sender.stop() }
 }

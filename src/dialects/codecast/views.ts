@@ -3,7 +3,7 @@ import { modelInUse } from '../../core/model.ts'
 import { type Session, statusOf } from '../../core/session.ts'
 import type { Bookmarks } from './bookmarks.ts'
 import { replay } from './replay.ts'
-import type { QueueView, SessionView } from './wire.ts'
+import type { HealthView, QueueView, SessionView } from './wire.ts'
 
 const PAGE = 200
 const MB = 1024 * 1024
@@ -50,7 +50,7 @@ export function queueView(engine: Engine, bookmarks: Bookmarks, session: Session
   }
 }
 
-export function healthView(engine: Engine, uptime: number, versions: Versions): Record<string, unknown> {
+export function healthView(engine: Engine, uptime: number, versions: Versions): HealthView {
   const { idle, running, waiting, paused } = engine.sessions.count()
   const busy = running + waiting + paused
   const { rss, heapUsed, heapTotal } = process.memoryUsage()

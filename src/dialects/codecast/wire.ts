@@ -1,17 +1,31 @@
 import { z } from 'zod'
 import { MODES } from '../../core/mode.ts'
 
-/** What goes over the wire as one SSE event. `type` comes first; fields that are not there are left out, never null. */
-export type WireEvent =
-  | { type: 'ping' }
-  | { type: 'system'; subtype?: string; session_id?: string; model?: string; raw?: unknown }
-  | { type: 'partial'; content: string }
-  | { type: 'text'; content: string }
-  | { type: 'tool_use'; tool?: string; input?: unknown; message?: string; is_error?: true }
-  | { type: 'result'; session_id?: string; raw: unknown }
-  | { type: 'queued'; position: number }
-  | { type: 'error'; message: string; code?: string }
-  | { type: 'interrupted'; message?: string }
+/** One server-sent event. `type` comes first; fields that are not there are left out, never null. */
+export const event = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ping') }),
+  z.object({
+    type: z.literal('system'),
+    subtype: z.string().exactOptional(),
+    session_id: z.string().exactOptional(),
+    model: z.string().exactOptional(),
+    raw: z.unknown().exactOptional(),
+  }),
+  z.object({ type: z.literal('partial'), content: z.string() }),
+  z.object({ type: z.literal('text'), content: z.string() }),
+  z.object({
+    type: z.literal('tool_use'),
+    tool: z.string().exactOptional(),
+    input: z.unknown().exactOptional(),
+    message: z.string().exactOptional(),
+    is_error: z.literal(true).exactOptional(),
+  }),
+  z.object({ type: z.literal('result'), session_id: z.string().exactOptional(), raw: z.unknown() }),
+  z.object({ type: z.literal('queued'), position: z.number() }),
+  z.object({ type: z.literal('error'), message: z.string(), code: z.string().exactOptional() }),
+  z.object({ type: z.literal('interrupted'), message: z.string().exactOptional() }),
+])
+export type WireEvent = z.output<typeof event>
 
 export const DONE = '[DONE]'
 
@@ -32,18 +46,19 @@ const optionalText = z
   .nullish()
   .transform((text) => text || null)
 
-const session = z.object({ sessionId: z.string() })
-
 export const noParams = z.object({})
-export const sessionParams = session
+export const sessionParams = z.object({ sessionId: z.string() })
 
 export const createParams = z.object({
-  path: z.string().min(1),
-  mode: mode.nullish().transform((given) => given ?? 'auto'),
+  path: z.string().min(1).describe('absolute, from `~`, or from `~/Projects`'),
+  mode: mode
+    .nullish()
+    .transform((given) => given ?? 'auto')
+    .describe('`auto` if not given'),
   model: optionalText,
-  cli_type: optionalText.transform((given) => given ?? 'claude'),
+  cli_type: optionalText.transform((given) => given ?? 'claude').describe('the agent; `claude` if not given'),
   title: optionalText,
-  key: optional(key),
+  key: optional(key).describe('the same key twice is one session'),
 })
 
 const image = z.object({
@@ -51,43 +66,81 @@ const image = z.object({
   data: z.base64().min(1),
 })
 
-export const sendParams = session.extend({
+export const sendParams = sessionParams.extend({
   message: z.string(),
   images: optional(z.array(image).max(32)),
-  key: optional(key),
-  ids: optional(z.boolean()),
-  /** Stay on the stream when the message has to wait, and be told its turn. */
-  follow: optional(z.boolean()),
+  key: optional(key).describe('the same key twice is one message'),
+  ids: optional(z.boolean()).describe('an `id:` line with every event'),
+  follow: optional(z.boolean()).describe(
+    'if the message has to wait, stay on the stream until it is answered',
+  ),
 })
 
-export const resumeParams = session.extend({ sdkSessionId: optionalText })
-export const setModeParams = session.extend({ mode })
-/** Null, which the original's client sends, gives the choice back to the agent; not to name a model at all is a mistake. */
-export const setModelParams = session.extend({
+export const resumeParams = sessionParams.extend({
+  sdkSessionId: optionalText.describe("the agent's own id of a conversation"),
+})
+export const setModeParams = sessionParams.extend({ mode })
+export const setModelParams = sessionParams.extend({
   model: z
     .string()
     .nullable()
-    .transform((model) => model || null),
+    .transform((model) => model || null)
+    .describe('null, which the original’s client sends: the agent chooses again'),
 })
-export const reconnectParams = session.extend({ after: optional(z.int().min(0)) })
+export const reconnectParams = sessionParams.extend({
+  after: optional(z.int().min(0)).describe('the last `id` that you have: nothing up to it is returned'),
+})
 
 export type CreateParams = z.output<typeof createParams>
 export type SendParams = z.output<typeof sendParams>
 
-export interface SessionView {
-  sessionId: string
-  path: string
-  status: 'idle' | 'busy'
-  mode: string
-  cliType: string
-  sdkSessionId: string | null
-  model: string | null
-  createdAt: string
-  lastActivityAt: string
-}
+const time = z.string().describe('ISO 8601, UTC')
 
-export interface QueueView {
-  userPending: number
-  responsePending: number
-  clientConnected: boolean
-}
+export const session = z.object({
+  sessionId: z.string(),
+  path: z.string(),
+  status: z.enum(['idle', 'busy']),
+  mode: z.enum(MODES),
+  cliType: z.string().describe('the agent'),
+  sdkSessionId: z.string().nullable().describe("the agent's own id of the conversation"),
+  model: z.string().nullable(),
+  createdAt: time,
+  lastActivityAt: time,
+})
+export type SessionView = z.output<typeof session>
+
+export const queue = z.object({
+  userPending: z.number().describe('messages that wait for the agent'),
+  responsePending: z.number().describe('events that `session.reconnect` would return'),
+  clientConnected: z.boolean().describe('false: an answer waits whose stream was cut'),
+})
+export type QueueView = z.output<typeof queue>
+
+export const monitored = session.extend({ queue })
+
+export const missed = z.object({
+  bufferedEvents: z.array(event),
+  lastSeq: z.number().exactOptional().describe('with `after`: the `after` of the next call'),
+  more: z.literal(true).exactOptional().describe('cut at 10,000 events or 16 MiB: call again'),
+})
+
+const megabytes = z.number().describe('MiB')
+
+export const health = z.object({
+  ok: z.literal(true),
+  sessions: z.number(),
+  sessionsByStatus: z.object({
+    idle: z.number(),
+    busy: z.number(),
+    error: z.number(),
+    destroyed: z.number(),
+  }),
+  uptime: z.number().describe('seconds'),
+  memory: z.object({ rss: megabytes, heapUsed: megabytes, heapTotal: megabytes }),
+  rustVersion: z.string(),
+  version: z.string(),
+  nodeVersion: z.string(),
+  corralVersion: z.string(),
+  pid: z.number(),
+})
+export type HealthView = z.output<typeof health>

@@ -3,19 +3,19 @@ import type { Approval, Decision } from '../../core/approval.ts'
 import { CorralError } from '../../core/error.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { runIdOf } from './ids.ts'
+import type { ApprovalView, ContactSpec } from './shapes.ts'
 import { isObject, isoTime, stringIn } from './text.ts'
 
 /** Characters of inputs in one list, about; each of them is in it three times. */
 const LISTED_INPUTS = 16 * 1024 ** 2
 
-export type ApprovalType = 'function_call' | 'human_contact'
-export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'responded'
+export type ApprovalType = ApprovalView['type']
 
 export function approvalType({ kind }: Pick<Approval, 'kind'>): ApprovalType {
   return kind === 'question' ? 'human_contact' : 'function_call'
 }
 
-export function approvalStatus(decision: Decision | null): ApprovalStatus {
+export function approvalStatus(decision: Decision | null): ApprovalView['status'] {
   if (decision === null) return 'pending'
   if (decision.behavior === 'allow') return 'approved'
   return decision.behavior === 'respond' ? 'responded' : 'denied'
@@ -38,10 +38,7 @@ export function commentOf(decision: Decision | null): string {
 }
 
 /** As many, from the first on, as one answer can carry; `more` says that there are others. */
-export function approvalList(rows: readonly ApprovalRow[]): {
-  approvals: Record<string, unknown>[]
-  more?: true
-} {
+export function approvalList(rows: readonly ApprovalRow[]): { approvals: ApprovalView[]; more?: true } {
   let size = 0
   const end = rows.findIndex(({ input }) => {
     const full = size > LISTED_INPUTS
@@ -52,8 +49,7 @@ export function approvalList(rows: readonly ApprovalRow[]): {
   return { approvals: rows.slice(0, end).map(approvalView), more: true }
 }
 
-/** An approval with the fields of every age of this protocol; a client takes those that it knows. */
-export function approvalView(row: ApprovalRow): Record<string, unknown> {
+export function approvalView(row: ApprovalRow): ApprovalView {
   const { id, callId, tool, input, decision, decidedAt, timeoutAt } = row
   const ids = { run_id: runIdOf(row.sessionId), call_id: id }
   const comment = commentOf(decision)
@@ -87,11 +83,10 @@ export function approvalView(row: ApprovalRow): Record<string, unknown> {
 interface Parts {
   ids: { run_id: string; call_id: string }
   args: Record<string, unknown>
-  status: Record<string, unknown>
+  status: { requested_at: string; responded_at?: string; comment?: string }
 }
 
-/** The shape that the first clients knew. */
-function nested(row: ApprovalRow, { ids, args, status }: Parts): Record<string, unknown> {
+function nested(row: ApprovalRow, { ids, args, status }: Parts): Partial<ApprovalView> {
   const { decision } = row
   if (approvalType(row) === 'human_contact') {
     const response = decision?.behavior === 'respond' && { response: decision.text }
@@ -104,7 +99,7 @@ function nested(row: ApprovalRow, { ids, args, status }: Parts): Record<string, 
 }
 
 /** A question to a human: one of Claude's own, or a message from outside. */
-function contactSpec({ input, summary }: Approval): Record<string, unknown> {
+function contactSpec({ input, summary }: Approval): ContactSpec {
   const list = isObject(input) && Array.isArray(input['questions']) ? (input['questions'] as unknown[]) : []
   const asked = list.map((one) => stringIn(one, 'question')).filter((question) => question !== null)
   const message = stringIn(input, 'message') ?? (asked.join('\n') || summary)

@@ -61,11 +61,12 @@ function encode(engine: Engine, follower: Follower, events: LoggedEvent[]): Enco
 
 /** Nearly every event of a batch asks for the same session: whoever replays a long one makes others wait less so. */
 function readingOnce(engine: Engine): Engine {
-  const sessions = new Map<string, Session>()
-  const session = (id: string): Session => {
-    const found = sessions.get(id) ?? engine.sessions.get(id)
-    sessions.set(id, found)
+  const known = new Map<string, Session>()
+  const get = (id: string): Session => {
+    const found = known.get(id) ?? engine.sessions.get(id)
+    known.set(id, found)
     return found
   }
-  return Object.create(engine, { session: { value: session } }) as Engine
+  const sessions = Object.create(engine.sessions, { get: { value: get } }) as Engine['sessions']
+  return Object.create(engine, { sessions: { value: sessions } }) as Engine
 }

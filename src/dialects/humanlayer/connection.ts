@@ -1,126 +1,62 @@
-import { z } from 'zod'
-import type { LineConnection, LineHandler } from '../../transports/unix.ts'
-import { errorOf, INTERNAL_ERROR, INVALID_REQUEST, wrongParams } from './errors.ts'
-import { createLane, type Gate } from './lane.ts'
-import { HumanLayerError } from './method.ts'
-import { errorLine, readRequest, resultLine, type Dispatch, type Request } from './rpc.ts'
-import { createSubscriptions, subscribeParams, type SubscriptionOptions } from './subscription.ts'
+import type { LineConnection, LineHandler } from '../../transports/connection.ts'
+import { INTERNAL_ERROR, INVALID_REQUEST } from './errors.ts'
+import { createLane, type Slots } from './lane.ts'
+import type { Context } from './method.ts'
+import { errorLine, readRequest, type Dispatch } from './rpc.ts'
+import { createSubscriptions, type SubscriptionOptions } from './subscription.ts'
 
 /** Requests of one connection that may be under way, with no more bytes than a line has; then nothing more is read. */
 const MAX_PENDING = 256
 
 export interface ConnectionOptions extends Omit<SubscriptionOptions, 'send' | 'failed'> {
+  options: Context['options']
   dispatch: Dispatch
-  /** Methods whose answers can be large; all connections make them behind this gate. */
+  /** Methods whose answers can be large; all connections share the slots for making them. */
   heavy: ReadonlySet<string>
-  gate: Gate
+  slots: Slots
   /** Longest line in bytes, with its LF. */
   lineLimit: number
 }
 
-const unsubscribeParams = z.object({ subscription_id: z.string().nullish() })
-
 /** Serves one client: requests are answered as they are done, events come in between. */
-export function serveConnection(connection: LineConnection, options: ConnectionOptions): LineHandler {
-  const { dispatch, heavy, gate, lineLimit } = options
+export function serveConnection(connection: LineConnection, shared: ConnectionOptions): LineHandler {
+  const { engine, options, dispatch, heavy, slots, lineLimit } = shared
   let hasRoom = true
-  const lane = createLane(gate, () => hasRoom)
+  const lane = createLane(slots, () => hasRoom)
+  const pending = createPending(connection, lineLimit)
   const subscriptions = createSubscriptions({
-    ...options,
+    ...shared,
     send,
     failed() {
       send(errorLine({ code: INTERNAL_ERROR, message: 'the event log could not be read' }))
       finish()
     },
   })
-  let pending = 0
-  let pendingBytes = 0
-  let held = false
-  let finishing = false
+  const context: Context = { engine, options, subscriptions, finish }
 
   function send(line: string | Buffer): boolean {
     hasRoom = connection.send(line)
     return hasRoom
   }
 
-  function refuse(error: HumanLayerError, id?: string): void {
-    send(
-      errorLine(
-        errorOf(error, () => undefined),
-        id,
-      ),
-    )
-  }
-
-  /** Nothing more is read; what is under way is still answered. */
   function finish(): void {
-    finishing = true
     subscriptions.closeAll()
-    if (pending === 0) connection.close()
-  }
-
-  function begun(bytes: number): void {
-    pending += 1
-    pendingBytes += bytes
-    if (held || (pending <= MAX_PENDING && pendingBytes <= lineLimit)) return
-    held = true
-    connection.pause()
-  }
-
-  function done(line: string, bytes: number): void {
-    send(line)
-    connection.flush()
-    pending -= 1
-    pendingBytes -= bytes
-    if (finishing && pending === 0) connection.close()
-    if (!held || pending > MAX_PENDING / 2 || pendingBytes > lineLimit) return
-    held = false
-    connection.resume()
-  }
-
-  function subscribe({ params }: Request): void {
-    const parsed = subscribeParams.safeParse(params)
-    if (!parsed.success) {
-      send(errorLine(wrongParams(parsed.error)))
-      return finish()
-    }
-    try {
-      subscriptions.open(parsed.data)
-    } catch (error) {
-      if (!(error instanceof HumanLayerError)) throw error
-      refuse(error)
-    }
-  }
-
-  function unsubscribe({ id, params }: Request): void {
-    const parsed = unsubscribeParams.safeParse(params)
-    if (!parsed.success) {
-      send(errorLine(wrongParams(parsed.error), id))
-      return
-    }
-    const { subscription_id: given } = parsed.data
-    if (given && subscriptions.close(given)) {
-      send(resultLine('{"success":true}', id))
-      return
-    }
-    const message = given ? `subscription not found: ${given.slice(0, 100)}` : 'subscription_id is required'
-    const code = given ? 'subscription_not_found' : 'invalid_params'
-    refuse(new HumanLayerError(message, { code, field: 'subscription_id' }), id)
+    pending.finish()
   }
 
   return {
     line(line) {
-      if (finishing) return
+      if (pending.finishing) return
       const request = readRequest(line)
       if (typeof request === 'string') return void send(request)
-      if (request.method === 'Subscribe') return subscribe(request)
-      if (request.method === 'Unsubscribe' && request.versioned) return unsubscribe(request)
-      const bytes = line.length
-      begun(bytes)
-      const reply = (text: string): void => done(text, bytes)
-      if (!heavy.has(request.method ?? '')) return dispatch(request, reply)
+      const done = pending.begin(line.length)
+      const reply = (text: string): void => {
+        send(text)
+        done()
+      }
+      if (!heavy.has(request.method ?? '')) return dispatch(request, context, reply)
       lane.add((next) =>
-        dispatch(request, (text) => {
+        dispatch(request, context, (text) => {
           reply(text)
           next()
         }),
@@ -140,6 +76,51 @@ export function serveConnection(connection: LineConnection, options: ConnectionO
     closed() {
       lane.close()
       subscriptions.closeAll()
+    },
+  }
+}
+
+/** The requests of one connection that are under way. */
+interface Pending {
+  /** One more, of so many bytes. Returns what is to be called when its answer has been sent. */
+  begin(bytes: number): () => void
+  /** Closes the connection when nothing is under way any more. */
+  finish(): void
+  readonly finishing: boolean
+}
+
+function createPending(connection: LineConnection, maxBytes: number): Pending {
+  let requests = 0
+  let bytes = 0
+  let held = false
+  let finishing = false
+
+  function done(size: number): void {
+    connection.flush()
+    requests -= 1
+    bytes -= size
+    if (finishing && requests === 0) connection.close()
+    if (!held || requests > MAX_PENDING / 2 || bytes > maxBytes) return
+    held = false
+    connection.resume()
+  }
+
+  return {
+    begin(size) {
+      requests += 1
+      bytes += size
+      if (!held && (requests > MAX_PENDING || bytes > maxBytes)) {
+        held = true
+        connection.pause()
+      }
+      return () => done(size)
+    },
+    finish() {
+      finishing = true
+      if (requests === 0) connection.close()
+    },
+    get finishing() {
+      return finishing
     },
   }
 }

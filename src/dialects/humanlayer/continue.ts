@@ -2,32 +2,26 @@ import { continueFrom } from '../../core/continue.ts'
 import { uuid } from '../../core/ids.ts'
 import type { Session } from '../../core/session.ts'
 import { findSession } from './ids.ts'
-import { begin, letAsk, mustBeDirectory, ORIGIN, settingsOf, type Launched } from './launch.ts'
+import { begin, letAsk, mustBeDirectory, ORIGIN, settingsOf } from './launch.ts'
 import { HumanLayerError, type Context } from './method.ts'
+import type { Continued } from './shapes.ts'
 import { statusOf } from './status.ts'
-import { type ContinueParams, required } from './wire.ts'
+import type { ContinueParams } from './wire.ts'
 
 const STOP_MS = 30_000
-
-export interface Continued extends Launched {
-  claude_session_id: string
-  parent_session_id: string
-}
 
 /** A child that goes on where its parent is now; a parent that runs is interrupted first. */
 export async function continueSession(
   params: ContinueParams,
   { engine, options }: Context,
 ): Promise<Continued> {
-  const parentId = required(params.session_id, 'session_id')
-  const query = required(params.query, 'query')
   if (params.proxy_enabled) {
     throw new HumanLayerError('proxy_enabled is not supported', {
       code: 'unsupported',
       field: 'proxy_enabled',
     })
   }
-  const parent = findSession(engine, parentId)
+  const parent = findSession(engine, params.session_id)
   mustBeContinuable(parent)
   const id = uuid()
   const owner = { sessionId: id, socket: options.socket, parentId: parent.id }
@@ -47,7 +41,7 @@ export async function continueSession(
     STOP_MS,
   )
   if (params.permission_prompt_tool) await letAsk(engine, child)
-  return { ...(await begin(engine, id, query)), claude_session_id: '', parent_session_id: parent.id }
+  return { ...(await begin(engine, id, params.query)), claude_session_id: '', parent_session_id: parent.id }
 }
 
 function mustBeContinuable(parent: Session): void {

@@ -4,28 +4,13 @@ import type { Call, Change } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import { type Entry, entryOf } from './entries.ts'
+import type { ConversationEvent } from './shapes.ts'
 import { isoTime } from './text.ts'
 
-type EntryApproval = 'pending' | 'approved' | 'denied' | 'resolved'
+type EntryApproval = NonNullable<ConversationEvent['approval_status']>
 
 /** What becomes of an entry after it has been written. */
-interface Progress {
-  is_completed: boolean
-  approval_status: EntryApproval | null
-  approval_id: string | null
-}
-
-/** An entry as `getConversation` answers it. */
-export interface ConversationEvent extends Omit<Entry, 'content_type' | 'tool_input' | 'subtype'>, Progress {
-  /** The `seq` of what it was made of: clients page by it. */
-  id: number
-  session_id: string
-  claude_session_id: string
-  /** From 1 in each session. */
-  sequence: number
-  created_at: string
-  tool_input_json?: string
-}
+type Progress = Pick<ConversationEvent, 'is_completed' | 'approval_status' | 'approval_id'>
 
 interface Row {
   seq: number

@@ -2,11 +2,12 @@ import type { Decision } from '../../core/approval.ts'
 import type { Call, Change, Message } from '../../core/conversation/item.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import { WHOLE_TYPES } from './following.ts'
+import type { ConversationEvent } from './shapes.ts'
 import { textOfInput } from './text.ts'
 
 /** One thing in a conversation: what an event of the log is to this protocol's clients. */
 export interface Entry {
-  event_type: 'message' | 'thinking' | 'tool_call' | 'tool_result' | 'system'
+  event_type: ConversationEvent['event_type']
   /** What `conversation_updated` calls it. */
   content_type: 'text' | 'thinking' | 'tool_use' | 'tool_result' | 'system'
   role?: 'user' | 'assistant' | 'system'

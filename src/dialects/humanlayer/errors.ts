@@ -1,6 +1,7 @@
-import type { z } from 'zod'
-import { asCorralError, CorralError, type ErrorCode } from '../../core/error.ts'
-import { HumanLayerError, type RefusalCode } from './method.ts'
+import { asCorralError, CorralError, type ErrorEntry } from '../../core/error.ts'
+import type { InvalidParams, RpcError } from '../../transports/jsonrpc.ts'
+import { HumanLayerError, type ErrorName, type RefusalCode } from './method.ts'
+import { REQUIRED } from './wire.ts'
 
 export const PARSE_ERROR = -32700
 export const INVALID_REQUEST = -32600
@@ -8,14 +9,8 @@ export const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
 export const INTERNAL_ERROR = -32603
 
-export interface RpcError {
-  code: number
-  message: string
-  data?: unknown
-}
-
 /** What other parameters would mend is a matter of the parameters; all else is not. */
-const CODES: Record<ErrorCode | RefusalCode, number> = {
+export const CODES: Record<ErrorName, number> = {
   invalid_params: INVALID_PARAMS,
   invalid: INVALID_PARAMS,
   session_not_found: INVALID_PARAMS,
@@ -48,11 +43,40 @@ const CODES: Record<ErrorCode | RefusalCode, number> = {
   internal: INTERNAL_ERROR,
 }
 
+/** What this protocol's own errors mean. */
+export const REFUSALS: Record<RefusalCode, ErrorEntry> = {
+  invalid_params: {
+    meaning: 'A parameter is missing or wrong.',
+    remedy: 'Correct the parameter that `field` names.',
+    data: '`field`',
+  },
+  wrong_status: {
+    meaning: 'The session is in a state that does not allow this.',
+    remedy: 'To interrupt, wait until it runs; to continue, answer or interrupt it first.',
+    data: '`field`',
+  },
+  too_many_subscriptions: {
+    meaning: 'This connection has as many subscriptions as it may have.',
+    remedy: 'Use `Unsubscribe`, or another connection.',
+  },
+  subscription_not_found: {
+    meaning: 'This connection has no such subscription.',
+    remedy: 'Use the id that `Subscribe` gave out on the same connection.',
+    data: '`field`',
+  },
+}
+
+/** Every method may end with these. */
+export const ALWAYS: readonly ErrorName[] = ['invalid_params', 'invalid', 'storage', 'stopping', 'internal']
+
+export function nameOf(thrown: unknown): ErrorName {
+  return thrown instanceof HumanLayerError ? thrown.data.code : asCorralError(thrown).code
+}
+
 /** The error for parameters that a schema refuses: the first thing that is wrong. */
-export function wrongParams({ issues }: z.ZodError): RpcError {
-  const { path = [], message: problem = 'wrong' } = issues[0] ?? {}
-  const field = path.join('.')
-  const message = `invalid request: ${field ? `${field}: ` : ''}${problem}`
+export function wrongParams({ field, problem }: InvalidParams): RpcError {
+  const where = field ? `${field}: ` : ''
+  const message = problem === REQUIRED ? `${field} ${problem}` : `invalid request: ${where}${problem}`
   return { code: INVALID_PARAMS, message, data: { code: 'invalid_params', field } }
 }
 

@@ -22,7 +22,7 @@ export interface WireEvent {
 /** The events of the log that tell them something; all others are nothing to this protocol. */
 export const EVENT_TYPES: readonly EventType[] = [...ENTRY_TYPES, 'session.status', 'session.changed']
 
-const TOLD: ReadonlySet<EventType> = new Set(EVENT_TYPES)
+const SPOKEN: ReadonlySet<EventType> = new Set(EVENT_TYPES)
 const NOTHING: WireEvent[] = []
 
 /** Many subscribers get the same event: it is put into words once. */
@@ -30,13 +30,14 @@ const cache = new WeakMap<LoggedEvent, WireEvent[]>()
 
 /** What an event is to subscribers. `changes`: what it changes in its session's conversation. */
 export function toWire(engine: Engine, logged: LoggedEvent, changes: readonly Change[]): WireEvent[] {
-  if (!TOLD.has(logged.type)) return NOTHING
+  if (!SPOKEN.has(logged.type)) return NOTHING
   let events = cache.get(logged)
   if (!events) cache.set(logged, (events = mapped(engine, logged.event, changes)))
   return events
 }
 
-interface Told {
+/** What subscribers are told, before it has an envelope. */
+interface Notice {
   type: string
   data: Record<string, unknown>
 }
@@ -44,12 +45,12 @@ interface Told {
 function mapped(engine: Engine, event: Event, changes: readonly Change[]): WireEvent[] {
   const { sessionId, seq } = event
   const runId = runIdOf(sessionId)
-  const told = [
+  const notices = [
     ...beside(engine, event),
     ...changes.flatMap((change) => approvals(engine, change)),
     ...entries(engine, event, changes),
   ]
-  return told.map(({ type, data }) => {
+  return notices.map(({ type, data }) => {
     const timestamp = isoTime(event.at)
     const whole = { type, timestamp, data: { session_id: sessionId, run_id: runId, ...data }, seq }
     return { type, sessionId, runId, json: JSON.stringify(whole) }
@@ -57,18 +58,18 @@ function mapped(engine: Engine, event: Event, changes: readonly Change[]): WireE
 }
 
 /** What is no part of a conversation. */
-function beside(engine: Engine, event: Event): Told[] {
+function beside(engine: Engine, event: Event): Notice[] {
   if (event.type === 'session.status') return statusChanged(engine, event)
   return event.type === 'session.changed' ? settingsChanged(event) : []
 }
 
 /** Nobody hears of a question that mode or rules have answered before anybody was asked. */
-function approvals(engine: Engine, change: Change): Told[] {
+function approvals(engine: Engine, change: Change): Notice[] {
   if (change.type === 'asked' && change.question.asked) return [newApproval(engine, change.question.approval)]
   return change.type === 'decided' && change.verdict.asked ? [approvalResolved(change)] : []
 }
 
-function statusChanged(engine: Engine, event: Event & { type: 'session.status' }): Told[] {
+function statusChanged(engine: Engine, event: Event & { type: 'session.status' }): Notice[] {
   const { sessionId, seq, outcome } = event
   const { before, after } = statusChange(event, () => {
     const [found] = engine.events.read({ sessionId, before: seq, types: ['session.status'], limit: 1 })
@@ -85,7 +86,7 @@ function statusChanged(engine: Engine, event: Event & { type: 'session.status' }
   return [{ type: 'session_status_changed', data }]
 }
 
-function settingsChanged(event: Event & { type: 'session.changed' }): Told[] {
+function settingsChanged(event: Event & { type: 'session.changed' }): Notice[] {
   const { title, archived, model, mode, rules, reason } = event
   const expired = reason === 'expired' && { reason, expired_at: isoTime(event.at) }
   const settings = {
@@ -100,7 +101,7 @@ function settingsChanged(event: Event & { type: 'session.changed' }): Told[] {
   return [{ type: 'session_settings_changed', data }]
 }
 
-function newApproval(engine: Engine, approval: Approval): Told {
+function newApproval(engine: Engine, approval: Approval): Notice {
   const { id } = approval
   const data = {
     approval_id: id,
@@ -120,7 +121,7 @@ function about({ kind, tool, callId }: Approval): Record<string, unknown> {
   }
 }
 
-function approvalResolved({ verdict, question }: Change & { type: 'decided' }): Told {
+function approvalResolved({ verdict, question }: Change & { type: 'decided' }): Notice {
   const { approvalId, decision, by } = verdict
   const status = approvalStatus(decision)
   const comment = commentOf(decision)
@@ -138,7 +139,7 @@ function approvalResolved({ verdict, question }: Change & { type: 'decided' }): 
   return { type: 'approval_resolved', data }
 }
 
-function entries(engine: Engine, event: Event, changes: readonly Change[]): Told[] {
+function entries(engine: Engine, event: Event, changes: readonly Change[]): Notice[] {
   const session = (): Session | null => sessionOrNull(engine, event.sessionId)
   const entry = entryOf(event, changes, () => session()?.settings.verbose === true)
   if (!entry) return []

@@ -1,14 +1,14 @@
-/** A place for everybody who does something that costs memory: the others wait in the order they came. */
-export interface Gate {
-  /** `start` is called when there is a place, at once if there is one, with the way out. Returns how to give up. */
+/** So many may do at a time what costs memory: the others wait in the order they came. */
+export interface Slots {
+  /** `start` is called when there is a free slot, at once if there is one, with the way out. Returns how to give up. */
   enter(start: (leave: () => void) => void): () => void
 }
 
 type Start = (leave: () => void) => void
 
-export function createGate(places: number): Gate {
+export function createSlots(count: number): Slots {
   const waiting = new Set<Start>()
-  let free = places
+  let free = count
 
   /** The next one begins in a tick of its own, so that whoever wants little gets a turn in between. */
   function leave(): void {
@@ -43,7 +43,7 @@ export interface Lane {
   close(): void
 }
 
-export function createLane(gate: Gate, hasRoom: () => boolean): Lane {
+export function createLane(slots: Slots, hasRoom: () => boolean): Lane {
   let waiting: Work[] = []
   let busy = false
   let giveUp = (): void => {}
@@ -51,12 +51,12 @@ export function createLane(gate: Gate, hasRoom: () => boolean): Lane {
   function next(): void {
     if (busy || waiting.length === 0 || !hasRoom()) return
     busy = true
-    giveUp = gate.enter((leave) => {
+    giveUp = slots.enter((leave) => {
       const over = (): void => {
         busy = false
         leave()
       }
-      // Events may have taken the room while this waited for a place.
+      // Events may have taken the room while this waited for a slot.
       if (!hasRoom()) return over()
       waiting.shift()!(() => {
         over()

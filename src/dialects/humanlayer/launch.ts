@@ -6,6 +6,7 @@ import type { Session, SessionSettings } from '../../core/session.ts'
 import { runIdOf } from './ids.ts'
 import { promptToolOf, serversFor, serversOf, type Owner, type Servers } from './mcp.ts'
 import { HumanLayerError, type HumanLayerOptions } from './method.ts'
+import type { Launched } from './shapes.ts'
 import { isObject } from './text.ts'
 import type { AgentParams, LaunchParams } from './wire.ts'
 
@@ -113,11 +114,6 @@ export async function letAsk(engine: Engine, { id, rules }: Session): Promise<vo
     sessionId: id,
     rules: { deny: rules.deny.filter((rule) => rule !== REFUSE_ALL) },
   })
-}
-
-export interface Launched {
-  session_id: string
-  run_id: string
 }
 
 /** Brings the first message to a new session; one that cannot have it is not left behind. */

@@ -1,6 +1,9 @@
 import type { z } from 'zod'
 import type { Engine } from '../../core/api.ts'
 import type { ErrorCode } from '../../core/error.ts'
+import type { Streaming } from '../../transports/jsonrpc.ts'
+import type { Method } from '../method.ts'
+import type { Subscriptions } from './subscription.ts'
 
 /** What HumanLayer clients get when they do not say. */
 export interface HumanLayerOptions {
@@ -18,22 +21,31 @@ export interface HumanLayerOptions {
   version: string
 }
 
+/** What a method has at hand. */
 export interface Context {
-  engine: Engine
-  options: HumanLayerOptions
+  readonly engine: Engine
+  readonly options: HumanLayerOptions
+  /** Those of this connection. */
+  readonly subscriptions: Subscriptions
+  /** Nothing more is read from this client; what is under way is still answered. */
+  finish(): void
 }
 
-/** One operation, as data. */
-export interface HumanLayerMethod<P extends z.ZodType = z.ZodType> {
-  name: string
-  params: P
+export interface HumanLayerMethod<
+  P extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+> extends Method<Context, P, R, ErrorName> {
   /** The answer can be large: few of them are made at a time. */
-  heavy?: true
-  handler(params: z.output<P>, context: Context): unknown
+  readonly heavy?: true
+  /** Its answer has no id, nor have the events that follow it. */
+  readonly streaming?: true
+  handler(params: z.output<P>, context: Context): z.output<R> | Streaming<z.output<R>> | Promise<z.output<R>>
 }
 
 /** Only for the types. */
-export function method<P extends z.ZodType>(descriptor: HumanLayerMethod<P>): HumanLayerMethod<P> {
+export function method<P extends z.ZodType, R extends z.ZodType>(
+  descriptor: HumanLayerMethod<P, R>,
+): HumanLayerMethod<P, R> {
   return descriptor
 }
 
@@ -44,8 +56,10 @@ export type RefusalCode =
   | 'too_many_subscriptions'
   | 'subscription_not_found'
 
+export type ErrorName = RefusalCode | ErrorCode
+
 interface RefusalData {
-  code: RefusalCode | ErrorCode
+  code: ErrorName
   /** What is wrong. */
   field?: string
 }

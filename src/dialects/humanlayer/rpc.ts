@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer'
+import { createCaller, type RpcError } from '../../transports/jsonrpc.ts'
+import { verifying } from '../method.ts'
 import {
+  ALWAYS,
   errorOf,
   INVALID_REQUEST,
   METHOD_NOT_FOUND,
+  nameOf,
   PARSE_ERROR,
-  type RpcError,
   wrongParams,
 } from './errors.ts'
 import type { Context, HumanLayerMethod } from './method.ts'
@@ -39,7 +42,7 @@ function requestOf(value: unknown): Request | string {
   return {
     id: JSON.stringify(id),
     method,
-    params: isObject(params) ? lowerKeys(params) : (params ?? {}),
+    params: isObject(params) ? lowerKeys(params) : params,
     versioned: jsonrpc === '2.0',
   }
 }
@@ -58,46 +61,33 @@ function lowerKeys(value: object): Record<string, unknown> {
 }
 
 /** Answers one request. Nothing is thrown; `reply` is called once, now or later, with the line to send. */
-export type Dispatch = (request: Request, reply: (line: string) => void) => void
+export type Dispatch = (request: Request, context: Context, reply: (line: string) => void) => void
 
+/** Everything is answered, with whatever id it came with; what streams has none, and needs no version, as with the original. */
 export function createDispatch(
   methods: readonly HumanLayerMethod[],
-  context: Context,
   onFault: (error: unknown) => void,
 ): Dispatch {
-  const table = new Map(methods.map((method) => [method.name, method]))
+  const streaming = new Set(methods.filter((method) => method.streaming).map(({ name }) => name))
+  const call = createCaller<Context, HumanLayerMethod>({
+    methods,
+    ...verifying(nameOf, ALWAYS),
+    mapError: (thrown) => errorOf(thrown, onFault),
+    invalidParams(problem, context) {
+      if (streaming.has(problem.method)) context.finish()
+      return wrongParams(problem)
+    },
+    methodNotFound: (name) => ({
+      code: METHOD_NOT_FOUND,
+      message: `Method not found: ${name.slice(0, NAME_LIMIT)}`,
+    }),
+  })
 
-  function call(method: HumanLayerMethod, { id, params }: Request, reply: (line: string) => void): void {
-    const fail = (thrown: unknown): void => reply(errorLine(errorOf(thrown, onFault), id))
-    const succeed = (value: unknown): void => {
-      let line: string
-      try {
-        line = resultLine(JSON.stringify(value ?? {}), id)
-      } catch (error) {
-        return fail(error)
-      }
-      reply(line)
-    }
-    let value: unknown
-    try {
-      const parsed = method.params.safeParse(params)
-      if (!parsed.success) return reply(errorLine(wrongParams(parsed.error), id))
-      value = method.handler(parsed.data, context)
-    } catch (error) {
-      return fail(error)
-    }
-    if (value instanceof Promise) value.then(succeed, fail)
-    else succeed(value)
-  }
-
-  return (request, reply) => {
-    const { id, versioned, method: name } = request
-    if (!versioned) return reply(invalidLine('must be JSON-RPC 2.0', id))
-    if (name === null) return reply(invalidLine(METHODLESS, id))
-    const method = table.get(name)
-    if (method) return call(method, request, reply)
-    const message = `Method not found: ${name.slice(0, NAME_LIMIT)}`
-    reply(errorLine({ code: METHOD_NOT_FOUND, message }, id))
+  return ({ id, method, params, versioned }, context, reply) => {
+    const streams = method !== null && streaming.has(method)
+    if (!versioned && !streams) return reply(invalidLine('must be JSON-RPC 2.0', id))
+    if (method === null) return reply(invalidLine(METHODLESS, id))
+    call(method, params, context, (member) => reply(lineOf(member, streams ? 'null' : id)))
   }
 }
 
@@ -109,11 +99,15 @@ function invalidLine(problem: string, id?: string): string {
   return errorLine({ code: INVALID_REQUEST, message: `Invalid request: ${problem}` }, id)
 }
 
-/** `result` is JSON already, and so is `id`. */
-export function resultLine(result: string, id = 'null'): string {
-  return `{"jsonrpc":"2.0","result":${result},"id":${id}}`
+function lineOf(member: string, id: string): string {
+  return `{"jsonrpc":"2.0",${member},"id":${id}}`
+}
+
+/** A line that answers no request; `result` is JSON already. */
+export function resultLine(result: string): string {
+  return lineOf(`"result":${result}`, 'null')
 }
 
 export function errorLine(error: RpcError, id = 'null'): string {
-  return `{"jsonrpc":"2.0","error":${JSON.stringify(error)},"id":${id}}`
+  return lineOf(`"error":${JSON.stringify(error)}`, id)
 }

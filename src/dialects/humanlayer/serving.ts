@@ -2,7 +2,7 @@ import type { LineConnection, LineHandler } from '../../transports/connection.ts
 import { serveConnection } from './connection.ts'
 import { createFollowing } from './following.ts'
 import type { HumanLayerParts } from './open.ts'
-import { createGate } from './lane.ts'
+import { createSlots } from './lane.ts'
 import { METHODS } from './methods.ts'
 import { createDispatch } from './rpc.ts'
 
@@ -13,8 +13,9 @@ const HEAVY: ReadonlySet<string> = new Set(METHODS.filter(({ heavy }) => heavy).
 /** All of the protocol; loaded when there is a client. */
 export function createServing(parts: Required<HumanLayerParts>): (connection: LineConnection) => LineHandler {
   const { engine, options, onFault, ...bounds } = parts
-  const dispatch = createDispatch(METHODS, { engine, options }, onFault)
+  const dispatch = createDispatch(METHODS, onFault)
   const following = createFollowing(engine)
-  const shared = { engine, following, dispatch, heavy: HEAVY, gate: createGate(HEAVY_AT_ONCE), ...bounds }
+  const slots = createSlots(HEAVY_AT_ONCE)
+  const shared = { engine, options, following, dispatch, heavy: HEAVY, slots, ...bounds }
   return (connection) => serveConnection(connection, shared)
 }

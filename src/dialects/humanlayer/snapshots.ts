@@ -3,19 +3,12 @@ import { resolve } from 'node:path'
 import { emptyConversation, step } from '../../core/conversation/conversation.ts'
 import type { Call } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
+import type { Snapshot } from './shapes.ts'
 import { isObject, isoTime, stringIn } from './text.ts'
 
 const MAX_FILE = 10 * 1024 ** 2
 /** Claude stops here if it is not told to read on. */
 const LINES_AT_ONCE = 2000
-
-/** A file as the agent saw it. */
-export interface Snapshot {
-  tool_id: string
-  file_path: string
-  content: string
-  created_at: string
-}
 
 /** One use of the tool that reads files. */
 interface FileRead {

@@ -6,9 +6,9 @@ import {
   type SessionStatus,
 } from '../../core/session.ts'
 import type { Outcome } from '../../core/turn.ts'
+import type { STATUSES } from './shapes.ts'
 
-/** All that old clients know; they refuse a list with any other. */
-export type HumanLayerStatus = 'starting' | 'running' | 'completed' | 'failed' | 'waiting_input'
+type HumanLayerStatus = (typeof STATUSES)[number]
 
 export function statusOf(session: Session): HumanLayerStatus {
   const { turn, lastOutcome } = session

@@ -1,25 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
 import type { Engine, Subscription } from '../../core/api.ts'
 import type { LoggedEvent } from '../../core/event.ts'
+import { Streaming } from '../../transports/jsonrpc.ts'
 import { linesOf, wantedTypes, type WantedTypes } from './broadcast.ts'
 import type { Following } from './following.ts'
 import { runIdOf, sessionOrNull } from './ids.ts'
 import { HumanLayerError } from './method.ts'
 import { resultLine } from './rpc.ts'
+import type { SubscribeParams } from './wire.ts'
 
 const MAX_SUBSCRIPTIONS = 64
 const CONFIRMED = 'Subscription established. Waiting for events...'
 const HEARTBEAT = resultLine('{"message":"Connection alive","type":"heartbeat"}')
 /** A session that there cannot be: nothing matches. */
 const NOBODY = ''
-
-export const subscribeParams = z.object({
-  event_types: z.array(z.string()).nullish(),
-  session_id: z.string().nullish(),
-  run_id: z.string().nullish(),
-  since: z.int().min(0).nullish(),
-})
 
 export interface SubscriptionOptions {
   engine: Engine
@@ -34,10 +28,16 @@ export interface SubscriptionOptions {
   failed(): void
 }
 
+interface Confirmation {
+  subscription_id: string
+  message: string
+  seq: number
+}
+
 /** The subscriptions of one connection. */
 export interface Subscriptions {
   /** Confirms, then replays what was asked for, then goes on live. */
-  open(params: z.output<typeof subscribeParams>): void
+  open(params: SubscribeParams): Streaming<Confirmation>
   close(id: string): boolean
   /** The connection has room again. */
   drained(): void
@@ -55,12 +55,13 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
         throw new HumanLayerError(message, { code: 'too_many_subscriptions' })
       }
       const id = subscriptionId()
-      const { after, gap } = startOf(engine, params.since ?? null)
-      send(resultLine(JSON.stringify({ subscription_id: id, message: CONFIRMED, seq: after })))
-      if (gap) send(gap)
-      const sessionId = sessionOf(engine, params.session_id, params.run_id)
-      const types = wantedTypes(params.event_types ?? [])
-      readers.set(id, openReader(options, { after, sessionId, types }))
+      const { after, gap } = startOf(engine, params.since)
+      return new Streaming({ subscription_id: id, message: CONFIRMED, seq: after }, () => {
+        if (gap) send(gap)
+        const sessionId = sessionOf(engine, params.session_id, params.run_id)
+        const types = wantedTypes(params.event_types ?? [])
+        readers.set(id, openReader(options, { after, sessionId, types }))
+      })
     },
     close(id) {
       readers.get(id)?.close()
@@ -76,7 +77,7 @@ export function createSubscriptions(options: SubscriptionOptions): Subscriptions
   }
 }
 
-interface Wanted {
+interface Selection {
   after: number
   sessionId: string | undefined
   types: WantedTypes
@@ -89,12 +90,12 @@ interface Reader {
 
 function openReader(
   { engine, following, send, heartbeatMs, maxLag, failed }: SubscriptionOptions,
-  wanted: Wanted,
+  { after: start, sessionId, types }: Selection,
 ): Reader {
-  const filter = wanted.sessionId === undefined ? {} : { sessionId: wanted.sessionId }
+  const filter = sessionId === undefined ? {} : { sessionId }
   const follower = following.open()
   let full = false
-  let subscription = follow(wanted.after)
+  let subscription = follow(start)
   // Somebody who replays is behind by choice: slow is who falls further behind than it has been before.
   let leastBehind = behind()
   const timer = setInterval(() => full || say(HEARTBEAT), heartbeatMs).unref()
@@ -113,7 +114,7 @@ function openReader(
   }
 
   function deliver(events: LoggedEvent[]): boolean {
-    const text = linesOf(engine, follower, events, wanted.types)
+    const text = linesOf(engine, follower, events, types)
     if (text.length > 0) say(text)
     if (full) leastBehind = Math.min(leastBehind, behind())
     return !full
@@ -121,17 +122,12 @@ function openReader(
 
   function skip(): void {
     const { cursor } = subscription
+    const { head } = engine.events
     subscription.close()
-    subscription = follow(engine.events.head)
+    subscription = follow(head)
     follower.skip()
     leastBehind = 0
-    say(
-      gapLine(
-        cursor,
-        engine.events.head,
-        `this reader was too slow: use since ${cursor} to read what was skipped`,
-      ),
-    )
+    say(gapLine(cursor, head, `this reader was too slow: use since ${cursor} to read what was skipped`))
   }
 
   return {
@@ -151,9 +147,9 @@ function openReader(
 }
 
 /** Where to begin, and what to say first if something between there and the client's cursor cannot be told. */
-function startOf(engine: Engine, since: number | null): { after: number; gap: string | null } {
+function startOf(engine: Engine, since: number | undefined): { after: number; gap: string | null } {
   const { head } = engine.events
-  if (since === null) return { after: head, gap: null }
+  if (since === undefined) return { after: head, gap: null }
   if (since > head) {
     return {
       after: head,
@@ -172,7 +168,7 @@ function gapLine(from: number, to: number, message: string): string {
 }
 
 /** Either kind of id may come in either place; two that do not belong together match nothing. */
-function sessionOf(engine: Engine, sessionId?: string | null, runId?: string | null): string | undefined {
+function sessionOf(engine: Engine, sessionId?: string, runId?: string): string | undefined {
   const ids: string[] = []
   if (sessionId) ids.push(known(engine, sessionId) ?? sessionId)
   if (runId) ids.push(known(engine, runId) ?? runIdOf(runId))

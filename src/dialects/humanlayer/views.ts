@@ -6,6 +6,7 @@ import { openApprovals, type Session } from '../../core/session.ts'
 import type { Turn } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
 import { runIdOf } from './ids.ts'
+import type { SessionView } from './shapes.ts'
 import { statusOf } from './status.ts'
 import { cutTo, isoTime, summaryOf, textOfInput } from './text.ts'
 
@@ -18,8 +19,8 @@ const AT_ONCE = 20
 const LAST_TURNS = 3
 
 /** Sessions as lists show them. A long list is made in pieces, so that nobody else has to wait for it. */
-export async function sessionList(engine: Engine, sessions: Session[]): Promise<Record<string, unknown>[]> {
-  const list = []
+export async function sessionList(engine: Engine, sessions: Session[]): Promise<SessionView[]> {
+  const list: SessionView[] = []
   for (const [index, session] of sessions.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await setImmediate()
     const view = sessionView(engine, session)
@@ -30,17 +31,6 @@ export async function sessionList(engine: Engine, sessions: Session[]): Promise<
   return list
 }
 
-interface SessionView extends Record<string, unknown> {
-  query: string
-  result?: TurnResult
-}
-
-interface TurnResult extends Record<string, unknown> {
-  /** What the agent said last. */
-  result: string
-}
-
-/** The fields of every age, and nothing that is secret. */
 export function sessionView(engine: Engine, session: Session): SessionView {
   const { id, usage, lastError } = session
   const turns = engine.turns.list(id, LAST_TURNS)
@@ -86,8 +76,13 @@ export function sessionView(engine: Engine, session: Session): SessionView {
   }
 }
 
+type Permissions = Pick<
+  SessionView,
+  'auto_accept_edits' | 'dangerously_skip_permissions' | 'dangerously_skip_permissions_expires_at'
+>
+
 /** What passes without a question. */
-export function permissions(rules: Rules, now: number): Record<string, unknown> {
+export function permissions(rules: Rules, now: number): Permissions {
   const { acceptEdits, skipUntil } = rules
   const skips = skipUntil !== null && skipUntil > now
   return {
@@ -105,7 +100,7 @@ function queryOf(engine: Engine, sessionId: string, turns: readonly Turn[]): str
   return first?.event.type === 'turn.queued' ? textOfInput(first.event.input) : ''
 }
 
-function tokens(usage: Usage): Record<string, number> {
+function tokens(usage: Usage) {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
@@ -124,7 +119,7 @@ function wallClock(turn: Turn | undefined): number {
 }
 
 /** How the last turn ended, as Claude itself would put it. */
-function resultOf(session: Session, turn: Turn): TurnResult {
+function resultOf(session: Session, turn: Turn): SessionView['result'] & {} {
   const { usage, error, text } = turn
   return {
     type: 'result',

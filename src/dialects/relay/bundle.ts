@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../relay/records/calls.ts'
+import type { CallRecord } from '../../relay/records/call-records.ts'
 import type { LicenseView } from '../../relay/license/license.ts'
 import type { ProviderStatus } from '../../relay/providers/cascade.ts'
 import { scrubAll } from '../../relay/redact.ts'

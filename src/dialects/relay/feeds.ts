@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../relay/records/calls.ts'
+import type { CallRecord } from '../../relay/records/call-records.ts'
 import type { NumberedEvent } from '../../relay/records/events.ts'
 import type { Ring } from '../../relay/records/ring.ts'
 import { createFeed, type Feed, type FeedOptions } from './sse-feed.ts'

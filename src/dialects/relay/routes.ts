@@ -26,8 +26,8 @@ interface RouteParts extends Own {
 }
 
 /** Returns what is answered, with its status where that is not 200; null: the handler answers itself. */
-type Handler = (request: HttpRequest, body: unknown) => Answer | Promise<Answer>
-type Answer = object | readonly [status: number, body: object] | null
+type Handler = (request: HttpRequest, body: unknown) => Reply | Promise<Reply>
+type Reply = object | readonly [status: number, body: object] | null
 type Routes = Readonly<Record<`${HttpMethod} /v1/${string}`, Handler>>
 
 const MAX_LIMIT = 1000

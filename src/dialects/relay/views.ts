@@ -1,5 +1,5 @@
 import type { ModelEntry } from '../../relay/models.ts'
-import type { CallRecord } from '../../relay/records/calls.ts'
+import type { CallRecord } from '../../relay/records/call-records.ts'
 
 /** As `GET /v1/recent-calls` has it. */
 export function recentCall(record: CallRecord) {

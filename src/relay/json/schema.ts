@@ -24,31 +24,31 @@ export function problemsIn(value: unknown, schema: unknown): string[] {
   )
 }
 
-interface Place {
+interface Position {
   root: unknown
   path: string
   depth: number
-  /** One count for all places. */
+  /** One count for all positions. */
   steps: { left: number }
 }
 
-type Rule = (value: unknown, schema: JsonObject, place: Place) => string[]
+type Rule = (value: unknown, schema: JsonObject, position: Position) => string[]
 
 const RULES: readonly Rule[] = [types, choices, combinations, fields, items, bounds]
 
-function check(value: unknown, schema: unknown, place: Place): string[] {
-  if (schema === false) return [problem(place, 'is not allowed')]
-  if (!isObject(schema) || place.depth > MAX_DEPTH || place.steps.left-- <= 0) return []
-  const within = { ...place, depth: place.depth + 1 }
+function check(value: unknown, schema: unknown, position: Position): string[] {
+  if (schema === false) return [problem(position, 'is not allowed')]
+  if (!isObject(schema) || position.depth > MAX_DEPTH || position.steps.left-- <= 0) return []
+  const within = { ...position, depth: position.depth + 1 }
   const { $ref: ref } = schema
-  const referred = typeof ref === 'string' ? check(value, resolve(place.root, ref), within) : []
+  const referred = typeof ref === 'string' ? check(value, resolve(position.root, ref), within) : []
   return [...referred, ...RULES.flatMap((rule) => rule(value, schema, within))]
 }
 
-function types(value: unknown, { type, nullable }: JsonObject, place: Place): string[] {
+function types(value: unknown, { type, nullable }: JsonObject, position: Position): string[] {
   if (type === undefined || (nullable === true && value === null)) return []
   const names = Array.isArray(type) ? type : [type]
-  return names.some((name) => isOf(value, name)) ? [] : [problem(place, `must be ${names.join(' or ')}`)]
+  return names.some((name) => isOf(value, name)) ? [] : [problem(position, `must be ${names.join(' or ')}`)]
 }
 
 function isOf(value: unknown, type: unknown): boolean {
@@ -70,15 +70,15 @@ function isOf(value: unknown, type: unknown): boolean {
   }
 }
 
-function choices(value: unknown, schema: JsonObject, place: Place): string[] {
+function choices(value: unknown, schema: JsonObject, position: Position): string[] {
   if ('const' in schema && !isDeepStrictEqual(value, schema['const'])) {
-    return [problem(place, `must be ${shown(schema['const'])}`)]
+    return [problem(position, `must be ${shown(schema['const'])}`)]
   }
   const { enum: list } = schema
   if (!Array.isArray(list)) return []
-  place.steps.left -= list.length
-  if (place.steps.left < 0 || list.some((one) => isDeepStrictEqual(value, one))) return []
-  return [problem(place, `must be one of ${shown(list)}`)]
+  position.steps.left -= list.length
+  if (position.steps.left < 0 || list.some((one) => isDeepStrictEqual(value, one))) return []
+  return [problem(position, `must be one of ${shown(list)}`)]
 }
 
 function shown(value: unknown): string {
@@ -86,19 +86,22 @@ function shown(value: unknown): string {
   return json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json
 }
 
-function combinations(value: unknown, schema: JsonObject, place: Place): string[] {
+function combinations(value: unknown, schema: JsonObject, position: Position): string[] {
   const { allOf, anyOf, oneOf } = schema
-  const all = Array.isArray(allOf) ? allOf.flatMap((one) => check(value, one, place)) : []
-  return [...all, ...[anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? anyIn(value, list, place) : []))]
+  const all = Array.isArray(allOf) ? allOf.flatMap((one) => check(value, one, position)) : []
+  return [
+    ...all,
+    ...[anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? anyIn(value, list, position) : [])),
+  ]
 }
 
 /** The problems with the alternative that comes nearest. */
-function anyIn(value: unknown, list: readonly unknown[], place: Place): string[] {
-  const each = list.map((one) => check(value, one, place)).sort((a, b) => a.length - b.length)
+function anyIn(value: unknown, list: readonly unknown[], position: Position): string[] {
+  const each = list.map((one) => check(value, one, position)).sort((a, b) => a.length - b.length)
   return each[0] ?? []
 }
 
-function fields(value: unknown, schema: JsonObject, place: Place): string[] {
+function fields(value: unknown, schema: JsonObject, position: Position): string[] {
   if (!isObject(value)) return []
   const { required, additionalProperties: more } = schema
   const properties = isObject(schema['properties']) ? schema['properties'] : {}
@@ -107,18 +110,18 @@ function fields(value: unknown, schema: JsonObject, place: Place): string[] {
   )
   const others = schema['patternProperties'] === undefined ? more : undefined
   return [
-    ...missing.map((name) => problem(place, `lacks the field \`${name}\``)),
+    ...missing.map((name) => problem(position, `lacks the field \`${name}\``)),
     ...Object.entries(value).flatMap(([name, inner]) =>
-      check(inner, Object.hasOwn(properties, name) ? properties[name] : others, below(place, name)),
+      check(inner, Object.hasOwn(properties, name) ? properties[name] : others, below(position, name)),
     ),
   ]
 }
 
-function items(value: unknown, schema: JsonObject, place: Place): string[] {
+function items(value: unknown, schema: JsonObject, position: Position): string[] {
   if (!Array.isArray(value)) return []
   const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : []
   return value.flatMap((inner, at) =>
-    check(inner, at < first.length ? first[at] : schema['items'], below(place, at)),
+    check(inner, at < first.length ? first[at] : schema['items'], below(position, at)),
   )
 }
 
@@ -128,25 +131,25 @@ const sizeOf = {
   array: ['minItems', 'maxItems', 'number of entries'],
 } as const
 
-function bounds(value: unknown, schema: JsonObject, place: Place): string[] {
+function bounds(value: unknown, schema: JsonObject, position: Position): string[] {
   if (typeof value === 'number')
-    return [...within(value, schema, place, 'number'), ...beyond(value, schema, place)]
-  if (typeof value === 'string') return within(Array.from(value).length, schema, place, 'string')
-  return Array.isArray(value) ? within(value.length, schema, place, 'array') : []
+    return [...within(value, schema, position, 'number'), ...beyond(value, schema, position)]
+  if (typeof value === 'string') return within(Array.from(value).length, schema, position, 'string')
+  return Array.isArray(value) ? within(value.length, schema, position, 'array') : []
 }
 
-function within(size: number, schema: JsonObject, place: Place, kind: keyof typeof sizeOf): string[] {
+function within(size: number, schema: JsonObject, position: Position, kind: keyof typeof sizeOf): string[] {
   const [least, most, what] = sizeOf[kind]
   const { [least]: min, [most]: max } = schema
-  if (typeof min === 'number' && size < min) return [problem(place, `has a ${what} below ${min}`)]
-  if (typeof max === 'number' && size > max) return [problem(place, `has a ${what} above ${max}`)]
+  if (typeof min === 'number' && size < min) return [problem(position, `has a ${what} below ${min}`)]
+  if (typeof max === 'number' && size > max) return [problem(position, `has a ${what} above ${max}`)]
   return []
 }
 
-function beyond(value: number, schema: JsonObject, place: Place): string[] {
+function beyond(value: number, schema: JsonObject, position: Position): string[] {
   const { exclusiveMinimum: min, exclusiveMaximum: max } = schema
-  if (typeof min === 'number' && value <= min) return [problem(place, `must be above ${min}`)]
-  if (typeof max === 'number' && value >= max) return [problem(place, `must be below ${max}`)]
+  if (typeof min === 'number' && value <= min) return [problem(position, `must be above ${min}`)]
+  if (typeof max === 'number' && value >= max) return [problem(position, `must be below ${max}`)]
   return []
 }
 
@@ -162,10 +165,10 @@ function resolve(root: unknown, ref: string): unknown {
   }, root)
 }
 
-function below(place: Place, key: string | number): Place {
-  return { ...place, path: place.path === '' ? String(key) : `${place.path}.${key}` }
+function below(position: Position, key: string | number): Position {
+  return { ...position, path: position.path === '' ? String(key) : `${position.path}.${key}` }
 }
 
-function problem({ path }: Place, what: string): string {
+function problem({ path }: Position, what: string): string {
   return path === '' ? `it ${what}` : `\`${path}\` ${what}`
 }

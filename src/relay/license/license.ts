@@ -22,7 +22,7 @@ export interface License {
 }
 
 /** A call that may be made. It is counted when it is about to be answered, and not at all when nobody answers. */
-export interface Place {
+export interface Reservation {
   /** Resolves when the count is safe; nothing may be answered before. */
   count(): Promise<void>
   /** The call came to nothing. Without effect after `count`. */
@@ -35,11 +35,11 @@ export interface LicensePolicy {
   /** Asks anew, whatever is known. */
   refresh(): Promise<LicenseView>
   /** Throws a `RelayFailure` with 402. */
-  admit(): Promise<Place>
+  admit(): Promise<Reservation>
   close(): void
 }
 
-const FREE_PLACE: Place = { count: () => Promise.resolve(), free: () => undefined }
+const UNLIMITED: Reservation = { count: () => Promise.resolve(), free: () => undefined }
 
 /** The default: everything is allowed and nobody is asked. A key that there is all the same is nobody's business. */
 export function noLicense({ hasKey, now }: { hasKey: () => boolean; now: () => number }): LicensePolicy {
@@ -64,7 +64,7 @@ export function noLicense({ hasKey, now }: { hasKey: () => boolean; now: () => n
       refreshedAt = now()
       return Promise.resolve(view())
     },
-    admit: () => Promise.resolve(FREE_PLACE),
+    admit: () => Promise.resolve(UNLIMITED),
     close: () => undefined,
   }
 }

@@ -8,7 +8,7 @@ import {
   licenseInvalid,
   type LicensePolicy,
   type LicenseView,
-  type Place,
+  type Reservation,
 } from './license.ts'
 import { replaceFile } from '../private-file.ts'
 import type { UsageCount } from './usage-count.ts'
@@ -51,13 +51,13 @@ const answerSchema = z.object({
   lastCapChange: z.number().default(0),
   topUpGrants: z.number().default(0),
 })
-type Answer = z.output<typeof answerSchema>
+type Validation = z.output<typeof answerSchema>
 
 /** What somebody said about one key. */
 const knownSchema = z.object({ keyHash: z.string(), answer: answerSchema, at: z.number() })
 type Known = z.output<typeof knownSchema>
 
-const INVALID: Answer = answerSchema.parse({ valid: false, tier: 'none' })
+const INVALID: Validation = answerSchema.parse({ valid: false, tier: 'none' })
 
 /** What has been asked about the license, and what came of it. */
 interface State extends RemoteLicenseOptions {
@@ -90,7 +90,7 @@ function keyHash({ wishes }: State): string | null {
   return licenseKey === null ? null : hash(`${licenseUrl}\n${licenseKey}`)
 }
 
-function trusted(state: State): Answer | null {
+function trusted(state: State): Validation | null {
   const { known, now } = state
   const holds = known !== null && known.keyHash === keyHash(state) && now() - known.at < TRUST_MS
   return holds ? known.answer : null
@@ -144,7 +144,7 @@ async function settle(state: State): Promise<void> {
   if (!trusted(state) && !justAsked) await refresh(state)
 }
 
-async function admit(state: State): Promise<Place> {
+async function admit(state: State): Promise<Reservation> {
   const { licenseKey, licenseUrl, dashboardUrl, topUpUrl } = state.wishes()
   const origin = licenseUrl === null ? '' : new URL(licenseUrl).origin
   if (licenseKey === null) throw licenseInvalid(dashboardUrl ?? origin)
@@ -158,7 +158,7 @@ async function admit(state: State): Promise<Place> {
   return reserve(state)
 }
 
-function reserve(state: State): Place {
+function reserve(state: State): Reservation {
   let open = true
   state.reserved += 1
   const leave = (): boolean => {
@@ -179,7 +179,7 @@ function reserve(state: State): Place {
 }
 
 /** Throws when there is no answer to rely on. */
-async function validate(url: string, licenseKey: string, timeoutMs: number): Promise<Answer> {
+async function validate(url: string, licenseKey: string, timeoutMs: number): Promise<Validation> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },

@@ -5,20 +5,20 @@ import { CorralError } from '../../core/error.ts'
 import type { Ask, Block, Message, Piece } from '../ask.ts'
 import { refusalOf } from '../sessions/failures.ts'
 import { follow } from '../sessions/follow.ts'
-import { createGate } from '../sessions/gate.ts'
+import { createSlots } from '../sessions/slots.ts'
 import { groundsOf, newPart } from '../sessions/history.ts'
-import { effortFor, modelFor, offered, type Place, sessionFor } from '../sessions/launch.ts'
+import { effortFor, modelFor, offered, type SessionSetup, sessionFor } from '../sessions/launch.ts'
 import { promptOf, resultPart } from '../sessions/prompt.ts'
 import type { Talk, Talks } from '../sessions/talks.ts'
-import type { Told } from '../ports.ts'
-import type { Call, Provider } from './provider.ts'
+import type { Briefing } from '../ports.ts'
+import type { ModelCall, Provider } from './provider.ts'
 
 interface AgentProviderDeps {
   engine: Engine
   talks: Talks
-  place: () => Place
+  setup: () => SessionSetup
   /** A call is about to need a process, whose agent is told this beforehand; null: more than this. */
-  wanted: (told: Told | null) => void
+  wanted: (told: Briefing | null) => void
   /** A session has been made; by the name that its caller has for it. */
   created: (sessionId: string) => void
   /** Why the agent cannot be asked; null when it can. */
@@ -45,10 +45,10 @@ interface Begun {
  * is told the rest, and for any other conversation there is a fresh one.
  */
 export function createAgentProvider(deps: AgentProviderDeps): Provider {
-  const slots = createGate(deps.maxActive, deps.maxWaiting)
+  const slots = createSlots(deps.maxActive, deps.maxWaiting)
   return {
     get name() {
-      return NAMES[deps.place().agent] ?? deps.place().agent
+      return NAMES[deps.setup().agent] ?? deps.setup().agent
     },
     unavailable: deps.missing,
     async *answer(call) {
@@ -66,7 +66,7 @@ export function createAgentProvider(deps: AgentProviderDeps): Provider {
 }
 
 /** Whoever has heard of the conversation goes on with it; else a fresh agent is told all of it. */
-async function begin(deps: AgentProviderDeps, { ask, stickyId }: Call): Promise<Begun> {
+async function begin(deps: AgentProviderDeps, { ask, stickyId }: ModelCall): Promise<Begun> {
   const { talks } = deps
   const holding = heldFor(deps, ask, stickyId)
   if (holding) return occupied(deps, holding, () => release(deps, holding, ask))
@@ -79,8 +79,8 @@ async function begin(deps: AgentProviderDeps, { ask, stickyId }: Call): Promise<
 }
 
 async function created(deps: AgentProviderDeps, ask: Ask, stickyId: string | null): Promise<Talk> {
-  const place = deps.place()
-  const command = sessionFor(ask, place, stickyId)
+  const setup = deps.setup()
+  const command = sessionFor(ask, setup, stickyId)
   deps.wanted(toldTo(command))
   const { id } = await deps.engine.sessions.create(command)
   const talk: Talk = {
@@ -90,7 +90,7 @@ async function created(deps: AgentProviderDeps, ask: Ask, stickyId: string | nul
     turnId: null,
     calls: [],
     grounds: groundsOf(ask),
-    place: JSON.stringify(place),
+    place: JSON.stringify(setup),
     busy: false,
     usedAt: deps.now(),
   }
@@ -125,8 +125,8 @@ function heldFor({ engine, talks }: AgentProviderDeps, ask: Ask, stickyId: strin
 }
 
 /** What the agent has not heard of the conversation; null: it has heard another one. */
-function newTo({ engine, place }: AgentProviderDeps, talk: Talk, ask: Ask): Message[] | null {
-  if (talk.place !== JSON.stringify(place()) || talk.grounds !== groundsOf(ask)) return null
+function newTo({ engine, setup }: AgentProviderDeps, talk: Talk, ask: Ask): Message[] | null {
+  if (talk.place !== JSON.stringify(setup()) || talk.grounds !== groundsOf(ask)) return null
   if (!talk.known || runningTurn(engine, talk) !== null || lastTurn(engine, talk) !== talk.turnId) return null
   const next = newPart(talk.known, ask.messages)
   return next?.every(({ role }) => role === 'user') ? next : null
@@ -147,14 +147,14 @@ function lastTurn(engine: Engine, { sessionId }: Talk): string | null {
 }
 
 async function send(
-  { engine, place }: AgentProviderDeps,
+  { engine, setup }: AgentProviderDeps,
   talk: Talk,
   messages: Message[],
   ask: Ask,
 ): Promise<Begun> {
   const { sessionId } = talk
   const { agent, model, effort } = engine.sessions.get(sessionId)
-  const wanted = { model: modelFor(agent, ask.model), effort: effortFor(ask, place()) }
+  const wanted = { model: modelFor(agent, ask.model), effort: effortFor(ask, setup()) }
   if (wanted.model !== model || wanted.effort !== effort)
     await engine.sessions.configure({ sessionId, ...wanted })
   const input = promptOf(fused(messages))
@@ -178,7 +178,7 @@ async function release({ engine }: AgentProviderDeps, talk: Talk, ask: Ask): Pro
 
 async function* listen(
   deps: AgentProviderDeps,
-  { id, ask, stickyId, signal }: Call,
+  { id, ask, stickyId, signal }: ModelCall,
   begun: Begun,
 ): AsyncGenerator<Piece> {
   const { talk, turnId } = begun
@@ -218,7 +218,7 @@ function makeRoom({ talks, maxHeld }: AgentProviderDeps): void {
   for (const talk of waiting.slice(maxHeld)) talks.drop(talk)
 }
 
-function toldTo({ model = null, settings = {} }: CreateSession): Told | null {
+function toldTo({ model = null, settings = {} }: CreateSession): Briefing | null {
   const { systemPrompt, clientTools = [] } = settings
   return systemPrompt === undefined || clientTools.length > 0 ? null : { systemPrompt, model }
 }

@@ -2,7 +2,7 @@ import type { Piece } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
 import { notAcquired } from '../sessions/failures.ts'
 import { afterFailure, afterSuccess, type Health, verdictOf, WELL } from './health.ts'
-import type { Call, Provider } from './provider.ts'
+import type { ModelCall, Provider } from './provider.ts'
 
 /** Who was passed over, and why. */
 export interface PassedOver {
@@ -29,7 +29,7 @@ export interface ProviderStatus {
 
 export interface Cascade {
   /** Resolves with the first piece there. Rejects with a `RelayFailure`: nothing has been answered then. */
-  answer(call: Call): Promise<Answered>
+  answer(call: ModelCall): Promise<Answered>
   status(): Promise<ProviderStatus[]>
 }
 
@@ -89,7 +89,7 @@ function noteSuccess(book: Book, provider: Provider, startedAt: number): void {
 async function firstToAnswer(
   book: Book,
   providers: CascadeOptions['providers'],
-  call: Call,
+  call: ModelCall,
 ): Promise<Answered> {
   const { now } = book
   const { present, absent } = await split(book, providers())
@@ -127,7 +127,7 @@ async function split(
 async function tried(
   book: Book,
   provider: Provider,
-  call: Call,
+  call: ModelCall,
   attempts: Attempt[],
 ): Promise<AsyncIterable<Piece> | null> {
   const startedAt = book.now()
@@ -196,7 +196,7 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
   'claude-pty': 'claude binary not found on PATH or known locations',
 }
 
-function nobody(absent: PassedOver[], { id, stickyId }: Call): RelayFailure {
+function nobody(absent: PassedOver[], { id, stickyId }: ModelCall): RelayFailure {
   const why = absent.map(({ provider, error }) => NOT_FOUND[provider] ?? `${provider}: ${error}`).join('; ')
   const hint = 'Install an agent, or configure an upstream in the relay settings'
   return notAcquired(why || 'there is no provider', stickyId ?? id, { hint, fallbackChain: absent })

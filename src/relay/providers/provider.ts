@@ -1,7 +1,7 @@
 import type { Ask, Piece } from '../ask.ts'
 
 /** One call on its way through the providers. */
-export interface Call {
+export interface ModelCall {
   /** The id of its record. */
   id: string
   ask: Ask
@@ -23,5 +23,5 @@ export interface Provider {
    * Pieces up to and including `end`. What it throws is a `RelayFailure`; thrown before the first piece, the next
    * provider may be asked. Ends at once when the call's signal aborts.
    */
-  answer(call: Call): AsyncIterable<Piece>
+  answer(call: ModelCall): AsyncIterable<Piece>
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Ask, JsonObject, Piece } from '../ask.ts'
 import { RelayFailure } from '../failure.ts'
 import { createConnection, type Patience } from './connection.ts'
-import type { Call, Provider } from './provider.ts'
+import type { ModelCall, Provider } from './provider.ts'
 import { refusalOf, retryAfterOf, unreachable, type Upstream } from './refusal.ts'
 import { createSseReader, type SseEvent } from './sse-reader.ts'
 
@@ -61,7 +61,7 @@ export function createUpstream(
     ...shape.headers(apiKey),
   }
 
-  async function* answer({ ask, signal }: Call): AsyncGenerator<Piece> {
+  async function* answer({ ask, signal }: ModelCall): AsyncGenerator<Piece> {
     let response: IncomingMessage | null = null
     const reader = shape.reader(upstream)
     try {

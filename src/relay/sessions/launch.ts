@@ -8,7 +8,7 @@ import { joined, systemOf } from '../json/structured.ts'
 import type { AgentAbilities } from '../ports.ts'
 
 /** How the relay's settings want its sessions to be. */
-export interface Place extends AgentAbilities {
+export interface SessionSetup extends AgentAbilities {
   agent: string
   cwd: string
   /** False: the agent has no tools but the caller's. */
@@ -26,8 +26,8 @@ export function offered({ tools, toolChoice }: Ask): ToolDefinition[] {
   return toolChoice.type === 'none' ? [] : tools
 }
 
-export function sessionFor(ask: Ask, place: Place, stickyId: string | null): CreateSession {
-  const { agent, cwd, ownTools, takesTools, canBeBare } = place
+export function sessionFor(ask: Ask, setup: SessionSetup, stickyId: string | null): CreateSession {
+  const { agent, cwd, ownTools, takesTools, canBeBare } = setup
   const tools = offered(ask)
   if (tools.length > 0 && !takesTools) {
     throw new RelayFailure(
@@ -41,9 +41,9 @@ export function sessionFor(ask: Ask, place: Place, stickyId: string | null): Cre
     agent,
     cwd,
     // What cannot be taken from it is at least not let loose.
-    mode: canBeBare || ownTools ? place.mode : 'plan',
+    mode: canBeBare || ownTools ? setup.mode : 'plan',
     model: modelFor(agent, ask.model),
-    effort: effortFor(ask, place),
+    effort: effortFor(ask, setup),
     title: stickyId === null ? 'relay' : `relay: ${stickyId}`,
     origin: ORIGIN,
     settings: {
@@ -67,7 +67,7 @@ function urging({ tools, toolChoice }: Ask): string {
 }
 
 /** Who cannot be told thinks as it likes. */
-export function effortFor({ effort }: Ask, { takesEffort }: Place): Effort | null {
+export function effortFor({ effort }: Ask, { takesEffort }: SessionSetup): Effort | null {
   return (takesEffort && effort) || null
 }
 

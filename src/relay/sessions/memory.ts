@@ -6,7 +6,7 @@ import { RelayFailure } from '../failure.ts'
 import { inTurns } from '../reading/turns.ts'
 import { continued, type Continued, EMPTY } from './conversation.ts'
 import { append, conversationsIn, type Entry, readConversation, write } from './conversation-file.ts'
-import { createLanes } from './gate.ts'
+import { createLanes } from './slots.ts'
 import { grown, type Known, NOTHING } from './history.ts'
 
 /** A call of a named session, from its beginning to its end. Nobody else has the session meanwhile. */

@@ -3,10 +3,8 @@ import { test } from 'node:test'
 import { emptyConversation } from '../../../src/core/conversation/conversation.ts'
 import type { Approval } from '../../../src/core/approval.ts'
 import type { Event, EventBody } from '../../../src/core/event.ts'
-import {
-  type ConversationEvent,
-  createConversationView,
-} from '../../../src/dialects/humanlayer/conversation.ts'
+import { createConversationView } from '../../../src/dialects/humanlayer/conversation.ts'
+import type { ConversationEvent } from '../../../src/dialects/humanlayer/shapes.ts'
 import { aSession } from '../../support/session.ts'
 import { type Json, rigFor } from './support.ts'
 

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import type { Engine } from '../../../src/core/api.ts'
 import { emptyConversation, step } from '../../../src/core/conversation/conversation.ts'
 import { toWire } from '../../../src/dialects/humanlayer/events.ts'
-import { createGate, createLane } from '../../../src/dialects/humanlayer/lane.ts'
+import { createSlots, createLane } from '../../../src/dialects/humanlayer/lane.ts'
 import { until } from '../../support/wait.ts'
 import { serve, type Served } from './raw.ts'
 
@@ -117,12 +117,12 @@ test('requests that wait are bounded by their bytes too', async (t) => {
   for (let i = 0; i < 6; i++) await client.next()
 })
 
-test('a gate lets two in at a time, and the others in the order they came', async () => {
-  const gate = createGate(2)
+test('two slots let two in at a time, and the others in the order they came', async () => {
+  const slots = createSlots(2)
   const inside: string[] = []
   const ways: (() => void)[] = []
   const enter = (name: string): (() => void) =>
-    gate.enter((leave) => {
+    slots.enter((leave) => {
       inside.push(name)
       ways.push(leave)
     })
@@ -147,7 +147,7 @@ test('a lane does one thing at a time, and the next only where there is room for
   let room = true
   const begun: number[] = []
   const ends: (() => void)[] = []
-  const lane = createLane(createGate(2), () => room)
+  const lane = createLane(createSlots(2), () => room)
   for (const i of [0, 1, 2, 3]) {
     lane.add((done) => {
       begun.push(i)
@@ -169,12 +169,12 @@ test('a lane does one thing at a time, and the next only where there is room for
 })
 
 test('a lane that waits for a place leaves it to others when it closes, or has no room then', async () => {
-  const gate = createGate(1)
+  const slots = createSlots(1)
   const begun: string[] = []
   let room = true
-  const lanes = [createLane(gate, () => true), createLane(gate, () => room), createLane(gate, () => true)]
+  const lanes = [createLane(slots, () => true), createLane(slots, () => room), createLane(slots, () => true)]
   let leave = (): void => {}
-  gate.enter((out) => (leave = out))
+  slots.enter((out) => (leave = out))
   for (const [index, lane] of lanes.entries()) {
     lane.add((done) => {
       begun.push(`lane ${index}`)

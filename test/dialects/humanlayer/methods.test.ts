@@ -141,6 +141,8 @@ test('parameters that are wrong are -32602 in every method, what is not about th
 test('the ten methods of the first specification and the later ones are all there', () => {
   const names = METHODS.map(({ name }) => name).toSorted()
   assert.deepEqual(names, [
+    'Subscribe',
+    'Unsubscribe',
     'archiveSession',
     'bulkArchiveSessions',
     'continueSession',

@@ -14,7 +14,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { Event } from '../../../src/core/event.ts'
-import { createFileReads, snapshotOf, type Snapshot } from '../../../src/dialects/humanlayer/snapshots.ts'
+import type { Snapshot } from '../../../src/dialects/humanlayer/shapes.ts'
+import { createFileReads, snapshotOf } from '../../../src/dialects/humanlayer/snapshots.ts'
 import { type Json, rigFor } from './support.ts'
 
 const AT = Date.parse('2026-01-02T03:04:05Z')

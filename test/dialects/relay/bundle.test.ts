@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { debugBundle } from '../../../src/dialects/relay/bundle.ts'
-import { openCalls } from '../../../src/relay/records/calls.ts'
+import { openCallRecords } from '../../../src/relay/records/call-records.ts'
 import { noLicense } from '../../../src/relay/license/license.ts'
 import { redacted, scrub, scrubAll } from '../../../src/relay/redact.ts'
 import { openSettings } from '../../../src/relay/settings/settings.ts'
@@ -80,7 +80,7 @@ test('secrets that are planted everywhere are nowhere in the bundle', async () =
     upstreams: [{ ...problem, models: { [seen[2]!]: upstream } }],
     prices: { [license]: { input: 1, output: 1 } },
   })
-  const calls = await openCalls({
+  const calls = await openCallRecords({
     path: join(directory, 'calls.jsonl'),
     now: Date.now,
     storePrompts: () => true,

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
 import type { DecideApproval } from '../../../core/command.ts'
 import { CorralError } from '../../../core/error.ts'
@@ -15,17 +16,23 @@ import {
 import { findSession } from '../ids.ts'
 import { ORIGIN } from '../launch.ts'
 import { HumanLayerError, method } from '../method.ts'
+import * as shapes from '../shapes.ts'
 import * as wire from '../wire.ts'
 
 const MAX_LISTED = 1000
 const MAX_OPEN = 10_000
 const MAX_WAIT_MS = 25_000
-const { required, wrong } = wire
+const { wrong } = wire
 
 export const approvalMethods = [
   method({
     name: 'fetchApprovals',
-    params: wire.sessionParams,
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
+    summary: 'The approvals that wait for somebody, the oldest first.',
+    params: wire.openApprovalsParams,
+    result: shapes.approvals,
     heavy: true,
     handler({ session_id }, { engine }) {
       const rows = engine.approvals.list({ open: true, limit: MAX_OPEN, ...ofSession(engine, session_id) })
@@ -35,7 +42,12 @@ export const approvalMethods = [
   }),
   method({
     name: 'listApprovals',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
+    summary: 'Approvals, the newest first; those that wait, unless told otherwise.',
     params: wire.approvalsParams,
+    result: shapes.approvals,
     heavy: true,
     handler({ session_id, open = true, limit }, { engine }) {
       const size = limit ? Math.min(limit, MAX_LISTED) : MAX_LISTED
@@ -45,11 +57,15 @@ export const approvalMethods = [
   }),
   method({
     name: 'getApproval',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['approval_not_found'],
+    summary: 'One approval; with `wait_ms`, when it has been decided.',
     params: wire.approvalParams,
+    result: z.object({ approval: shapes.approval }),
     // Not async: who does not wait is answered before its next request is read, and so is stopped when it is full.
-    handler({ approval_id, wait_ms = 0 }, { engine }) {
-      const id = required(approval_id, 'approval_id')
-      const answer = (row: ApprovalRow): Record<string, unknown> => ({ approval: approvalView(row) })
+    handler({ approval_id: id, wait_ms = 0 }, { engine }) {
+      const answer = (row: ApprovalRow) => ({ approval: approvalView(row) })
       const row = found(engine, id)
       const timeoutMs = Math.min(wait_ms, MAX_WAIT_MS)
       return timeoutMs > 0 ? untilDecided(engine, id, { timeoutMs }).then(answer) : answer(row)
@@ -57,12 +73,15 @@ export const approvalMethods = [
   }),
   method({
     name: 'createApproval',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'queue_full'],
+    summary: 'Asks a human, for a tool or an MCP server of a session; `getApproval` has the decision.',
     params: wire.createApprovalParams,
+    result: z.object({ approval_id: z.string() }),
     async handler(params, { engine }) {
-      const runId = required(params.run_id, 'run_id')
-      const tool = required(params.tool_name, 'tool_name')
-      const { tool_input: input, tool_use_id: callId, timeout_ms: timeoutMs, type } = params
-      if (input === undefined) throw wrong('tool_input is required', 'tool_input')
+      const { run_id: runId, tool_name: tool, tool_input: input, tool_use_id: callId, type } = params
+      const timeoutMs = params.timeout_ms
       if (type && type !== 'function_call' && type !== 'human_contact') {
         throw wrong(`invalid type: ${type}`, 'type')
       }
@@ -81,8 +100,15 @@ export const approvalMethods = [
   }),
   method({
     name: 'sendDecision',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: [],
+    summary:
+      'Answers an approval. The first answer counts: one that comes later, or for what is not there, is told `success: false` and why.',
     params: wire.decisionParams,
+    result: z.object({ success: z.boolean(), error: z.string() }),
     async handler(params, { engine }) {
+      // Clients know what is missing in this order.
       const id = params.approval_id || required(params.call_id, 'call_id')
       const wanted = required(params.decision, 'decision')
       const row = approvalOrNull(engine, id)
@@ -99,6 +125,11 @@ export const approvalMethods = [
     },
   }),
 ]
+
+function required(value: string | undefined, field: string): string {
+  if (!value?.trim()) throw wrong(`${field} ${wire.REQUIRED}`, field)
+  return value
+}
 
 function failed(error: string): { success: false; error: string } {
   return { success: false, error }

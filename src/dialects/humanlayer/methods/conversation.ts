@@ -1,18 +1,28 @@
+import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
 import type { Session } from '../../../core/session.ts'
-import { type ConversationEvent, type ConversationView, createConversationView } from '../conversation.ts'
+import { type ConversationView, createConversationView } from '../conversation.ts'
 import { ENTRY_TYPES } from '../entries.ts'
 import { WHOLE_TYPES } from '../following.ts'
 import { findSession } from '../ids.ts'
 import { HumanLayerError, method } from '../method.ts'
 import { eventsOf } from '../reading.ts'
 import { createFileReads, snapshotOf } from '../snapshots.ts'
+import * as shapes from '../shapes.ts'
 import * as wire from '../wire.ts'
 
 export const conversationMethods = [
   method({
     name: 'getConversation',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
+    summary: 'What was said and done in a session, after what was said and done in those that it came from.',
     params: wire.conversationParams,
+    result: z.object({
+      events: z.array(shapes.conversationEvent),
+      next_since: z.number().exactOptional().describe('there is more: `since` of the next call'),
+    }),
     heavy: true,
     async handler({ session_id, claude_session_id, since = 0, limit }, { engine }) {
       const rows = claude_session_id
@@ -26,27 +36,35 @@ export const conversationMethods = [
   }),
   method({
     name: 'getSessionSnapshots',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
+    summary: 'The files that the agent has read, as it saw them, the last one first.',
     params: wire.sessionParams,
+    result: z.object({ snapshots: z.array(shapes.snapshot) }),
     heavy: true,
     async handler(params, { engine }) {
-      const { id, cwd } = findSession(engine, wire.required(params.session_id, 'session_id'))
+      const { id, cwd } = findSession(engine, params.session_id)
       const reads = createFileReads()
       for await (const page of eventsOf(engine, id, WHOLE_TYPES)) page.forEach(reads.add)
-      const snapshots = []
+      const snapshots: shapes.Snapshot[] = []
       for (const read of reads.all.toReversed()) snapshots.push(await snapshotOf(read, cwd))
       return { snapshots }
     },
   }),
 ]
 
-async function byNativeId(engine: Engine, nativeId: string): Promise<ConversationEvent[]> {
+async function byNativeId(engine: Engine, nativeId: string): Promise<shapes.ConversationEvent[]> {
   const session = engine.sessions.byNativeId(nativeId)
   return session ? block(engine, session) : []
 }
 
-async function withAncestors(engine: Engine, sessionId: string | undefined): Promise<ConversationEvent[]> {
+async function withAncestors(
+  engine: Engine,
+  sessionId: string | undefined,
+): Promise<shapes.ConversationEvent[]> {
   if (!sessionId) throw wire.wrong('either session_id or claude_session_id is required', 'session_id')
-  const rows: ConversationEvent[] = []
+  const rows: shapes.ConversationEvent[] = []
   for (const { session, until } of lineage(engine, sessionId)) {
     rows.push(...(await block(engine, session, until)))
   }

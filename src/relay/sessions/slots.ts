@@ -3,14 +3,14 @@ import { RelayFailure } from '../failure.ts'
 const BUSY_MS = 2000
 
 /** So many at a time; others wait in order, up to a bound. */
-export interface Gate {
+export interface Slots {
   /** Resolves with how to leave; rejects when too many wait or the signal aborts. */
   enter(signal: AbortSignal): Promise<() => void>
   /** Nobody is in, and nobody waits. */
   readonly empty: boolean
 }
 
-export function createGate(size: number, maxWaiting: number): Gate {
+export function createSlots(size: number, maxWaiting: number): Slots {
   const waiting = new Set<() => void>()
   let inside = 0
 
@@ -47,7 +47,7 @@ export function createGate(size: number, maxWaiting: number): Gate {
     },
   }
 
-  /** Whoever leaves hands over the place, so that nobody slips in between. */
+  /** Whoever leaves hands over the slot, so that nobody slips in between. */
   function wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const enter = (): void => {
@@ -65,12 +65,12 @@ export function createGate(size: number, maxWaiting: number): Gate {
   }
 }
 
-/** A gate for one at a time by name. */
+/** One slot for each name. */
 export function createLanes(maxWaiting: number) {
-  const lanes = new Map<string, Gate>()
+  const lanes = new Map<string, Slots>()
   return {
     async enter(name: string, signal: AbortSignal): Promise<() => void> {
-      const lane = lanes.get(name) ?? createGate(1, maxWaiting)
+      const lane = lanes.get(name) ?? createSlots(1, maxWaiting)
       lanes.set(name, lane)
       const leave = await lane.enter(signal)
       return () => {

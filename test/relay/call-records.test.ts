@@ -11,7 +11,11 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { recentCall } from '../../src/dialects/relay/views.ts'
-import { type CallRecord, type CallsOptions, openCalls } from '../../src/relay/records/calls.ts'
+import {
+  type CallRecord,
+  type CallRecordsOptions,
+  openCallRecords,
+} from '../../src/relay/records/call-records.ts'
 import { scratch } from './servers.ts'
 
 const SECRET = 'planted-upstream-key-42'
@@ -37,8 +41,8 @@ function aCall(id: string, patch: Partial<CallRecord> = {}): Omit<CallRecord, 's
   }
 }
 
-function open(path = join(scratch(), 'calls.jsonl'), more: Partial<CallsOptions> = {}) {
-  return openCalls({ path, now: () => 5, storePrompts: () => false, secrets: () => [SECRET], ...more })
+function open(path = join(scratch(), 'calls.jsonl'), more: Partial<CallRecordsOptions> = {}) {
+  return openCallRecords({ path, now: () => 5, storePrompts: () => false, secrets: () => [SECRET], ...more })
 }
 
 const ids = (records: CallRecord[]): string => records.map(({ id }) => id).join('')

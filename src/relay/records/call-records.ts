@@ -28,7 +28,7 @@ const recordSchema = z.object({
 /** One call that is over. */
 export type CallRecord = z.output<typeof recordSchema>
 
-export interface Calls {
+export interface CallRecords {
   readonly ring: Ring<CallRecord>
   add(call: Omit<CallRecord, 'seq'>): CallRecord
   /** Oldest first. After a record's id or number: those that follow it; else the newest. */
@@ -39,7 +39,7 @@ export interface Calls {
   flushed(): Promise<void>
 }
 
-export interface CallsOptions {
+export interface CallRecordsOptions {
   path: string
   now: () => number
   storePrompts(): boolean
@@ -56,7 +56,7 @@ const ERROR_CHARS = 2000
 const MARGIN = 4096
 
 /** The newest calls: in memory for whoever asks, in a file for the next start. */
-export async function openCalls(options: CallsOptions): Promise<Calls> {
+export async function openCallRecords(options: CallRecordsOptions): Promise<CallRecords> {
   const { path, now, keep = KEEP } = options
   const { records, written, sound } = await readRecords(path, options.onProblem)
   const ring = createRing<CallRecord>(keep, records)
@@ -91,7 +91,7 @@ export async function openCalls(options: CallsOptions): Promise<Calls> {
 /** Lines that are not as they should be are left out, and the file is put in order. */
 async function readRecords(
   path: string,
-  onProblem: CallsOptions['onProblem'],
+  onProblem: CallRecordsOptions['onProblem'],
 ): Promise<{ records: CallRecord[]; written: number; sound: boolean }> {
   try {
     const { lines, torn } = await readLines(path)

@@ -1,0 +1,70 @@
+import { DRIVERS } from '../../src/agents/drivers.ts'
+import { COMMANDS, COMMON } from '../../src/cli/program.ts'
+import { TOOL_CLASSES } from '../../src/core/about.ts'
+import { ABILITIES } from '../../src/core/capability.ts'
+import type { Capabilities } from '../../src/core/ports.ts'
+import { allowed, SETTINGS } from '../../src/config/schema.ts'
+import { CODES } from '../../src/dialects/clawde/errors.ts'
+import { PUSHES } from '../../src/dialects/clawde/pushes.ts'
+import { MAY_IMPORT } from '../rooms.ts'
+
+export function pushesText(): string {
+  const rows = Object.entries(PUSHES).map(([name, text]) => `| \`${name}\` | ${text} |`)
+  return ['| Push | |', '|---|---|', ...rows].join('\n')
+}
+
+export function codesText(): string {
+  const rows = Object.entries(CODES).map(([name, code]) => `| ${code} | \`${name}\` |`)
+  return ['| Code | |', '|---|---|', ...rows].join('\n')
+}
+
+export function commandsText(): string {
+  const rows = COMMANDS.map((spec) => {
+    const options = spec.options.map(([flags, description]) => `\`${flags}\` ${description}`).join('<br>')
+    return `| \`${`${spec.name} ${spec.args}`.trim()}\` | ${spec.summary} | ${options} |`
+  })
+  const common = COMMON.map(([flags, description]) => `\`${flags}\` ${description}`).join('; ')
+  return [`Every command knows ${common}.`, '', '| Command | | Options |', '|---|---|---|', ...rows].join(
+    '\n',
+  )
+}
+
+/** All settings, or those of one section. */
+export function settingsText(section?: string): string {
+  const shown = SETTINGS.filter(({ path }) => section === undefined || path[0] === section)
+  const rows = shown.map(({ path, env, schema, initial, description }) => {
+    return `| \`${path.join('.')}\` | \`${env}\` | ${allowed(schema)} | ${JSON.stringify(initial)} | ${description} |`
+  })
+  return ['| Setting | Variable | Allowed | If not set | |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+export function capabilitiesText(): string {
+  const names = Object.keys(DRIVERS[0]!.capabilities) as (keyof Capabilities)[]
+  const rows = names.map((name) => {
+    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    return `| ${words} | ${ABILITIES[name]} | ${DRIVERS.map(({ capabilities }) => (capabilities[name] ? 'yes' : 'no')).join(' | ')} |`
+  })
+  const head = `| | an agent that has it can | ${DRIVERS.map(({ name }) => `\`${name}\``).join(' | ')} |`
+  return [head, `|---|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
+}
+
+export function unaskedText(): string {
+  const rows = TOOL_CLASSES.map((name) => {
+    const cells = DRIVERS.map(({ unasked }) => unasked[name]?.what ?? 'asks')
+    return `| \`${name}\` | ${cells.join(' | ')} |`
+  })
+  const head = `| | ${DRIVERS.map(({ name }) => `\`${name}\``).join(' | ')} |`
+  return [head, `|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
+}
+
+/** Rooms that may import the same are in one row; those that may import least come first. */
+export function importsText(): string {
+  const groups = Map.groupBy(Object.entries(MAY_IMPORT), ([, others]) => [...others].sort().join())
+  const sorted = [...groups.values()].sort((one, other) => one[0]![1].length - other[0]![1].length)
+  const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
+  const rows = sorted.map((group) => {
+    const others = group[0]![1]
+    return `| ${code(group.map(([room]) => room))} | ${others.length === 0 ? 'nothing' : code(others)} |`
+  })
+  return ['| Room | may import |', '|---|---|', ...rows].join('\n')
+}
