@@ -50,7 +50,7 @@ export interface Dispatcher<C> {
   dispatch(message: Buffer | string, context: C, reply: (json: string | null) => void): void
 }
 
-export interface DispatcherOptions<C, M extends Callable<C>> {
+export interface CallerOptions<C, M extends Callable<C>> {
   methods: readonly M[]
   /** Throws when the caller may not. */
   admit?(method: M, context: C): void
@@ -58,35 +58,45 @@ export interface DispatcherOptions<C, M extends Callable<C>> {
   verifyResult?(method: M, value: unknown): void
   verifyError?(method: M, thrown: unknown): unknown
   /** Whatever a handler threw, in the dialect's own codes. */
-  mapError(thrown: unknown): RpcError
+  mapError(thrown: unknown, method: M): RpcError
   /** The error for parameters that the schema refuses; `field` is the first one, dotted. */
-  invalidParams?(problem: InvalidParams): RpcError
+  invalidParams?(problem: InvalidParams, context: C): RpcError
+  methodNotFound?(name: string): RpcError
 }
 
 export interface InvalidParams {
   method: string
+  given: unknown
   field: string
   problem: string
   issues: readonly { field: string; problem: string }[]
 }
 
-export function createDispatcher<C, M extends Callable<C> = Callable<C>>(
-  options: DispatcherOptions<C, M>,
-): Dispatcher<C> {
-  const methods = new Map(options.methods.map((method) => [method.name, method]))
-  const invalidParams = options.invalidParams ?? defaultInvalidParams
+/**
+ * Calls a method by its name. `done` gets the one member of the answer that is not of its envelope, `"result":…` or `"error":…`, as
+ * JSON, before the call returns unless the method has to wait. Nothing is thrown, and `done` must not throw either.
+ */
+export type Caller<C> = (name: string, params: unknown, context: C, done: (member: string) => void) => void
 
-  function mapped(thrown: unknown): RpcError {
+/** For protocols with an envelope of their own; `createDispatcher` is for JSON-RPC 2.0 as it is written. */
+export function createCaller<C, M extends Callable<C> = Callable<C>>(
+  options: CallerOptions<C, M>,
+): Caller<C> {
+  const { invalidParams = defaultInvalidParams, methodNotFound = defaultMethodNotFound } = options
+  const methods = new Map(options.methods.map((method) => [method.name, method]))
+
+  function mapped(thrown: unknown, method: M): RpcError {
     try {
-      return options.mapError(thrown)
+      return options.mapError(options.verifyError?.(method, thrown) ?? thrown, method)
     } catch {
       return { code: INTERNAL_ERROR, message: 'internal error' }
     }
   }
 
-  function call(method: M, params: unknown, context: C, done: (member: string) => void): void {
-    const fail = (thrown: unknown): void =>
-      done(errorMember(mapped(options.verifyError?.(method, thrown) ?? thrown)))
+  return (name, given, context, done) => {
+    const method = methods.get(name)
+    if (!method) return done(errorMember(methodNotFound(name)))
+    const fail = (thrown: unknown): void => done(errorMember(mapped(thrown, method)))
     const succeed = (value: unknown): void => {
       let member: string
       try {
@@ -100,34 +110,29 @@ export function createDispatcher<C, M extends Callable<C> = Callable<C>>(
     }
     let value: unknown
     try {
-      const parsed = method.params.safeParse(params ?? {})
-      if (!parsed.success) return done(errorMember(invalidParams(describe(method.name, parsed.error))))
+      const params = method.params.safeParse(given ?? {})
+      if (!params.success)
+        return done(errorMember(invalidParams(describe(name, given, params.error), context)))
       options.admit?.(method, context)
-      value = method.handler(parsed.data, context)
+      value = method.handler(params.data, context)
     } catch (error) {
       return fail(error)
     }
     if (value instanceof Promise) value.then(succeed, fail)
     else succeed(value)
   }
+}
 
+export function createDispatcher<C, M extends Callable<C> = Callable<C>>(
+  options: CallerOptions<C, M>,
+): Dispatcher<C> {
+  const call = createCaller(options)
   return {
     dispatch(message, context, reply) {
       const request = readRequest(message)
       if ('error' in request) return reply(response(request.id, errorMember(request.error)))
-      const answer = (member: string): void => {
-        reply(request.id === undefined ? null : response(request.id, member))
-      }
-      const method = methods.get(request.method)
-      if (method) return call(method, request.params, context, answer)
-      const name = request.method.slice(0, 100)
-      answer(
-        errorMember({
-          code: METHOD_NOT_FOUND,
-          message: `there is no method ${name}`,
-          data: { method: name },
-        }),
-      )
+      const { id, method, params } = request
+      call(method, params, context, (member) => reply(id === undefined ? null : response(id, member)))
     },
   }
 }
@@ -191,16 +196,21 @@ function resultMember(value: unknown): string {
   return `"result":${value instanceof RawJson ? value.json : (JSON.stringify(value) ?? 'null')}`
 }
 
-function describe(method: string, error: z.ZodError): InvalidParams {
+function describe(method: string, given: unknown, error: z.ZodError): InvalidParams {
   const issues = error.issues.slice(0, 10).map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
     return { field: [...issue.path, ...unknown].join('.'), problem: issue.message }
   })
   const first = issues[0] ?? { field: '', problem: 'wrong' }
-  return { method, ...first, issues }
+  return { method, given, ...first, issues }
 }
 
 function defaultInvalidParams({ method, field, problem, issues }: InvalidParams): RpcError {
   const where = field ? `${method}: ${field}` : method
   return { code: INVALID_PARAMS, message: `${where}: ${problem}`, data: { field, issues } }
+}
+
+function defaultMethodNotFound(name: string): RpcError {
+  const method = name.slice(0, 100)
+  return { code: METHOD_NOT_FOUND, message: `there is no method ${method}`, data: { method } }
 }
