@@ -1,15 +1,40 @@
-export const PARSE_ERROR = -32700
-export const INVALID_REQUEST = -32600
-export const METHOD_NOT_FOUND = -32601
-export const INVALID_PARAMS = -32602
-export const INTERNAL_ERROR = -32603
+import type { ErrorCode } from '../../core/error.ts'
+import type { InvalidParams, RpcError } from '../../transports/jsonrpc.ts'
+
+const PARSE_ERROR = -32700
+const INVALID_REQUEST = -32600
+const METHOD_NOT_FOUND = -32601
+const INVALID_PARAMS = -32602
+const INTERNAL_ERROR = -32603
+
+/** What a method may end with: core's codes and these are the `kind` of an internal error, the last two are reasons of their own. */
+export type ErrorName =
+  | ErrorCode
+  | 'busy'
+  | 'compaction_failed'
+  | 'flow_not_found'
+  | 'no_model'
+  | 'not_signed_in'
+  | 'unknown_model'
+  | 'invalid_params'
+  | 'unsupported_protocol_version'
+
+/** Every method may end with these. */
+export const ALWAYS: readonly ErrorName[] = [
+  'invalid_params',
+  'invalid',
+  'forbidden',
+  'storage',
+  'stopping',
+  'internal',
+]
 
 /** An error as it goes over the wire: `data` always has a `reason`. */
-export class LoafError extends Error {
+export class LoafError extends Error implements RpcError {
   readonly code: number
-  readonly data: Readonly<Record<string, unknown>>
+  readonly data: Readonly<{ reason: string } & Record<string, unknown>>
 
-  constructor(code: number, message: string, data: { reason: string } & Record<string, unknown>) {
+  constructor(code: number, message: string, data: LoafError['data']) {
     super(message)
     this.name = 'LoafError'
     this.code = code
@@ -22,30 +47,60 @@ export function failure(message: string, kind: string): LoafError {
   return new LoafError(INTERNAL_ERROR, message, { reason: 'internal_error', kind })
 }
 
-export function invalidParams(method: string, problem: string, field?: string): LoafError {
-  const message = `invalid params for ${method}: ${field === undefined ? '' : `\`${field}\` `}${problem}`
-  return new LoafError(INVALID_PARAMS, message, {
-    reason: 'invalid_params',
-    ...(field !== undefined && { field }),
-  })
+export function parseError(why: string): LoafError {
+  return new LoafError(PARSE_ERROR, `parse error: ${why}`, { reason: 'parse_error' })
 }
 
-export function unknownSession(sessionId: unknown): LoafError {
-  return failure(`unknown session: ${String(sessionId)}`, 'session_not_found')
+export function invalidRequest(
+  message = 'invalid request',
+  data: LoafError['data'] = { reason: 'invalid_request' },
+): LoafError {
+  return new LoafError(INVALID_REQUEST, message, data)
+}
+
+export function methodNotFound(method: string): RpcError {
+  const data = { reason: 'method_not_found', method }
+  return { code: METHOD_NOT_FOUND, message: `method not found: ${method}`, data }
+}
+
+export function invalidParams({ method, field, problem }: Omit<InvalidParams, 'issues' | 'given'>): RpcError {
+  const message = `invalid params for ${method}: ${field === '' ? '' : `\`${field}\` `}${problem}`
+  const data = { reason: 'invalid_params', ...(field !== '' && { field }) }
+  return { code: INVALID_PARAMS, message, data }
+}
+
+export function unsupportedVersion(version: string, supported: string): LoafError {
+  const data = { reason: 'unsupported_protocol_version', supported }
+  return new LoafError(INVALID_PARAMS, `unsupported protocol_version: ${version}`, data)
+}
+
+export function unknownSession(sessionId: string): LoafError {
+  return failure(`unknown session: ${sessionId}`, 'session_not_found')
 }
 
 /** Whatever was thrown, with its own words. */
-export function asLoafError(thrown: unknown, params?: unknown): LoafError {
+export function asLoafError(thrown: unknown): LoafError {
   if (thrown instanceof LoafError) return thrown
-  if (codeOf(thrown) === 'session_not_found' && typeof params === 'object' && params !== null) {
-    return unknownSession((params as { session_id?: unknown }).session_id)
-  }
+  const code = codeOf(thrown)
+  const sessionId = code === 'session_not_found' ? dataOf(thrown)['sessionId'] : undefined
+  if (typeof sessionId === 'string') return unknownSession(sessionId)
   const message = thrown instanceof Error ? thrown.message : String(thrown)
-  return failure(message, codeOf(thrown) ?? 'internal')
+  return failure(message, code ?? 'internal')
+}
+
+/** The name of what was thrown, as `ErrorName` has it. */
+export function nameOf(thrown: unknown): string {
+  const { reason, kind } = asLoafError(thrown).data
+  return String(kind ?? reason)
 }
 
 /** One of core's codes, where it has one. */
 export function codeOf(thrown: unknown): string | null {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : null
   return typeof code === 'string' ? code : null
+}
+
+function dataOf(thrown: unknown): Record<string, unknown> {
+  const data = thrown instanceof Error && 'data' in thrown ? thrown.data : null
+  return (data ?? {}) as Record<string, unknown>
 }

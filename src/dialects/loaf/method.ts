@@ -1,7 +1,11 @@
+import type { z } from 'zod'
+import type { Streaming } from '../../transports/jsonrpc.ts'
+import type { Method } from '../method.ts'
 import type { Choices } from './choices.ts'
+import type { ErrorName } from './errors.ts'
+import type { OpenSessions } from './open-sessions.ts'
 import type { Output } from './output.ts'
 import type { Corral, Memory, SignIn } from './ports.ts'
-import type { Rooms } from './rooms.ts'
 
 /** What methods have at hand. */
 export interface Context {
@@ -9,7 +13,7 @@ export interface Context {
   signIn: SignIn
   memory: Memory
   output: Output
-  rooms: Rooms
+  sessions: OpenSessions
   choices: Choices
   /** Where the client has started this process, and whose it is. */
   cwd: string
@@ -25,18 +29,22 @@ export interface Context {
   end(): void
 }
 
-/** A result, and what goes on once it has been written. */
-export class Followed {
-  readonly result: unknown
-  readonly next: () => void
+type Result<R extends z.ZodType> = z.output<R> | Streaming<z.output<R>>
 
-  constructor(result: unknown, next: () => void) {
-    this.result = result
-    this.next = next
-  }
+export interface LoafMethod<P extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> extends Method<
+  Context,
+  P,
+  R,
+  ErrorName
+> {
+  /** The original does not have it. */
+  extension?: true
+  handler(params: z.output<P>, context: Context): Result<R> | Promise<Result<R>>
 }
 
-/** Answers, or throws. */
-export type Method = (params: unknown, context: Context) => unknown
-
-export type Methods = Readonly<Record<string, Method>>
+/** Only for the types. */
+export function method<P extends z.ZodType, R extends z.ZodType>(
+  descriptor: LoafMethod<P, R>,
+): LoafMethod<P, R> {
+  return descriptor
+}

@@ -1,11 +1,11 @@
 import { codeOf, unknownSession } from './errors.ts'
 import { TYPES } from './conversation.ts'
-import { createRoom, type Room } from './room.ts'
+import { OpenSession } from './open-session.ts'
 import type { Output } from './output.ts'
 import type { Corral, NewSession } from './ports.ts'
 import { earlyId } from './record.ts'
 
-export interface RoomsParts {
+export interface OpenSessionsParts {
   corral: Corral
   output: Output
   newId(): string
@@ -14,82 +14,81 @@ export interface RoomsParts {
 }
 
 /** The sessions that this client has open: those that it made, and those that it asked about. */
-export interface Rooms {
-  readonly all: readonly Room[]
-  create(title: string | null): Room
-  /** Makes the session that the room has been for. */
-  settle(room: Room, wish: Omit<NewSession, 'id' | 'title'>): Promise<void>
-  /** One that is open, or one of the daemon's that is opened now. */
-  find(sessionId: string): Promise<Room>
-  /** What changes a session, one after the other, in the order in which it was asked for. */
-  inTurn<T>(sessionId: string, work: (room: Room) => Promise<T>): Promise<T>
-  /** Resolves when all of that is done. */
-  quiet(): Promise<void>
-  close(): void
-}
-
-export function createRooms({ corral, output, newId, now, wantsDebug }: RoomsParts): Rooms {
-  const rooms = new Map<string, Room>()
-  const opening = new Map<string, Promise<Room>>()
+export class OpenSessions {
+  readonly #parts: OpenSessionsParts
+  readonly #open = new Map<string, OpenSession>()
+  readonly #opening = new Map<string, Promise<OpenSession>>()
   /** The last piece of work in each session. */
-  const working = new Map<string, Promise<void>>()
+  readonly #working = new Map<string, Promise<void>>()
+  #early = 0
 
-  let early = 0
-  const nextEarlyId = (): number => earlyId(early++)
-
-  function add(id: string, title: string | null, createdAt: number): Room {
-    const room = createRoom({ corral, output, id, title, createdAt, wantsDebug, earlyId: nextEarlyId })
-    rooms.set(id, room)
-    void room.over.then(() => rooms.get(id) === room && rooms.delete(id))
-    return room
+  constructor(parts: OpenSessionsParts) {
+    this.#parts = parts
   }
 
-  async function open(sessionId: string): Promise<Room> {
-    const session = await corral.session(sessionId).catch((error: unknown) => {
+  get all(): readonly OpenSession[] {
+    return [...this.#open.values()]
+  }
+
+  create(title: string | null): OpenSession {
+    return this.#add(this.#parts.newId(), title, this.#parts.now())
+  }
+
+  /** Makes the daemon's session for one that is open already. */
+  async settle(session: OpenSession, wish: Omit<NewSession, 'id' | 'title'>): Promise<void> {
+    const { id, title } = session
+    await session.follow(await this.#parts.corral.create({ ...wish, id, title }), 0)
+  }
+
+  /** One that is open, or one of the daemon's that is opened now. */
+  async find(sessionId: string): Promise<OpenSession> {
+    const known = this.#opening.get(sessionId) ?? this.#open.get(sessionId)
+    if (known) return known
+    const found = this.#find(sessionId).finally(() => this.#opening.delete(sessionId))
+    this.#opening.set(sessionId, found)
+    return found
+  }
+
+  /** What changes a session, one after the other, in the order in which it was asked for. */
+  async inTurn<T>(sessionId: string, work: (session: OpenSession) => Promise<T>): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const before = this.#working.get(sessionId)
+    this.#working.set(sessionId, promise)
+    try {
+      await before
+      return await work(await this.find(sessionId))
+    } finally {
+      resolve()
+      if (this.#working.get(sessionId) === promise) this.#working.delete(sessionId)
+    }
+  }
+
+  /** Resolves when all of that is done. */
+  async quiet(): Promise<void> {
+    await Promise.all(this.#working.values())
+  }
+
+  close(): void {
+    for (const session of this.#open.values()) session.close()
+  }
+
+  #add(id: string, title: string | null, createdAt: number): OpenSession {
+    const nextEarlyId = (): number => earlyId(this.#early++)
+    const session = new OpenSession({ ...this.#parts, id, title, createdAt, earlyId: nextEarlyId })
+    this.#open.set(id, session)
+    void session.over.then(() => this.#open.get(id) === session && this.#open.delete(id))
+    return session
+  }
+
+  async #find(sessionId: string): Promise<OpenSession> {
+    const { corral } = this.#parts
+    const found = await corral.session(sessionId).catch((error: unknown) => {
       // What cannot be an id is not the id of anything.
       throw ['session_not_found', 'invalid'].includes(codeOf(error) ?? '') ? unknownSession(sessionId) : error
     })
     const until = await corral.lastSeq(sessionId, TYPES)
-    const room = add(sessionId, session.title, session.createdAt)
-    await room.follow(session, until)
-    return room
-  }
-
-  async function find(sessionId: string): Promise<Room> {
-    const known = opening.get(sessionId) ?? rooms.get(sessionId)
-    if (known) return known
-    const found = open(sessionId).finally(() => opening.delete(sessionId))
-    opening.set(sessionId, found)
-    return found
-  }
-
-  return {
-    get all() {
-      return [...rooms.values()]
-    },
-    create: (title) => add(newId(), title, now()),
-    async settle(room, wish) {
-      const session = await corral.create({ ...wish, id: room.id, title: room.title })
-      await room.follow(session, 0)
-    },
-    find,
-    async inTurn(sessionId, work) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const before = working.get(sessionId)
-      working.set(sessionId, promise)
-      try {
-        await before
-        return await work(await find(sessionId))
-      } finally {
-        resolve()
-        if (working.get(sessionId) === promise) working.delete(sessionId)
-      }
-    },
-    async quiet() {
-      await Promise.all(working.values())
-    },
-    close() {
-      for (const room of rooms.values()) room.close()
-    },
+    const session = this.#add(sessionId, found.title, found.createdAt)
+    await session.follow(found, until)
+    return session
   }
 }
