@@ -12,13 +12,16 @@ import { CODES } from '../src/dialects/clawde/errors.ts'
 import { METHODS as CLAWDE_METHODS } from '../src/dialects/clawde/methods.ts'
 import { PUSHES } from '../src/dialects/clawde/pushes.ts'
 import * as clawde from '../src/dialects/clawde/wire.ts'
+import * as loaf from '../src/dialects/loaf/errors.ts'
+import { METHODS as LOAF_METHODS } from '../src/dialects/loaf/methods.ts'
+import { SHAPES as LOAF_SHAPES } from '../src/dialects/loaf/wire.ts'
 import type { Method, Repeat } from '../src/dialects/method.ts'
 import { ERROR_CODES } from '../src/dialects/native/errors.ts'
 import { METHODS } from '../src/dialects/native/methods.ts'
 import * as wire from '../src/dialects/native/wire.ts'
 
 /**
- * Writes the generated parts of docs/native.md, docs/clawde.md, docs/cli.md, docs/agents.md and docs/rules.md: what stands between `<!-- name -->` and
+ * Writes the generated parts of docs/native.md, docs/clawde.md, docs/loaf.md, docs/cli.md, docs/agents.md and docs/rules.md: what stands between `<!-- name -->` and
  * `<!-- /name -->`. Run it after changing a schema, a method, a command or a setting.
  */
 
@@ -46,6 +49,7 @@ const NAMED = new Map<unknown, string>([
   [clawde.toolCall, 'ToolCall'],
   [clawde.repoStatus, 'RepoStatus'],
   [clawde.provider, 'Provider'],
+  ...Object.entries(LOAF_SHAPES).map(([name, schema]) => [schema, name] as const),
 ])
 
 function jsonOf(schema: z.ZodType, io: 'input' | 'output'): Json {
@@ -181,16 +185,21 @@ function errorsText(): string {
   ].join('\n')
 }
 
-function clawdeMethodsText(): string {
-  return CLAWDE_METHODS.map((method) => {
-    const { name, also, summary, params, result, aliases = {} } = method
-    const title = [name, ...(also ?? [])].join(', ')
-    const others = Object.entries(aliases).map(
-      ([param, names]) => `${names.map((one) => `\`${one}\``).join(', ')} for \`${param}\``,
-    )
-    const known = others.length === 0 ? '' : ` Also known: ${others.join('; ')}.`
-    return `### ${title}\n\n${summary}${known}\n\n${paramsText(params)}\n\nAnswers \`${resultText(result)}\`\n\n${terms(method)}`
-  }).join('\n\n')
+type Listed = Pick<Method<never>, 'name' | 'summary' | 'scope' | 'repeat' | 'params' | 'result' | 'errors'> &
+  Pick<(typeof CLAWDE_METHODS)[number], 'also' | 'aliases'>
+
+function listText(methods: readonly Listed[]): string {
+  return methods
+    .map((method) => {
+      const { name, also, summary, params, result, aliases = {} } = method
+      const title = [name, ...(also ?? [])].join(', ')
+      const others = Object.entries(aliases).map(
+        ([param, names]) => `${names.map((one) => `\`${one}\``).join(', ')} for \`${param}\``,
+      )
+      const known = others.length === 0 ? '' : ` Also known: ${others.join('; ')}.`
+      return `### ${title}\n\n${summary}${known}\n\n${paramsText(params)}\n\nAnswers \`${resultText(result)}\`\n\n${terms(method)}`
+    })
+    .join('\n\n')
 }
 
 function pushesText(): string {
@@ -201,6 +210,16 @@ function pushesText(): string {
 function codesText(): string {
   const rows = Object.entries(CODES).map(([name, code]) => `| ${code} | \`${name}\` |`)
   return ['| Code | |', '|---|---|', ...rows].join('\n')
+}
+
+function loafErrorsText(): string {
+  const known = new Set<string>([...loaf.ALWAYS, ...LOAF_METHODS.flatMap(({ errors }) => errors)])
+  const rows = Object.entries({ ...loaf.OWN_ERRORS, ...ERRORS })
+    .filter(([name]) => known.has(name))
+    .map(([name, { meaning, remedy }]) => {
+      return `| \`${name}\` | ${loaf.CODES[name as ErrorCode]} | ${meaning} | ${remedy} |`
+    })
+  return ['| Name | Code | Meaning | What to do |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 function commandsText(): string {
@@ -243,10 +262,15 @@ function unaskedText(): string {
 const PARTS: Record<string, Record<string, () => string>> = {
   'docs/native.md': { methods: methodsText, shapes: () => shapesText(), errors: errorsText },
   'docs/clawde.md': {
-    methods: clawdeMethodsText,
+    methods: () => listText(CLAWDE_METHODS),
     shapes: () => shapesText(CLAWDE_SHAPES),
     pushes: pushesText,
     errors: codesText,
+  },
+  'docs/loaf.md': {
+    methods: () => listText(LOAF_METHODS),
+    shapes: () => shapesText(Object.values(LOAF_SHAPES)),
+    errors: loafErrorsText,
   },
   'docs/cli.md': { commands: commandsText, settings: settingsText },
   'docs/agents.md': { capabilities: capabilitiesText },

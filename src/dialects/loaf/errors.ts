@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../core/error.ts'
+import { ERRORS, type ErrorCode, type ErrorEntry } from '../../core/error.ts'
 import type { InvalidParams, RpcError } from '../../transports/jsonrpc.ts'
 
 const PARSE_ERROR = -32700
@@ -7,17 +7,40 @@ const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
 const INTERNAL_ERROR = -32603
 
-/** What a method may end with: core's codes and these are the `kind` of an internal error, the last two are reasons of their own. */
-export type ErrorName =
-  | ErrorCode
-  | 'busy'
-  | 'compaction_failed'
-  | 'flow_not_found'
-  | 'no_model'
-  | 'not_signed_in'
-  | 'unknown_model'
-  | 'invalid_params'
-  | 'unsupported_protocol_version'
+/** What goes wrong in this protocol only. */
+export const OWN_ERRORS = {
+  invalid_params: {
+    meaning: 'A parameter is missing or of the wrong type.',
+    remedy: 'Correct the parameter that `field` names.',
+  },
+  unsupported_protocol_version: {
+    meaning: 'A strict handshake has asked for another version.',
+    remedy: 'Ask for the version in `supported`.',
+  },
+  busy: {
+    meaning: 'A turn is running, or too many requests wait for a sign-in.',
+    remedy: 'Send with `enqueue`, or wait.',
+  },
+  no_model: { meaning: 'No model has been chosen.', remedy: 'Call `model.select`.' },
+  unknown_model: { meaning: 'The provider has no such model.', remedy: 'Take one from `model.list`.' },
+  not_signed_in: { meaning: 'No account that has limits is signed in.', remedy: 'Sign in first.' },
+  flow_not_found: { meaning: 'No sign-in with this id is under way.', remedy: 'Start one.' },
+  compaction_failed: { meaning: 'The agent could not summarise.', remedy: 'Read the message.' },
+  shutting_down: { meaning: 'The process is about to end.', remedy: 'Start another one.' },
+} as const satisfies Record<string, ErrorEntry>
+
+/** What a method may end with: the first two by their `reason`, the rest by the `kind` of an internal error. */
+export type ErrorName = keyof typeof OWN_ERRORS | ErrorCode
+
+const REASONS: readonly string[] = ['invalid_params', 'unsupported_protocol_version']
+
+/** The code that each has on the wire. */
+export const CODES = Object.fromEntries(
+  Object.keys({ ...OWN_ERRORS, ...ERRORS }).map((name) => [
+    name,
+    REASONS.includes(name) ? INVALID_PARAMS : INTERNAL_ERROR,
+  ]),
+) as Readonly<Record<ErrorName, number>>
 
 /** Every method may end with these. */
 export const ALWAYS: readonly ErrorName[] = [
@@ -27,6 +50,7 @@ export const ALWAYS: readonly ErrorName[] = [
   'storage',
   'stopping',
   'internal',
+  'shutting_down',
 ]
 
 /** An error as it goes over the wire: `data` always has a `reason`. */

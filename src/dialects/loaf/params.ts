@@ -21,7 +21,7 @@ export const optionalNumber = z
   .nullish()
   .transform((value) => value ?? undefined)
 
-export const sessionId = text.describe('of a session, open here or not')
+export const sessionId = text.describe('of any session, open here or not')
 
 /** Of a method that needs parameters. */
 export function params<T extends z.core.$ZodShape>(shape: T): z.ZodObject<T> {

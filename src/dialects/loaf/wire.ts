@@ -117,7 +117,7 @@ export const savedSessions = z.strictObject({
 })
 
 export const skills = z.strictObject({
-  directories: z.array(z.string()).describe('where skills are looked for, there or not'),
+  directories: z.array(z.string()).describe('where skills are looked for, whether it exists or not'),
   errors: z.array(z.string()),
   skills: z.array(
     z.strictObject({
@@ -220,6 +220,29 @@ export const replayed = z.strictObject({
   events: z.array(replayedEvent),
   next: nullableNumber.describe('give it as `after` to get the next page'),
 })
+
+/** The names of what is part of several results. */
+export const SHAPES = {
+  SessionState: sessionState,
+  UiMessage: uiMessage,
+  HistoryMessage: historyMessage,
+  Attachment: attachment,
+  QueuedPrompt: queuedPrompt,
+  ModelList: modelList,
+  ModelOption: modelOption,
+  SavedSessions: savedSessions,
+  SavedSession: savedSession,
+  Snapshot: snapshot,
+  AuthStatus: authStatus,
+  Profile: profile,
+  Limits: limits,
+  AccountLimits: accountLimits,
+  LimitWindow: limitWindow,
+  Skills: skills,
+  Tools: tools,
+  Replay: replayed,
+  Event: replayedEvent,
+} as const
 
 export type Attachment = z.output<typeof attachment>
 export type UiMessage = z.output<typeof uiMessage>

@@ -55,7 +55,7 @@ const connectMethods = [
     scope: 'read',
     repeat: 'read',
     errors: [],
-    summary: 'Which accounts and keys there are, of Corral and of the agents themselves.',
+    summary: "Says which accounts and keys there are: Corral's, and the agents' own.",
     params: noParams,
     result: wire.authStatus,
     handler: (_, context) => authStatus(context),
@@ -66,12 +66,10 @@ const connectMethods = [
     repeat: 'never',
     errors: ['busy', 'unsupported'],
     summary:
-      'Signs in for Codex. Answers when that is done; `auth.flow.*` events say what the user has to do.',
+      'Signs in for Codex. Answers when the sign-in is over; `auth.flow.*` events say what the user has to do.',
     params: optionalParams({
-      mode: optionalText.describe(
-        '`browser`, `device_code`, or `auto`, which is also what any other word means',
-      ),
-      originator: optionalText.describe('ignored: who Corral is to the issuer is a setting'),
+      mode: optionalText.describe('`browser`, `device_code` or `auto`; any other word means `auto`'),
+      originator: optionalText.describe('ignored: the name under which Corral signs in is a setting'),
     }),
     result: z.strictObject({
       provider: z.literal('openai'),
@@ -96,8 +94,8 @@ const connectMethods = [
     scope: 'manage',
     repeat: 'never',
     errors: ['flow_not_found'],
-    summary: 'Ends a sign-in that waits for the user.',
-    params: params({ flow_id: text.describe('as `auth.flow.started` has it') }),
+    summary: 'Ends a sign-in that waits for the user. Not in the original.',
+    params: params({ flow_id: text.describe('from `auth.flow.started`') }),
     result: z.strictObject({ flow_id: z.string(), cancelled: z.literal(true) }),
     async handler({ flow_id }, { signIn }) {
       if (await signIn.cancel(flow_id)) return { flow_id, cancelled: true as const }
@@ -112,12 +110,12 @@ const keyMethods = [
     scope: 'manage',
     repeat: 'idempotent',
     errors: ['unsupported'],
-    summary: 'Keeps a key of OpenRouter, without trying it.',
+    summary: 'Stores a key for OpenRouter without testing it.',
     params: withKey,
     result: z.strictObject({
       configured: z.literal(true),
       model_count: z.number(),
-      source: z.enum(['cache', 'fallback']).describe('`cache`: OpenCode has told its models'),
+      source: z.enum(['cache', 'fallback']).describe('`cache` if OpenCode has reported its models'),
     }),
     async handler({ api_key }, context) {
       await context.signIn.setKey('openrouter', api_key)
@@ -132,7 +130,7 @@ const keyMethods = [
     scope: 'manage',
     repeat: 'idempotent',
     errors: ['unsupported'],
-    summary: 'Keeps a key of Exa; the key `skip` is none.',
+    summary: 'Stores a key for Exa. The word `skip` stores nothing.',
     params: withKey,
     result: z.strictObject({ configured: z.boolean(), skipped: z.boolean() }),
     async handler({ api_key }, context) {
@@ -148,7 +146,7 @@ const keyMethods = [
     scope: 'manage',
     repeat: 'idempotent',
     errors: ['unsupported'],
-    summary: 'Keeps a key of Anthropic, for Claude.',
+    summary: 'Stores an Anthropic key for Claude. Not in the original.',
     params: withKey,
     result: z.strictObject({ configured: z.literal(true) }),
     async handler({ api_key }, context) {
@@ -169,8 +167,7 @@ export const authMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['not_signed_in'],
-    summary:
-      'What agents have told last about what is left of their accounts; null where nobody is signed in.',
+    summary: 'Returns what agents have last reported about their accounts; `null` if nobody is signed in.',
     params: noParams,
     result: wire.limits,
     handler: (_, context) => limits(context),
@@ -180,7 +177,7 @@ export const authMethods = [
     scope: 'read',
     repeat: 'read',
     errors: [],
-    summary: 'Whether the first steps are done.',
+    summary: 'Says whether the first steps are done.',
     params: noParams,
     result: onboarding,
     handler: (_, { memory }) => ({ completed: memory.onboarded() }),
@@ -190,7 +187,7 @@ export const authMethods = [
     scope: 'manage',
     repeat: 'idempotent',
     errors: [],
-    summary: 'Remembers that they are.',
+    summary: 'Records that the first steps are done.',
     params: noParams,
     result: onboarding,
     async handler(_, context) {

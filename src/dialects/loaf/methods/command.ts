@@ -19,7 +19,7 @@ export const commandMethods = [
       'agent_missing',
       'agent_unknown',
     ],
-    summary: 'What a user has typed, if it begins with `/`; `/help` lists the commands.',
+    summary: 'Runs what a user has typed if it begins with `/`. `/help` lists the commands.',
     params: params({ session_id: sessionId, raw_command: text }),
     result: z.union([
       z.strictObject({ handled: z.literal(false) }),

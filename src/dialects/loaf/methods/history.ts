@@ -26,7 +26,7 @@ export const historyMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['session_not_found'],
-    summary: 'Sessions in which something was said, the most recently active first.',
+    summary: 'Lists the sessions in which something was said, the most recently active first.',
     params: optionalParams({
       limit: optionalNumber.describe('100 if not given'),
       cursor: optionalNumber.describe('how many to skip'),
@@ -40,7 +40,7 @@ export const historyMethods = [
     repeat: 'read',
     errors: ['session_not_found'],
     summary:
-      'One of them, with its messages: the last one, else the one with this path, else the one whose id begins so.',
+      'Returns one of them with its messages. Give `last`, `rollout_path`, or the beginning of an `id`; the first of these counts.',
     params: optionalParams({ last: optionalFlag, rollout_path: optionalText, id: optionalText }),
     result: z.strictObject({ ...wire.savedSession.shape, messages: z.array(wire.historyMessage) }),
     async handler({ last, rollout_path, id }, context) {
@@ -52,7 +52,8 @@ export const historyMethods = [
     scope: 'use',
     repeat: 'idempotent',
     errors: ['session_not_found', 'conversation_busy', 'unsupported'],
-    summary: 'Begins the conversation of a session afresh; what runs or waits is stopped first.',
+    summary:
+      'Starts the conversation of a session afresh. A running turn and waiting messages are stopped first.',
     params: params({ session_id: sessionId }),
     result: z.strictObject({ session_id: z.string(), cleared: z.literal(true) }),
     async handler({ session_id }, context) {

@@ -23,7 +23,7 @@ const compression = z.strictObject({
   applied: z.boolean(),
   reason: z.enum(['auto', 'none']),
   ...numbers,
-  message: z.string().exactOptional().describe('why it was not'),
+  message: z.string().exactOptional().describe('why it was not applied'),
 })
 
 /** Agents sum up for the model that they have: there is no reason beside that it was asked for. */
@@ -57,9 +57,9 @@ export const modelMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['agent_unknown'],
-    summary: 'Models, and which one is chosen.',
+    summary: 'Lists models, and says which one is chosen.',
     params: optionalParams({
-      provider: optionalProvider.describe('if not given, those that can be used now'),
+      provider: optionalProvider.describe('if not given, all that can be used now'),
     }),
     result: wire.modelList,
     handler: (wanted, context) => listModels(context, wanted.provider),
@@ -78,14 +78,16 @@ export const modelMethods = [
       'agent_unknown',
       'conversation_busy',
     ],
-    summary: 'Chooses a model: for this process, or for one session.',
+    summary: 'Chooses a model, for this process or for one session.',
     params: params({
       model_id: text,
       provider,
       thinking_level: text.describe('one that the model does not have becomes its default'),
       openrouter_provider: optionalText,
       session_id: optionalText,
-      compress_immediately: optionalFlag.describe('sum up this session now; the choice is for all, then'),
+      compress_immediately: optionalFlag.describe(
+        'summarise this session now; the choice is then for the whole process, too',
+      ),
     }),
     result: z.strictObject({ ...wire.choice.shape, compression: compression.exactOptional() }),
     async handler(wanted, context) {
@@ -117,7 +119,7 @@ export const modelMethods = [
     scope: 'read',
     repeat: 'read',
     errors: [],
-    summary: 'Always none: OpenCode does not tell who serves a model.',
+    summary: 'Always empty: OpenCode does not say who serves a model.',
     params: params({ model_id: text }),
     result: z.strictObject({ model_id: z.string(), providers: z.array(z.string()) }),
     handler: ({ model_id }) => ({ model_id, providers: [] }),

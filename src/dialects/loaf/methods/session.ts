@@ -67,8 +67,8 @@ export const sessionMethods = [
     repeat: 'never',
     errors: ['path_not_found', 'agent_unknown', 'unsupported'],
     summary:
-      'Opens a new session, on the agent of the chosen model; without a choice its first message makes it.',
-    params: optionalParams({ title: optionalText.describe(`${TITLE_LIMIT} characters of it are kept`) }),
+      'Opens a new session on the agent of the chosen model. If none is chosen, the first message starts it.',
+    params: optionalParams({ title: optionalText.describe(`up to ${TITLE_LIMIT} characters`) }),
     result: z.strictObject({ session_id: z.string(), state: wire.sessionState }),
     async handler({ title }, context) {
       const session = context.sessions.create(title?.slice(0, TITLE_LIMIT) ?? null)
@@ -90,7 +90,8 @@ export const sessionMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['session_not_found'],
-    summary: 'A session as a window shows it. One that was not open is from now on: its events are told.',
+    summary:
+      'Returns a session as a window shows it. From then on its events are sent, even if it was not open before.',
     params: one,
     result: wire.sessionState,
     async handler({ session_id }, { sessions }) {
@@ -104,15 +105,15 @@ export const sessionMethods = [
     repeat: 'never',
     errors: ['session_not_found', 'busy', 'queue_full', 'unsupported', 'agent_missing', 'agent_unknown'],
     summary:
-      'Sends a message. What is wrong with it, or with the chosen model, does not fail the request: it is accepted, and `session.error` follows.',
+      'Sends a message. A bad image or a missing model does not fail the request: it is accepted, and `session.error` follows.',
     params: params({
       session_id: sessionId,
       text: optionalText.describe('needed unless there are images'),
-      enqueue: optionalFlag.describe('where a turn runs, wait for its end; else the message is refused'),
+      enqueue: optionalFlag.describe('wait if a turn is running; otherwise the message is refused then'),
       images: z
         .unknown()
         .optional()
-        .describe('a list of `{path}` or `{data_url}`, with `mime_type` where the name does not tell')
+        .describe('a list of `{path}` or `{data_url}`, with `mime_type` if the name does not say it')
         .transform(imageInputs),
     }),
     result: z.strictObject({
@@ -132,12 +133,12 @@ export const sessionMethods = [
     repeat: 'never',
     errors: ['session_not_found', 'queue_full', 'turn_not_found'],
     summary:
-      'Says something to the turn that runs. Not accepted where none does, or where the agent cannot take it.',
+      'Sends a message to the running turn. It is not accepted if no turn is running or the agent cannot be steered.',
     params: params({ session_id: sessionId, text }),
     result: z.strictObject({
       session_id: z.string(),
       accepted: z.boolean(),
-      reason: z.string().exactOptional().describe('why the agent cannot'),
+      reason: z.string().exactOptional().describe('why the agent cannot be steered'),
     }),
     handler: ({ session_id, text: said }, context) =>
       context.sessions.inTurn(session_id, (session) => steer(session, said, context)),
@@ -147,7 +148,7 @@ export const sessionMethods = [
     scope: 'use',
     repeat: 'idempotent',
     errors: ['session_not_found'],
-    summary: 'Stops the turn that runs. Messages that wait stay: the next one begins.',
+    summary: 'Stops the running turn. Waiting messages stay, and the next one begins.',
     params: one,
     result: z.strictObject({ session_id: z.string(), interrupted: z.boolean() }),
     handler: ({ session_id }, context) =>
@@ -158,7 +159,7 @@ export const sessionMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['session_not_found'],
-    summary: 'The messages that wait; the id of one is its `turn_id`.',
+    summary: 'Lists the waiting messages. The `id` of each is its `turn_id`.',
     params: one,
     result: z.strictObject({ session_id: z.string(), queue: z.array(wire.queuedPrompt) }),
     async handler({ session_id }, { sessions }) {
@@ -171,7 +172,7 @@ export const sessionMethods = [
     scope: 'use',
     repeat: 'idempotent',
     errors: ['session_not_found'],
-    summary: 'Takes back all messages that wait.',
+    summary: 'Withdraws all waiting messages.',
     params: one,
     result: z.strictObject({ session_id: z.string(), cleared_count: z.number() }),
     async handler({ session_id }, context) {
@@ -185,7 +186,7 @@ export const sessionMethods = [
     scope: 'read',
     repeat: 'read',
     errors: [],
-    summary: 'All sessions of the daemon, whoever made them, the most recently active first.',
+    summary: 'Lists all sessions of the daemon, the most recently active first. Not in the original.',
     params: optionalParams({ cursor: optionalText.describe('the `next_cursor` of the page before') }),
     result: z.strictObject({
       sessions: z.array(
@@ -197,7 +198,7 @@ export const sessionMethods = [
           cwd: z.string(),
           updatedAt: z.string(),
           pending: z.boolean(),
-          open: z.boolean().describe('its events are told here'),
+          open: z.boolean().describe('its events are sent to this client'),
         }),
       ),
       next_cursor: z.string().nullable(),
@@ -220,10 +221,11 @@ export const sessionMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['session_not_found', 'cursor_reset'],
-    summary: 'Events again, of one session or of each that is open here, as far as the log still has them.',
+    summary:
+      'Returns past events of one session, or of every session that is open here, as far as the log still has them. Messages come whole, without their pieces. Not in the original.',
     params: optionalParams({
-      after: optionalNumber.describe('the last `seq` that is known; 0 if not given'),
-      limit: optionalNumber.describe(`of each session; ${REPLAY_PAGE} if not given`),
+      after: optionalNumber.describe('the last `seq` that you have; 0 if not given'),
+      limit: optionalNumber.describe(`for each session; ${REPLAY_PAGE} if not given`),
       session_id: optionalText,
     }),
     result: z.union([wire.replayed, z.strictObject({ sessions: z.array(wire.replayed) })]),

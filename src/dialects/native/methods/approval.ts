@@ -91,7 +91,7 @@ export const approvalMethods = [
     name: 'approval.withdraw',
     scope: 'use',
     repeat: 'idempotent',
-    errors: ['approval_not_found', 'approval_resolved'],
+    errors: ['approval_not_found', 'approval_resolved', 'unsupported'],
     summary: 'Takes a question back that nobody has answered yet.',
     params: z.strictObject({ approvalId: wire.approvalId, by: wire.origin.default('native') }),
     result: wire.approvalView,
