@@ -10,6 +10,9 @@ import * as humanlayerErrors from '../src/dialects/humanlayer/errors.ts'
 import type { RefusalCode } from '../src/dialects/humanlayer/method.ts'
 import { METHODS as HUMANLAYER_METHODS } from '../src/dialects/humanlayer/methods.ts'
 import * as humanlayer from '../src/dialects/humanlayer/shapes.ts'
+import * as loafErrors from '../src/dialects/loaf/errors.ts'
+import { METHODS as LOAF_METHODS } from '../src/dialects/loaf/methods.ts'
+import { SHAPES as LOAF_SHAPES } from '../src/dialects/loaf/wire.ts'
 import type { Repeat } from '../src/dialects/method.ts'
 import { ERROR_CODES } from '../src/dialects/native/errors.ts'
 import { METHODS } from '../src/dialects/native/methods.ts'
@@ -104,6 +107,16 @@ const PAGES: Record<string, Parts> = {
     }),
     settings: () => tables.settingsText('codecast'),
   },
+  'docs/loaf.md': protocolParts({
+    methods: LOAF_METHODS,
+    shapes: LOAF_SHAPES,
+    errorName: 'Name',
+    errors: errorsOf(LOAF_METHODS, loafErrors.ALWAYS, loafErrors.CODES, (name) =>
+      name in loafErrors.OWN_ERRORS
+        ? loafErrors.OWN_ERRORS[name as keyof typeof loafErrors.OWN_ERRORS]
+        : coreEntry(name as ErrorCode, []),
+    ),
+  }),
   'docs/relay.md': { settings: () => tables.settingsText('relay') },
   'docs/cli.md': { commands: tables.commandsText, settings: () => tables.settingsText() },
   'docs/agents.md': { capabilities: tables.capabilitiesText },

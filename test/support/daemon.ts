@@ -59,6 +59,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     PATH: process.env['PATH'],
     LANG: 'C.UTF-8',
     ...COMPILED,
+    CORRAL_VERIFY: process.env['CORRAL_VERIFY'],
     HOME: home,
     TMPDIR: tmp,
     CORRAL_HOME: corralHome,

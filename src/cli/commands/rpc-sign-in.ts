@@ -1,5 +1,6 @@
 import { KEY_NAMES, PROVIDERS, SIGN_IN_MODES } from '../../core/signin.ts'
-import type { FlowEvent, FlowListener, Profile, SignIn } from '../../dialects/loaf/ports.ts'
+import type { FlowEvent, FlowListener, SignIn } from '../../dialects/loaf/ports.ts'
+import type { Profile } from '../../dialects/loaf/wire.ts'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 
 type NativeEvent = Api['signin.flow']['result']['events'][number]

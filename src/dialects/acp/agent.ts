@@ -5,11 +5,12 @@ import {
   ndJsonStream,
   PROTOCOL_VERSION,
   RequestError,
+  type AgentApp,
   type AgentConnection,
   type AgentContext,
   type InitializeResponse,
   type ListSessionsResponse,
-  type RequestPermissionRequest,
+  type NewSessionRequest,
   type SetSessionConfigOptionResponse,
 } from '@agentclientprotocol/sdk/unstable'
 import { textOf } from '../../core/content.ts'
@@ -17,11 +18,9 @@ import { EXTERNAL_AGENT } from '../../core/external.ts'
 import { isMode, type Mode } from '../../core/mode.ts'
 import { contentOf, mcpConfigOf } from './content.ts'
 import { asRequestError, invalid } from './errors.ts'
-import { configOptions, modelOf, openingOf } from './options.ts'
-import type { Corral, SessionView } from './port.ts'
-import { createPrompts } from './prompts.ts'
-import { openRoom, type Editor, type Room } from './room.ts'
-import { TYPES } from './updates.ts'
+import { OpenSessions } from './open-sessions.ts'
+import { configOptions, modelOf } from './options.ts'
+import type { Corral, NewSession, SessionView } from './port.ts'
 
 export interface AgentOptions {
   corral: Corral
@@ -31,116 +30,94 @@ export interface AgentOptions {
   newKey(): string
 }
 
+const { session: on } = methods.agent
 const NAME_LIMIT = 100
+type Patch = Parameters<Corral['configure']>[1]
+
 /** As long as an image that the daemon takes. */
 const LINE_LIMIT = 64 * 1024 ** 2
 
 /** Serves one editor. The connection is over when it has closed our stdin. */
 export function serve({ corral, version, input, output, newKey }: AgentOptions): AgentConnection {
-  const rooms = new Map<string, Room>()
-  let notices = false
+  const sessions = new OpenSessions(corral, newKey)
+  const app = agent({ name: 'corral' })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      sessions.notices = params.clientCapabilities?.session?.notices != null
+      return introduction(version)
+    })
+    .onRequest(methods.agent.authenticate, () => ({}))
+  openingMethods(app, corral, sessions)
+  workingMethods(app, corral, sessions)
+  return app.connect(
+    ndJsonStream(
+      Writable.toWeb(output as Writable) as WritableStream<Uint8Array>,
+      Readable.toWeb(input as Readable) as ReadableStream<Uint8Array>,
+      { maxMessageBytes: LINE_LIMIT },
+    ),
+  )
+}
 
-  function editorOf(client: AgentContext, sessionId: string): Editor {
-    return {
-      notices,
-      update: (update) => client.notify(methods.client.session.update, { sessionId, update }),
-      async ask(request, cancellationSignal) {
-        const options = { cancellationSignal, stopWaitingOnCancel: true }
-        const params: RequestPermissionRequest = { sessionId, ...request }
-        return (await client.request(methods.client.session.requestPermission, params, options)).outcome
-      },
-    }
+/** How an editor finds a session, makes one, opens and leaves it. */
+function openingMethods(app: AgentApp, corral: Corral, sessions: OpenSessions): void {
+  async function openNew(client: AgentContext, session: SessionView) {
+    const { opening } = await sessions.open(client, session, 'none')
+    return { sessionId: session.id, ...opening }
   }
 
-  async function open(client: AgentContext, session: SessionView, past: 'tell' | 'skip' | 'none') {
-    const { id } = session
-    const models = await corral.models(session.agent)
-    const until = past === 'none' ? 0 : await corral.lastSeq(id, TYPES)
-    const before = rooms.get(id)
-    before?.close()
-    const prompts = before?.prompts ?? createPrompts({ corral, sessionId: id, newKey })
-    const editor = editorOf(client, id)
-    const room = openRoom({ corral, editor, session, models, until, tellPast: past === 'tell', prompts })
-    rooms.set(id, room)
-    void room.over.then(() => rooms.get(id) === room && rooms.delete(id))
-    await room.ready
-    return { room, opening: openingOf(room.chosen, models) }
+  async function openKnown(client: AgentContext, sessionId: string, past: 'tell' | 'skip') {
+    return (await sessions.open(client, await corral.session(sessionId), past)).opening
   }
 
-  async function roomOf(client: AgentContext, sessionId: string): Promise<Room> {
-    return rooms.get(sessionId) ?? (await open(client, await corral.session(sessionId), 'skip')).room
-  }
+  app
+    .onRequest(on.list, ({ params }) =>
+      answering(() => list(corral, params.cwd ?? null, params.cursor ?? null)),
+    )
+    .onRequest(on.new, ({ params, client }) =>
+      answering(async () => openNew(client, await corral.create(newSessionOf(params)))),
+    )
+    .onRequest(on.fork, ({ params: { sessionId }, client }) =>
+      answering(async () => openNew(client, await corral.fork(sessionId)), sessionId),
+    )
+    .onRequest(on.load, ({ params: { sessionId }, client }) =>
+      answering(() => openKnown(client, sessionId, 'tell'), sessionId),
+    )
+    .onRequest(on.resume, ({ params: { sessionId }, client }) =>
+      answering(() => openKnown(client, sessionId, 'skip'), sessionId),
+    )
+    .onRequest(on.close, ({ params: { sessionId } }) => answering(() => sessions.leave(sessionId), sessionId))
+    .onRequest(on.delete, ({ params: { sessionId } }) =>
+      answering(async () => {
+        await sessions.leave(sessionId)
+        await corral.destroy(sessionId)
+      }, sessionId),
+    )
+}
 
-  /** What was begun here ends, what others have begun goes on. */
-  async function leave(sessionId: string): Promise<void> {
-    const room = rooms.get(sessionId)
-    rooms.delete(sessionId)
-    await room?.prompts.cancelAll()
-    room?.close()
-    room?.prompts.leave()
-  }
-
-  async function configure(
-    sessionId: string,
-    patch: { mode?: Mode; model?: string | null },
-  ): Promise<SetSessionConfigOptionResponse> {
+/** What is done in a session. */
+function workingMethods(app: AgentApp, corral: Corral, sessions: OpenSessions): void {
+  async function configure(sessionId: string, patch: Patch): Promise<SetSessionConfigOptionResponse> {
     const session = await corral.configure(sessionId, patch)
     return { configOptions: configOptions(session, await corral.models(session.agent)) }
   }
 
-  const { session: on } = methods.agent
-  const app = agent({ name: 'corral' })
-    .onRequest(methods.agent.initialize, ({ params }) => {
-      notices = params.clientCapabilities?.session?.notices != null
-      return introduction(version)
-    })
-    .onRequest(methods.agent.authenticate, () => ({}))
-    .onRequest(on.new, ({ params, client }) =>
-      answering(async () => {
-        const mcpConfig = mcpConfigOf(params.mcpServers)
-        const { additionalDirectories = [] } = params
-        const settings = {
-          ...(mcpConfig && { mcpConfig }),
-          ...(additionalDirectories.length > 0 && { additionalDirectories }),
-        }
-        const session = await corral.create({ cwd: params.cwd, settings })
-        const { opening } = await open(client, session, 'none')
-        return { sessionId: session.id, ...opening }
-      }),
-    )
-    .onRequest(on.load, ({ params: { sessionId }, client }) =>
-      answering(async () => (await open(client, await corral.session(sessionId), 'tell')).opening, sessionId),
-    )
-    .onRequest(on.resume, ({ params: { sessionId }, client }) =>
-      answering(async () => (await open(client, await corral.session(sessionId), 'skip')).opening, sessionId),
-    )
-    .onRequest(on.fork, ({ params: { sessionId }, client }) =>
-      answering(async () => {
-        const session = await corral.fork(sessionId)
-        const { opening } = await open(client, session, 'none')
-        return { sessionId: session.id, ...opening }
-      }, sessionId),
-    )
-    .onRequest(on.list, ({ params }) =>
-      answering(() => list(corral, params.cwd ?? null, params.cursor ?? null)),
-    )
+  app
     .onRequest(on.prompt, ({ params: { sessionId, prompt }, client, signal }) =>
       answering(
-        async () => (await roomOf(client, sessionId)).prompts.prompt(contentOf(prompt), signal),
+        async () => (await sessions.find(client, sessionId)).prompts.prompt(contentOf(prompt), signal),
         sessionId,
       ),
     )
     .onNotification(on.cancel, ({ params: { sessionId } }) =>
-      answering(async () => {
-        const room = rooms.get(sessionId)
-        await (room ? room.cancel() : corral.interrupt(sessionId))
-      }, sessionId),
+      answering(() => sessions.cancel(sessionId), sessionId),
     )
     .onRequest(on.setMode, ({ params: { sessionId, modeId } }) =>
       answering(async () => void (await configure(sessionId, { mode: modeOf(modeId) })), sessionId),
     )
     .onRequest(on.setConfigOption, ({ params }) =>
-      answering(() => configure(params.sessionId, patchOf(params.configId, params.value)), params.sessionId),
+      answering(
+        async () => configure(params.sessionId, patchOf(params.configId, params.value)),
+        params.sessionId,
+      ),
     )
     // How editors from before config options choose a model.
     .onRequest('session/set_model', modelParams, ({ params: { sessionId, modelId } }) =>
@@ -149,21 +126,6 @@ export function serve({ corral, version, input, output, newKey }: AgentOptions):
         return {}
       }, sessionId),
     )
-    .onRequest(on.close, ({ params: { sessionId } }) => answering(() => leave(sessionId), sessionId))
-    .onRequest(on.delete, ({ params: { sessionId } }) =>
-      answering(async () => {
-        await leave(sessionId)
-        await corral.destroy(sessionId)
-      }, sessionId),
-    )
-
-  return app.connect(
-    ndJsonStream(
-      Writable.toWeb(output as Writable) as WritableStream<Uint8Array>,
-      Readable.toWeb(input as Readable) as ReadableStream<Uint8Array>,
-      { maxMessageBytes: LINE_LIMIT },
-    ),
-  )
 }
 
 function introduction(version: string): InitializeResponse {
@@ -221,12 +183,21 @@ async function infoOf(corral: Corral, { id, cwd, title, activeAt }: SessionView)
   return { sessionId: id, cwd, title: short || null, updatedAt: new Date(activeAt).toISOString() }
 }
 
+function newSessionOf({ cwd, mcpServers, additionalDirectories = [] }: NewSessionRequest): NewSession {
+  const mcpConfig = mcpConfigOf(mcpServers)
+  const settings = {
+    ...(mcpConfig && { mcpConfig }),
+    ...(additionalDirectories.length > 0 && { additionalDirectories }),
+  }
+  return { cwd, settings }
+}
+
 function modeOf(value: string): Mode {
   if (!isMode(value)) throw invalid(`there is no mode ${value}`)
   return value
 }
 
-function patchOf(configId: string, value: unknown): { mode?: Mode; model?: string | null } {
+function patchOf(configId: string, value: unknown): Patch {
   if (typeof value !== 'string') throw invalid(`${configId} is chosen by name`)
   if (configId === 'mode') return { mode: modeOf(value) }
   if (configId === 'model') return { model: modelOf(value) }

@@ -1,13 +1,13 @@
 import type { RequestPermissionOutcome } from '@agentclientprotocol/sdk/unstable'
 import { answerOf, elsewhere, requestsFor, type Request } from './permission.ts'
-import type { Answer, Asked } from './port.ts'
+import type { UserDecision, Asked } from './port.ts'
 
 export interface AskingParts {
   cwd: string
   /** Puts it before the user. The signal takes it back. */
   ask(request: Request, signal: AbortSignal): Promise<RequestPermissionOutcome>
   /** The user's answer counts. */
-  decide(approvalId: string, answer: Answer): Promise<void>
+  decide(approvalId: string, decision: UserDecision): Promise<void>
   tell(text: string): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import type {
   RequestPermissionOutcome,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk/unstable'
-import type { Answer, Asked } from './port.ts'
+import type { UserDecision, Asked } from './port.ts'
 import { textContent, unseenInput, viewTool } from './tools.ts'
 
 /** What is put before the user in one go. */
@@ -59,7 +59,7 @@ export function requestsFor(asked: Asked, cwd: string): Request[] {
 }
 
 /** What the user's choices come to; null: no decision. An option that was never offered decides nothing. */
-export function answerOf(asked: Asked, outcomes: readonly RequestPermissionOutcome[]): Answer | null {
+export function answerOf(asked: Asked, outcomes: readonly RequestPermissionOutcome[]): UserDecision | null {
   const chosen = outcomes.map((outcome) => (outcome.outcome === 'selected' ? outcome.optionId : null))
   if (chosen.includes('reject')) return { behavior: 'deny', comment: '' }
   if (asked.kind === 'question') return answersOf(questionsIn(asked.input), chosen)
@@ -85,7 +85,7 @@ export function elsewhere(asked: Asked): string {
   return `${questions.join('\n')}\n\nTo answer: \`corral approve ${id}${' --answer "…"'.repeat(questions.length)}\``
 }
 
-function answersOf(questions: readonly Question[], chosen: readonly (string | null)[]): Answer | null {
+function answersOf(questions: readonly Question[], chosen: readonly (string | null)[]): UserDecision | null {
   const labels = questions.map(({ options }, at) => {
     return options.find((_, index) => choiceId(index) === chosen[at])?.label ?? null
   })

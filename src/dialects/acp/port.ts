@@ -24,7 +24,7 @@ export interface NewSession {
 }
 
 export type Asked = Pick<Approval, 'id' | 'kind' | 'tool' | 'input' | 'callId' | 'summary'>
-export type Answer = Exclude<Decision, { behavior: 'cancelled' }>
+export type UserDecision = Exclude<Decision, { behavior: 'cancelled' }>
 export type TurnView = Pick<Turn, 'state' | 'usage' | 'error'>
 
 export interface EventsOptions {
@@ -59,7 +59,7 @@ export interface Corral {
   turn(turnId: string): Promise<TurnView>
   /** `turnId`: only this one, out of the queue if it has not begun. */
   interrupt(sessionId: string, turnId?: string): Promise<void>
-  decide(approvalId: string, answer: Answer): Promise<void>
+  decide(approvalId: string, decision: UserDecision): Promise<void>
   /** The last `seq` of such an event, 0 when there is none. */
   lastSeq(sessionId: string, types: EventType[]): Promise<number>
   /** All of them, from the first one on and then live. Iterate it once. */

@@ -6,13 +6,13 @@ import type { Push } from './pushes.ts'
 import { bothWays, unixTimes } from './spelling.ts'
 import { createTeller, type Later, type Teller } from './teller.ts'
 
-/** Null: all of them. */
-export interface Wanted {
+/** Which pushes a client wants. Null: all of them. */
+export interface PushFilter {
   readonly sessions: ReadonlySet<string> | null
   readonly types: ReadonlySet<string> | null
 }
 
-export const EVERYTHING: Wanted = { sessions: null, types: null }
+export const EVERYTHING: PushFilter = { sessions: null, types: null }
 
 /** Pushes that many clients get, put into frames once for all who want moments as numbers, and once for the others. */
 export interface Bundle {

@@ -5,29 +5,30 @@ import { createDispatcher, errorLine, type Dispatcher } from '../../transports/j
 import type { WebSocketConnection } from '../../transports/websocket.ts'
 import { isAllowed, type Method, verifying } from '../method.ts'
 import { ALWAYS, ClawdeError, codeNameOf, CODES, rpcError } from './errors.ts'
-import { createLane } from './lane.ts'
 import { createBucket, SEND_LIMIT } from './limits.ts'
 import type { ClawdeMethod, Context, Services } from './method.ts'
+import { Outbox } from './outbox.ts'
 import { anySpelling, unixTimes } from './spelling.ts'
-import { createStream } from './stream.ts'
+import { Stream } from './stream.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
 const MAX_PENDING = 256
 
-/** One request. */
-interface Call extends Context {
+/** What a method has at hand, and what becomes of its request. */
+interface RequestContext extends Context {
   /** Its pushes wait for its answer. */
   held: boolean
   heavy<T>(work: () => T | Promise<T>): Promise<T>
 }
 
-export type Dispatch = Dispatcher<Call>
+export type Dispatch = Dispatcher<RequestContext>
 
 export function dispatcherOf(
   methods: readonly ClawdeMethod[],
   { home, onFault }: { home: string; onFault: (error: unknown) => void },
 ): Dispatch {
-  return createDispatcher<Call, Method<Call>>({
+  return createDispatcher<RequestContext, Method<RequestContext>>({
     methods: methods.flatMap((method) =>
       [method.name, ...(method.also ?? [])].map((name) => callable(method, name)),
     ),
@@ -45,20 +46,20 @@ export function dispatcherOf(
 }
 
 /** A method under one of its names, with parameters in any spelling. */
-function callable(method: ClawdeMethod, name: string): Method<Call> {
+function callable(method: ClawdeMethod, name: string): Method<RequestContext> {
   const { handler, changes, heavy } = method
   return {
     ...method,
     name,
     params: anySpelling(method.params, method.aliases),
-    handler(params, call) {
+    handler(params, context) {
       if (changes) {
-        call.held = true
-        call.stream.hold()
+        context.held = true
+        context.stream.hold()
       }
-      const work = (): unknown => handler(params, call)
-      const value = heavy ? call.heavy(work) : work()
-      if (!call.stream.unix) return value
+      const work = (): unknown => handler(params, context)
+      const value = heavy ? context.heavy(work) : work()
+      if (!context.stream.unix) return value
       return value instanceof Promise ? value.then(unixTimes) : unixTimes(value)
     },
   }
@@ -84,32 +85,19 @@ export function serveConnection(
 ): Served {
   const { metrics, settings } = services
   const bucket = createBucket(settings.requestsPerSecond)
-  let room = true
-  let pending = 0
-  let paused = false
+  const pending = new PendingRequests(connection)
+  let hasSpace = true
 
   function send(line: string | Buffer): boolean {
-    room = connection.send(line)
-    return room
+    hasSpace = connection.send(line)
+    return hasSpace
   }
 
-  const lane = createLane(() => room)
-  const stream = createStream({
-    ...services,
-    send,
-    heldLimit: SEND_LIMIT,
-    failed: () => connection.close(1011, 'the log could not be read'),
-  })
+  const large = createWorkQueue(() => hasSpace)
+  const outbox = new Outbox(send, SEND_LIMIT)
+  const failed = (): void => connection.close(1011, 'the log could not be read')
+  const stream = new Stream({ ...services, outbox, failed })
   stream.unix = unix
-
-  function done(call: Call, json: string | null): void {
-    if (json !== null) send(json)
-    if (call.held) stream.release()
-    pending -= 1
-    if (!paused || pending > MAX_PENDING / 2) return
-    paused = false
-    connection.resume()
-  }
 
   return {
     stream,
@@ -122,23 +110,48 @@ export function serveConnection(
         if (refusal !== null) send(refusal)
         return
       }
-      pending += 1
-      if (pending > MAX_PENDING && !paused) {
-        paused = true
-        connection.pause()
-      }
-      const call: Call = { ...services, stream, device, held: false, heavy: lane.run }
-      dispatch.dispatch(line, call, (json) => done(call, json))
+      pending.begin()
+      const context: RequestContext = { ...services, stream, device, held: false, heavy: large.run }
+      dispatch.dispatch(line, context, (json) => {
+        if (json !== null) send(json)
+        if (context.held) stream.release()
+        pending.end()
+      })
     },
     drain() {
-      room = true
-      lane.drained()
+      hasSpace = true
+      large.drained()
       stream.drained()
     },
     closed() {
-      lane.close()
+      large.close()
       stream.close()
     },
+  }
+}
+
+/** Requests that are under way. Where there are too many, nothing more is read until half of them are done. */
+class PendingRequests {
+  readonly #connection: WebSocketConnection
+  #count = 0
+  #paused = false
+
+  constructor(connection: WebSocketConnection) {
+    this.#connection = connection
+  }
+
+  begin(): void {
+    this.#count += 1
+    if (this.#count <= MAX_PENDING || this.#paused) return
+    this.#paused = true
+    this.#connection.pause()
+  }
+
+  end(): void {
+    this.#count -= 1
+    if (!this.#paused || this.#count > MAX_PENDING / 2) return
+    this.#paused = false
+    this.#connection.resume()
   }
 }
 

@@ -6,7 +6,7 @@ import {
   step,
   type Conversation,
 } from '../../core/conversation/conversation.ts'
-import { isShown, newItem } from './places.ts'
+import { isShown, newItem } from './items.ts'
 
 /** Counts the messages of sessions, each event once: what has been counted is remembered, up to a bound. */
 export interface Counts {

@@ -3,7 +3,7 @@ import type { Engine } from '../../core/api.ts'
 import { CONVERSATION_TYPES, emptyConversation, step } from '../../core/conversation/conversation.ts'
 import type { Event, LoggedEvent } from '../../core/event.ts'
 import { ClawdeError } from './errors.ts'
-import { isShown, newItem, type Item } from './places.ts'
+import { isShown, newItem, type Item } from './items.ts'
 import { answerView, callMessageView, userView } from './views.ts'
 
 const PAGE = 500

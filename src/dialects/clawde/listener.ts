@@ -4,7 +4,7 @@ import { exposureOf } from '../../access/exposure.ts'
 import { loopbackGuard, originGuard } from '../../access/guard.ts'
 import { openSecret } from '../../access/secret.ts'
 import type { Engine } from '../../core/api.ts'
-import { createHttpApp, sendJson, type Guard } from '../../transports/http.ts'
+import { createHttpApp, sendJson, type Guard, type HttpApp } from '../../transports/http.ts'
 import type { WebSockets } from '../../transports/websocket.ts'
 import { connectionGuard } from './limits.ts'
 import { createMetrics, METRICS_TYPE, type Metrics } from './metrics.ts'
@@ -45,40 +45,7 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
   const entrance = createEntrance({ engine, secret, authenticate: parts.devices.authenticate })
   let port = settings.port
 
-  function now(): { uptimeSecs: number; activeSessions: number } {
-    const { running, waiting, paused } = engine.sessions.count()
-    const uptimeSecs = Math.floor((Date.now() - parts.startedAt) / 1000)
-    return { uptimeSecs, activeSessions: running + waiting + paused }
-  }
-
-  app.route('GET', '/health', ({ res }) => {
-    const { uptimeSecs, activeSessions } = now()
-    const health = {
-      status: 'ok',
-      version: parts.version,
-      uptime: uptimeSecs,
-      uptimeSecs,
-      activeSessions,
-      port,
-    }
-    sendJson(res, 200, JSON.stringify(health))
-  })
-  app.route('GET', '/metrics', ({ res }) => {
-    const text = metrics.text(now()) + parts.metrics()
-    res.writeHead(200, { 'content-type': METRICS_TYPE, 'content-length': Buffer.byteLength(text) }).end(text)
-  })
-
-  function guardOf(inner: Guard): Guard {
-    const limit = connectionGuard({
-      perMinute: settings.connectionsPerMinute,
-      loopback: settings.limitLoopback,
-    })
-    return (req) => {
-      const tooMany = limit(req)
-      if (tooMany) metrics.count('ipc_rate_limit_hits')
-      return tooMany ?? (isPlain(req) ? null : inner(req))
-    }
-  }
+  statusRoutes(app, parts, metrics, () => port)
 
   return {
     metrics,
@@ -95,9 +62,8 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
       const { host, certificate } = await exposureOf(settings.host, { certPath, keyPath })
       if (certificate)
         log.info({ fingerprint: certificate.fingerprint256, cert: certPath }, 'ClawDE TLS certificate')
-      const access = certificate
-        ? { tls: certificate, guard: guardOf(originGuard()) }
-        : { guard: guardOf(loopbackGuard()) }
+      const guard = limited(certificate ? originGuard() : loopbackGuard(), settings, metrics)
+      const access = { guard, ...(certificate && { tls: certificate }) }
       const listener = await app.listen({ host, port, handshakeMs: HANDSHAKE_MS, ...access })
       port = listener.port
       return listener.url.replace(/^http/, 'ws')
@@ -106,6 +72,40 @@ export function createClawdeListener(parts: ListenerParts): ClawdeListener {
       await entrance.close()
       await app.close()
     },
+  }
+}
+
+/** `/health` and `/metrics`, for whoever asks. */
+function statusRoutes(app: HttpApp, parts: ListenerParts, metrics: Metrics, port: () => number): void {
+  const { engine, version, startedAt } = parts
+
+  function now(): { uptimeSecs: number; activeSessions: number } {
+    const { running, waiting, paused } = engine.sessions.count()
+    const uptimeSecs = Math.floor((Date.now() - startedAt) / 1000)
+    return { uptimeSecs, activeSessions: running + waiting + paused }
+  }
+
+  app.route('GET', '/health', ({ res }) => {
+    const { uptimeSecs, activeSessions } = now()
+    const health = { status: 'ok', version, uptime: uptimeSecs, uptimeSecs, activeSessions, port: port() }
+    sendJson(res, 200, JSON.stringify(health))
+  })
+  app.route('GET', '/metrics', ({ res }) => {
+    const text = metrics.text(now()) + parts.metrics()
+    res.writeHead(200, { 'content-type': METRICS_TYPE, 'content-length': Buffer.byteLength(text) }).end(text)
+  })
+}
+
+/** A guard that also refuses who connects too often. */
+function limited(inner: Guard, settings: ClawdeSettings, metrics: Metrics): Guard {
+  const limit = connectionGuard({
+    perMinute: settings.connectionsPerMinute,
+    loopback: settings.limitLoopback,
+  })
+  return (req) => {
+    const tooMany = limit(req)
+    if (tooMany) metrics.count('ipc_rate_limit_hits')
+    return tooMany ?? (isPlain(req) ? null : inner(req))
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Call, Change, Message } from '../../core/conversation/item.ts'
 import type { Event } from '../../core/event.ts'
-import { isNewCall, isShown } from './places.ts'
+import { isNewCall, isShown } from './items.ts'
 import type { Untold } from './pushes.ts'
 import { answerView, CALL_STATUS, toolCallView, userView } from './views.ts'
 

@@ -3,11 +3,16 @@ import { CONVERSATION_TYPES, step } from '../../core/conversation/conversation.t
 import type { Change, Message } from '../../core/conversation/item.ts'
 import type { Event, EventType, LoggedEvent } from '../../core/event.ts'
 import type { Mode } from '../../core/mode.ts'
-import { createHeldCalls, type HeldCalls } from './held.ts'
-import { HOUSE_TYPES, houseNews } from './house.ts'
-import { isShown } from './places.ts'
+import {
+  createActiveSessions,
+  type ActiveSession,
+  type ActiveSessions,
+  type Mark,
+} from './active-sessions.ts'
+import { createHeldCalls, type HeldCalls } from './held-calls.ts'
+import { isShown } from './items.ts'
 import { PLAIN_TYPES, pushesOf, type Push } from './pushes.ts'
-import { createRooms, type Mark, type Room, type Rooms } from './rooms.ts'
+import { SESSIONLESS_TYPES, sessionlessPushes } from './sessionless-pushes.ts'
 import { callCreated, opened, spell, updated } from './spell.ts'
 
 /** A message is told again when it has grown by a sixty-fourth, or after this long: what goes out stays in proportion. */
@@ -15,7 +20,7 @@ const UPDATE_MS = 100
 const UPDATE_SHARE = 64
 
 const TOLD: ReadonlySet<EventType> = new Set([...CONVERSATION_TYPES, ...PLAIN_TYPES])
-const HOUSE: ReadonlySet<EventType> = new Set(HOUSE_TYPES)
+const SESSIONLESS: ReadonlySet<EventType> = new Set(SESSIONLESS_TYPES)
 
 /** Turns events into pushes. It remembers what its listeners have been told of the turns that run, and nothing else. */
 export interface Teller {
@@ -35,14 +40,14 @@ export interface Later {
 }
 
 interface Past {
-  readonly rooms: Rooms
+  readonly active: ActiveSessions
   readonly held: HeldCalls
   /** The last event that was looked at. */
   readonly last: number
 }
 
 export function createTeller(engine: Engine, later: Later, past?: Past): Teller {
-  const { rooms, held } = past ?? { rooms: createRooms(engine), held: createHeldCalls() }
+  const { active, held } = past ?? { active: createActiveSessions(engine), held: createHeldCalls() }
   let last = past?.last ?? 0
   let timer: NodeJS.Timeout | null = null
 
@@ -51,7 +56,7 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
     timer = setTimeout(() => {
       timer = null
       const moment = performance.now() - later.silentMs
-      const calls = held.release((sessionId) => isSilent(rooms.known(sessionId), moment))
+      const calls = held.release((sessionId) => isSilent(active.known(sessionId), moment))
       const seq = held.limit(last)
       const pushes = calls.map(({ sessionId, call }) => ({ ...callCreated(sessionId, call), seq }))
       if (pushes.length > 0) later.tell(pushes)
@@ -61,17 +66,17 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
 
   /** What comes of one event, after what came before it. */
   function take(batch: Batch, event: Event, now: number): void {
-    const room = rooms.of(event)
-    room.heard = now
-    const made = step(room.conversation, event)
-    room.mode = modeAfter(room, event)
-    const changes = held.sift(event, made, room.mode)
-    if (event.type === 'message.delta') return streamed(batch, room, event, changes)
+    const session = active.of(event)
+    session.heard = now
+    const made = step(session.conversation, event)
+    session.mode = modeAfter(session, event)
+    const changes = held.sift(event, made, session.mode)
+    if (event.type === 'message.delta') return streamed(batch, session, event, changes)
     const told = [...changes.flatMap((change) => spell(change, event)), ...pushesOf(engine, event)]
     // Only the last one carries the number: who has the others only may ask for this event again.
     batch.say(told.map((push, n) => ({ ...push, seq: n < told.length - 1 ? event.seq - 1 : event.seq })))
-    for (const change of changes) if (change.type === 'closed') room.marks.delete(change.message.id)
-    rooms.leave(event)
+    for (const change of changes) if (change.type === 'closed') session.marks.delete(change.message.id)
+    active.leave(event)
   }
 
   function tell(events: readonly LoggedEvent[]): Push[] {
@@ -79,8 +84,8 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
     const now = performance.now()
     for (const logged of events) {
       const { type, seq } = logged
-      if (HOUSE.has(type)) {
-        batch.say(houseNews(engine, logged.event).map((told) => ({ ...told, sessionId: null, seq })))
+      if (SESSIONLESS.has(type)) {
+        batch.say(sessionlessPushes(engine, logged.event).map((told) => ({ ...told, sessionId: null, seq })))
       }
       if (TOLD.has(type)) take(batch, logged.event, now)
     }
@@ -95,7 +100,7 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
     get holdsBack() {
       return held.size > 0
     },
-    copy: (its) => createTeller(engine, its, { rooms: rooms.copy(), held: held.copy(), last }),
+    copy: (its) => createTeller(engine, its, { active: active.copy(), held: held.copy(), last }),
     close() {
       if (timer !== null) clearTimeout(timer)
     },
@@ -103,25 +108,25 @@ export function createTeller(engine: Engine, later: Later, past?: Past): Teller 
 }
 
 /** A piece is told with those that come with it, and the beginning of a message with its first pieces. */
-function streamed(batch: Batch, room: Room, event: Event, changes: readonly Change[]): void {
+function streamed(batch: Batch, session: ActiveSession, event: Event, changes: readonly Change[]): void {
   for (const change of changes) {
     if (change.type === 'call')
       batch.say(spell(change, event).map((push) => ({ ...push, seq: event.seq - 1 })))
     if (change.type !== 'grew' || !isShown(change.message)) continue
     const isNew = changes.some(({ type }) => type === 'opened')
-    batch.grew(room, change.message, event, isNew)
+    batch.grew(session, change.message, event, isNew)
   }
 }
 
 interface Batch {
-  grew(room: Room, message: Message, event: Event, isNew: boolean): void
+  grew(session: ActiveSession, message: Message, event: Event, isNew: boolean): void
   /** Tells the pieces first. */
   say(pushes: readonly Push[]): void
   pushes(): Push[]
 }
 
 interface Growth {
-  room: Room
+  session: ActiveSession
   message: Message
   last: Event
   /** The number of the event that it began with; null: that has been told. */
@@ -138,20 +143,20 @@ function createBatch(held: HeldCalls): Batch {
   }
 
   function flush(): void {
-    for (const { room, message, last, began } of pending.values()) {
+    for (const { session, message, last, began } of pending.values()) {
       const { sessionId, seq, at } = last
-      if (began === null && !isDue(message, room.marks.get(message.id), at)) continue
+      if (began === null && !isDue(message, session.marks.get(message.id), at)) continue
       if (began !== null) add({ ...opened(sessionId, message), seq: began - 1 })
       add({ ...updated(sessionId, message), seq })
-      room.marks.set(message.id, { length: message.text.length, at })
+      session.marks.set(message.id, { length: message.text.length, at })
     }
     pending.clear()
   }
 
   return {
-    grew(room, message, last, isNew) {
+    grew(session, message, last, isNew) {
       const began = isNew ? last.seq : (pending.get(message.id)?.began ?? null)
-      pending.set(message.id, { room, message, last, began })
+      pending.set(message.id, { session, message, last, began })
     },
     say(told) {
       if (told.length > 0) flush()
@@ -170,14 +175,14 @@ function isDue({ text }: Message, mark: Mark | undefined, at: number): boolean {
 }
 
 /** The mode that calls are made in. */
-function modeAfter({ mode }: Room, event: Event): Mode | null {
+function modeAfter({ mode }: ActiveSession, event: Event): Mode | null {
   if (event.type === 'turn.started') return event.mode ?? null
   return event.type === 'session.changed' ? (event.mode ?? mode) : mode
 }
 
 /** Agents ask about one call after the other: while a question is open the next one waits. */
-function isSilent(room: Room | undefined, moment: number): boolean {
-  if (!room) return true
-  const questions = [...room.conversation.questions.values()]
-  return room.heard <= moment && !questions.some(({ asked }) => asked)
+function isSilent(session: ActiveSession | undefined, moment: number): boolean {
+  if (!session) return true
+  const questions = [...session.conversation.questions.values()]
+  return session.heard <= moment && !questions.some(({ asked }) => asked)
 }

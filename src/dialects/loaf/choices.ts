@@ -1,8 +1,9 @@
-import { failure, invalidParams } from './errors.ts'
+import { failure } from './errors.ts'
 import type { Effort } from '../../core/effort.ts'
-import { AGENT_OF, effortOf, isProvider, levelOf, modelsOf, PROVIDERS, START_LEVEL } from './models.ts'
-import type { Level, ModelOption, Provider } from './models.ts'
+import { AGENT_OF, effortOf, levelOf, modelsOf, PROVIDERS, START_LEVEL } from './models.ts'
+import type { Level, Provider } from './models.ts'
 import type { AgentView, Corral, SignedIn, SignIn } from './ports.ts'
+import type { ModelOption } from './wire.ts'
 
 /** A model that was chosen; an empty one is none. */
 export interface Choice {
@@ -99,11 +100,6 @@ function isEnabled(provider: Provider, agents: readonly AgentView[], held: Signe
   const agent = agentOf(agents, provider)
   if (!agent?.installed || provider === 'demo') return false
   return agent.signedIn !== false || held[provider]
-}
-
-export function providerParam(method: string, name: string): Provider {
-  if (isProvider(name)) return name
-  throw invalidParams(method, `must be one of ${PROVIDERS.join(', ')}`, 'provider')
 }
 
 /** A choice as answers have it. */

@@ -1,6 +1,7 @@
 import { isCompaction } from '../../core/compaction.ts'
 import type { Change, OpenTurn, TurnEnd, UserMessage } from '../../core/conversation/item.ts'
 import { type SessionRecord, READY } from './record.ts'
+import type { Compaction } from './wire.ts'
 
 /** How the key of a message begins with which `/compress` has the conversation summed up: nobody has said it. */
 export const COMPRESS = 'compress '
@@ -11,20 +12,6 @@ const UNFINISHED = 'the turn was over before it was done'
 /** Whether this message is not one, but the wish of `/compress`. */
 export function isWish({ key, content }: Pick<UserMessage, 'key' | 'content'>): boolean {
   return key?.startsWith(COMPRESS) === true && isCompaction(content)
-}
-
-/** What came of summing up a conversation, in the words of the protocol. */
-export interface Compaction {
-  compressed: boolean
-  estimated_tokens_before: number
-  estimated_tokens_after: number
-  model_context_window: number | null
-  /** An agent decides by itself when it is time, and how much it leaves. */
-  target_limit: null
-  anchor_event_index_before: number
-  anchor_event_index_after: number
-  /** Why it could not be done. */
-  error?: string
 }
 
 interface Begun {

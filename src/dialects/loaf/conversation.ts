@@ -1,8 +1,9 @@
 import { CONVERSATION_TYPES, emptyConversation, step } from '../../core/conversation/conversation.ts'
 import type { Event, EventOf, EventType } from '../../core/event.ts'
-import { READY, type RecordOptions, type Told } from './record.ts'
+import { READY, type RecordOptions, type WireEvent } from './record.ts'
 import { spell } from './spelling.ts'
 import { isBusy, newView, type View } from './view.ts'
+import type { SessionState } from './wire.ts'
 
 /** The events of the log that this dialect tells anything about. */
 export const TYPES: EventType[] = [
@@ -39,7 +40,7 @@ export function createConversation(options: RecordOptions) {
     },
     /** The names of the images of a message that is about to be sent. */
     name: (key: string, paths: readonly string[]) => void view.paths.set(key, paths),
-    step(event: Event): Told[] {
+    step(event: Event): WireEvent[] {
       view.updatedAt = event.at
       return record.of(event, () => {
         for (const change of step(view.conversation, event)) spell(view, change, event)
@@ -52,7 +53,7 @@ export function createConversation(options: RecordOptions) {
     remark: (text: string) => record.beside(() => record.append('system', text)),
     /** The turn is over, and how it ended is not known. */
     lost: (message: string) => record.beside(() => lost(view, message)),
-    state: (createdAt: number) => ({ id: options.sessionId, ...stateOf(view, createdAt) }),
+    state: (createdAt: number): SessionState => ({ id: options.sessionId, ...stateOf(view, createdAt) }),
   }
 }
 

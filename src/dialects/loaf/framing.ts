@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { INVALID_REQUEST, LoafError, PARSE_ERROR } from './errors.ts'
+import type { RpcError } from '../../transports/jsonrpc.ts'
+import { invalidRequest, parseError } from './errors.ts'
 
 export type Id = string | number | null
 
@@ -14,9 +15,7 @@ export function readLine(line: Buffer): Request | null {
   const value = parse(line)
   if (value === undefined) return null
   if (Array.isArray(value)) {
-    throw new LoafError(INVALID_REQUEST, 'batch requests are not supported', {
-      reason: 'batch_not_supported',
-    })
+    throw invalidRequest('batch requests are not supported', { reason: 'batch_not_supported' })
   }
   if (typeof value !== 'object' || value === null) throw invalidRequest()
   const { jsonrpc, id, method, params } = value as Record<string, unknown>
@@ -39,29 +38,18 @@ function parse(line: Buffer): unknown {
   }
 }
 
-function parseError(why: string): LoafError {
-  return new LoafError(PARSE_ERROR, `parse error: ${why}`, { reason: 'parse_error' })
+/** The members of a message as a line, without what Node's readline, which clients like to use, takes for ends of lines. */
+function lineOf(members: string): string {
+  return `{"jsonrpc":"2.0",${members}}`.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
-export function invalidRequest(message = 'invalid request', kind?: string): LoafError {
-  return new LoafError(INVALID_REQUEST, message, {
-    reason: 'invalid_request',
-    ...(kind !== undefined && { kind }),
-  })
+/** `member` is the result or the error, as JSON. */
+export function answerLine(id: Id, member: string): string {
+  return lineOf(`"id":${JSON.stringify(id)},${member}`)
 }
 
-/** Node's readline, which clients like to use, takes these two for ends of lines. */
-function encode(value: object): string {
-  const text = JSON.stringify({ jsonrpc: '2.0', ...value })
-  return text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
-}
-
-export function resultLine(id: Id, result: unknown): string {
-  return encode({ id, result })
-}
-
-export function errorLine(id: Id, { code, message, data }: LoafError): string {
-  return encode({ id, error: { code, message, data } })
+export function errorLine(id: Id, { code, message, data }: RpcError): string {
+  return answerLine(id, `"error":${JSON.stringify({ code, message, data })}`)
 }
 
 export interface EventParams {
@@ -72,5 +60,5 @@ export interface EventParams {
 }
 
 export function eventLine(params: EventParams): string {
-  return encode({ method: 'event', params })
+  return lineOf(`"method":"event","params":${JSON.stringify(params)}`)
 }

@@ -1,32 +1,6 @@
 import { textOf, type Content } from '../../core/content.ts'
 import { skillIn } from './mentions.ts'
-
-export interface Attachment {
-  path: string
-  mimeType: string
-  dataUrl: string
-  byteSize: number
-}
-
-export interface UiMessage {
-  id: number
-  kind: 'user' | 'assistant' | 'system'
-  text: string
-  images?: Attachment[]
-}
-
-export interface HistoryMessage {
-  role: 'user' | 'assistant'
-  text: string
-  images?: Attachment[]
-}
-
-export interface QueuedPrompt {
-  id: string
-  text: string
-  images: Attachment[]
-  enqueuedAt: string
-}
+import type { Attachment } from './wire.ts'
 
 /** What somebody said, and the skills it came with. The log keeps no names of files; who sent them may still know. */
 export function saidIn(input: readonly Content[], paths: readonly string[] = []) {

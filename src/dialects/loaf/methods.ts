@@ -1,28 +1,17 @@
-import { execute } from './commands.ts'
-import type { Methods } from './context.ts'
-import { authMethods, moreAuthMethods } from './methods/auth.ts'
+import type { LoafMethod } from './method.ts'
+import { authMethods } from './methods/auth.ts'
+import { commandMethods } from './methods/command.ts'
+import { historyMethods } from './methods/history.ts'
 import { modelMethods } from './methods/model.ts'
-import { moreSessionMethods, sessionMethods } from './methods/session.ts'
-import { handshake, systemMethods } from './methods/system.ts'
-import { paramsOf } from './params.ts'
+import { sessionMethods } from './methods/session.ts'
+import { handshakeMethod, systemMethods } from './methods/system.ts'
 
-const ORIGINAL: Methods = {
-  ...systemMethods,
+export const METHODS: readonly LoafMethod[] = [
+  handshakeMethod(() => METHODS),
   ...sessionMethods,
-  ...authMethods,
+  ...commandMethods,
+  ...historyMethods,
   ...modelMethods,
-  async 'command.execute'(params, context) {
-    const given = paramsOf('command.execute', params)
-    const sessionId = given.text('session_id')
-    const raw = given.text('raw_command')
-    return execute(sessionId, raw, context)
-  },
-  'rpc.handshake': (params) => handshake(params, NAMES, EXTENSIONS),
-}
-
-const MORE: Methods = { ...moreSessionMethods, ...moreAuthMethods }
-
-const NAMES = Object.keys(ORIGINAL).sort()
-const EXTENSIONS = Object.keys(MORE).sort()
-
-export const METHODS: Methods = { ...ORIGINAL, ...MORE }
+  ...authMethods,
+  ...systemMethods,
+]

@@ -1,5 +1,6 @@
 import { type Effort, nearestEffort } from '../../core/effort.ts'
 import type { ModelsOf } from './ports.ts'
+import type { ModelOption } from './wire.ts'
 
 /** Who offers a model, in the words of the protocol, and the agent that is run for it. */
 export const AGENT_OF = {
@@ -17,17 +18,6 @@ export const PROVIDERS = Object.keys(AGENT_OF) as Provider[]
 export const LEVELS = ['OFF', 'MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'XHIGH'] as const
 export type Level = (typeof LEVELS)[number]
 export const START_LEVEL: Level = 'HIGH'
-
-export interface ModelOption {
-  id: string
-  provider: Provider
-  label: string
-  description: string
-  supportedThinkingLevels?: Level[]
-  defaultThinkingLevel?: Level
-  routingProviders?: string[]
-  contextWindowTokens?: number
-}
 
 /** Leaves the choice to the agent. */
 const DEFAULT = 'default'
@@ -56,10 +46,6 @@ const KNOWN: Record<Provider, readonly (readonly [id: string, label: string, win
     ['haiku', 'Claude Haiku'],
   ],
   demo: [['demo', 'Demo', 100_000]],
-}
-
-export function isProvider(name: string): name is Provider {
-  return Object.hasOwn(AGENT_OF, name)
 }
 
 export function providerOf(agent: string): Provider | null {

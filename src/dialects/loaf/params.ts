@@ -1,60 +1,56 @@
-import { invalidParams } from './errors.ts'
+import { z } from 'zod'
+import { PROVIDERS } from './models.ts'
 
-/** Reads parameters as the protocol has it: strings are trimmed, null is as good as absent, what is unknown is ignored. */
-export interface Params {
-  readonly all: Readonly<Record<string, unknown>>
-  text(field: string): string
-  optionalText(field: string): string | undefined
-  flag(field: string): boolean
-  optionalFlag(field: string): boolean | undefined
-  optionalNumber(field: string): number | undefined
+/*
+ * Parameters as the protocol reads them: texts are trimmed, null is as good as absent, what is unknown is ignored. The messages are
+ * those of the original.
+ */
+
+const NOT_EMPTY = 'must be a non-empty string'
+
+export const text = z.string(NOT_EMPTY).trim().min(1, NOT_EMPTY)
+export const flag = z.boolean('must be a boolean')
+export const optionalText = z
+  .string('must be a string')
+  .trim()
+  .nullish()
+  .transform((value) => value || undefined)
+export const optionalFlag = flag.nullish().transform((value) => value ?? undefined)
+export const optionalNumber = z
+  .number('must be a finite number')
+  .nullish()
+  .transform((value) => value ?? undefined)
+
+export const sessionId = text.describe('of any session, open here or not')
+
+/** Of a method that needs parameters. */
+export function params<T extends z.core.$ZodShape>(shape: T): z.ZodObject<T> {
+  return z.object(shape, 'expected object')
 }
 
-/** For methods that may be called without parameters; an empty list has none. */
-export function optionalParams(method: string, params: unknown): Params {
-  const isEmpty = Array.isArray(params) && params.length === 0
-  return paramsOf(method, isEmpty ? {} : (params ?? {}))
+/** Of a method that may be called without any; an empty list has none. */
+export function optionalParams<T extends z.core.$ZodShape>(shape: T) {
+  const isNone = (given: unknown): boolean => Array.isArray(given) && given.length === 0
+  return z.preprocess((given) => (isNone(given) ? {} : given), params(shape))
 }
 
-export function paramsOf(method: string, params: unknown): Params {
-  if (typeof params !== 'object' || params === null || Array.isArray(params)) {
-    throw invalidParams(method, 'expected object')
-  }
-  const all = params as Record<string, unknown>
-  const isAbsent = (field: string): boolean => all[field] === undefined || all[field] === null
+/** Of a method that reads none: whatever comes is taken. */
+export const noParams = z.unknown()
 
-  function flag(field: string): boolean {
-    const value = all[field]
-    if (typeof value !== 'boolean') throw invalidParams(method, 'must be a boolean', field)
-    return value
-  }
+const NO_PROVIDER = `must be one of ${PROVIDERS.join(', ')}`
+const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value)
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
-  function optionalText(field: string): string | undefined {
-    if (isAbsent(field)) return undefined
-    const value = all[field]
-    if (typeof value !== 'string') throw invalidParams(method, 'must be a string', field)
-    return value.trim() || undefined
-  }
+export const provider = z.preprocess(
+  trimmed,
+  z.enum(PROVIDERS, { error: ({ input }) => (isText(input) ? NO_PROVIDER : NOT_EMPTY) }),
+)
 
-  return {
-    all,
-    flag,
-    optionalText,
-    text(field) {
-      const value = all[field]
-      if (typeof value !== 'string' || value.trim() === '') {
-        throw invalidParams(method, 'must be a non-empty string', field)
-      }
-      return value.trim()
-    },
-    optionalFlag: (field) => (isAbsent(field) ? undefined : flag(field)),
-    optionalNumber(field) {
-      if (isAbsent(field)) return undefined
-      const value = all[field]
-      if (typeof value !== 'number' || !Number.isFinite(value)) {
-        throw invalidParams(method, 'must be a finite number', field)
-      }
-      return value
-    },
-  }
-}
+export const optionalProvider = z
+  .preprocess(
+    (value) => (value === null || trimmed(value) === '' ? undefined : trimmed(value)),
+    z
+      .enum(PROVIDERS, { error: ({ input }) => (isText(input) ? NO_PROVIDER : 'must be a string') })
+      .optional(),
+  )
+  .optional()

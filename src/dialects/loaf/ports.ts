@@ -2,6 +2,7 @@ import type { Content } from '../../core/content.ts'
 import type { Effort } from '../../core/effort.ts'
 import type { AgentModel, Event, EventType } from '../../core/event.ts'
 import type { KnownLimits } from '../../core/limits.ts'
+import type { Profile } from './wire.ts'
 
 /** What this dialect has to know about a session. */
 export interface SessionView {
@@ -90,12 +91,6 @@ export interface Corral {
   read(sessionId: string, types: EventType[], after: number): Promise<{ events: Event[]; more: boolean }>
   /** All of them, from the first one on and then live. Iterate it once. */
   events(options: EventsOptions): AsyncIterable<Event> & { close(): void }
-}
-
-export interface Profile {
-  email: string
-  name: string
-  picture?: string
 }
 
 /** Which accounts and keys Corral itself holds; agents may have accounts of their own beside these. */

@@ -1,4 +1,4 @@
-import type { QueuedPrompt } from './messages.ts'
+import type { QueuedPrompt } from './wire.ts'
 
 /** Messages that wait in the queue, in the order in which they will begin. */
 export type PromptQueue = QueuedPrompt[]

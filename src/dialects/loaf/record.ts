@@ -1,8 +1,9 @@
 import type { Event } from '../../core/event.ts'
-import { tokensIn, withImages, type Attachment, type HistoryMessage, type UiMessage } from './messages.ts'
+import { tokensIn, withImages } from './messages.ts'
+import type { Attachment, HistoryMessage, SessionState, UiMessage } from './wire.ts'
 
 /** One event of the protocol, but for its time and number. */
-export interface Told {
+export interface WireEvent {
   type: string
   payload: Record<string, unknown>
 }
@@ -37,7 +38,7 @@ export class SessionRecord {
   readonly history: HistoryMessage[] = []
   #label = READY
   readonly #options: RecordOptions
-  #out: Told[] = []
+  #out: WireEvent[] = []
   #at: Pick<Event, 'seq'> = { seq: 0 }
   /** How much has been told since the last event of the log. */
   #since = 0
@@ -119,19 +120,27 @@ export class SessionRecord {
   }
 
   /** What is told about an event of the log. */
-  of(event: Event, work: () => void): Told[] {
+  of(event: Event, work: () => void): WireEvent[] {
     this.#at = event
     this.#since = 0
     return this.#gather(work)
   }
 
   /** What is told about something that no event of the log says. */
-  beside(work: () => void): { told: Told[]; first: number } {
+  beside(work: () => void): { events: WireEvent[]; first: number } {
     const first = seqOf(this.#at, this.#since)
-    return { told: this.#gather(work), first }
+    return { events: this.#gather(work), first }
   }
 
-  context() {
+  context(): Pick<
+    SessionState,
+    | 'conversationProvider'
+    | 'activeSessionId'
+    | 'contextTokenEstimate'
+    | 'contextTokenSource'
+    | 'contextTokenProvider'
+    | 'contextTokenBreakdown'
+  > {
     const isUsed = this.history.length > 0
     const provider = isUsed ? this.#options.provider() : null
     return {
@@ -144,7 +153,7 @@ export class SessionRecord {
     }
   }
 
-  #gather(work: () => void): Told[] {
+  #gather(work: () => void): WireEvent[] {
     this.#out = []
     work()
     this.#since += this.#out.length

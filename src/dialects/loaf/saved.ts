@@ -1,13 +1,14 @@
 import { emptyConversation, step } from '../../core/conversation/conversation.ts'
 import { EXTERNAL_AGENT } from '../../core/external.ts'
 import { isWish } from './compaction.ts'
-import type { Context } from './context.ts'
 import { createConversation, TYPES } from './conversation.ts'
 import { failure } from './errors.ts'
 import { saidIn } from './messages.ts'
+import type { Context } from './method.ts'
 import { modelId, providerOf, shownLevel } from './models.ts'
 import type { Corral, SessionView } from './ports.ts'
 import { seqOf } from './record.ts'
+import type { Replayed } from './wire.ts'
 
 const DEFAULT_LIMIT = 100
 const TITLE_LIMIT = 80
@@ -24,7 +25,10 @@ async function savedSessions(corral: Corral): Promise<SessionView[]> {
   return found
 }
 
-export async function listSaved(context: Context, wanted: { limit?: number; cursor?: number }) {
+export async function listSaved(
+  context: Context,
+  wanted: { limit?: number | undefined; cursor?: number | undefined },
+) {
   const limit = Math.max(1, Math.trunc(wanted.limit || DEFAULT_LIMIT))
   const cursor = Math.max(0, Math.trunc(wanted.cursor ?? 0))
   const all = await savedSessions(context.corral)
@@ -112,13 +116,6 @@ export async function loadSaved(context: Context, session: SessionView) {
   const { conversation } = await folded(context, session, Infinity)
   const messages = conversation.record.history
   return { ...(await summaryOf(context, session, messages.length)), messages }
-}
-
-interface Replayed {
-  type: string
-  timestamp: string
-  seq: number
-  payload: object
 }
 
 /** The events of a session after this number, as far as the log still has them. */

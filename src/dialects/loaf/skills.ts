@@ -1,5 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { Skills } from './wire.ts'
 
 const DEPTH = 6
 const DIRECTORIES_PER_ROOT = 2000
@@ -7,24 +8,10 @@ const PREVIEW = 100
 /** A skill is described at its beginning, however much there is of it. */
 const HEAD = 64 * 1024
 
-export interface Skill {
-  name: string
-  description: string
-  description_preview: string
-  source_path: string
-}
-
-export interface Skills {
-  /** Where skills are looked for, whether there is such a place or not. */
-  directories: string[]
-  errors: string[]
-  skills: Skill[]
-}
-
 /** Looks for `SKILL.md` in the places of the repository and of the user, anew each time. */
 export async function findSkills(cwd: string, home: string): Promise<Skills> {
   const roots = new Set([
-    ...(await repositoryPlaces(cwd)),
+    ...(await repositoryRoots(cwd)),
     join(home, '.loaf', 'skills'),
     join(home, '.agents', 'skills'),
   ])
@@ -35,7 +22,7 @@ export async function findSkills(cwd: string, home: string): Promise<Skills> {
 }
 
 /** From the top of the repository down to here; outside of one, only here. */
-async function repositoryPlaces(cwd: string): Promise<string[]> {
+async function repositoryRoots(cwd: string): Promise<string[]> {
   const up = [cwd]
   while (dirname(up.at(-1)!) !== up.at(-1)) up.push(dirname(up.at(-1)!))
   const top = (await Promise.all(up.map((place) => isThere(join(place, '.git'))))).indexOf(true)
@@ -88,7 +75,7 @@ export async function headOf(path: string, bytes = HEAD): Promise<string> {
   }
 }
 
-function describe(place: string, text: string): Skill {
+function describe(place: string, text: string): Skills['skills'][number] {
   const description = descriptionIn(text)
   const short = description.length > PREVIEW ? `${description.slice(0, PREVIEW - 1)}…` : description
   return {

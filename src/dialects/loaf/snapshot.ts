@@ -1,4 +1,4 @@
-import type { Context } from './context.ts'
+import type { Context } from './method.ts'
 import { findSkills } from './skills.ts'
 import { within } from './within.ts'
 
@@ -6,10 +6,10 @@ import { within } from './within.ts'
 const LAST_MS = 2000
 
 /** All that is not about one session. */
-export async function snapshot({ choices, memory, rooms, cwd, home }: Context) {
+export async function snapshot({ choices, memory, sessions, cwd, home }: Context) {
   const [accounts, skills] = await Promise.all([choices.accounts(), findSkills(cwd, home)])
   const { model, thinking, routing, provider } = choices.selected()
-  const ids = rooms.all.map(({ id }) => id)
+  const ids = sessions.all.map(({ id }) => id)
   return {
     auth: {
       enabledProviders: accounts.enabled,

@@ -1,6 +1,6 @@
 import type { Decision } from '../../core/approval.ts'
 import { editsFiles, kindOfTool } from '../../core/known-tools.ts'
-import type { Question } from './asking.ts'
+import type { HumanRequest } from './asking.ts'
 
 /** What a tool says back. */
 export interface Reply {
@@ -16,7 +16,11 @@ export interface PermissionArguments {
   tool_use_id?: string | undefined
 }
 
-export function permissionQuestion({ tool_name: tool, input, tool_use_id }: PermissionArguments): Question {
+export function permissionRequest({
+  tool_name: tool,
+  input,
+  tool_use_id,
+}: PermissionArguments): HumanRequest {
   return {
     kind: kindOfTool(tool),
     tool,
@@ -63,7 +67,7 @@ export interface ContactArguments {
 }
 
 /** In the form in which agents ask questions, so that whatever shows those shows this. */
-export function contactQuestion({ message, subject = '', options = [] }: ContactArguments): Question {
+export function contactRequest({ message, subject = '', options = [] }: ContactArguments): HumanRequest {
   const question = { question: message, header: subject, options: options.map((label) => ({ label })) }
   return { kind: 'question', tool: 'contact_human', input: { questions: [question] } }
 }

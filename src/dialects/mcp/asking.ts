@@ -5,7 +5,7 @@ import { CorralError } from '../../core/error.ts'
 import { EXTERNAL_AGENT } from '../../core/external.ts'
 
 /** What is put before a human. */
-export type Question = Pick<AskHuman, 'kind' | 'tool' | 'input' | 'edits' | 'callId' | 'summary'>
+export type HumanRequest = Pick<AskHuman, 'kind' | 'tool' | 'input' | 'edits' | 'callId' | 'summary'>
 
 /** Who asks, and how to learn that the answer is not wanted any more. */
 export interface Caller {
@@ -18,15 +18,15 @@ export interface Caller {
 
 /** Brings a question to a human and the answer back. What it throws is told to the agent. */
 export interface Asker {
-  ask(question: Question, caller: Caller): Promise<Decision>
+  ask(request: HumanRequest, caller: Caller): Promise<Decision>
 }
 
 /** Knows which questions are under way, so that nobody leaves before they are answered or taken back. */
 export function tracked(ask: Asker['ask']): Asker & { settled(): Promise<unknown> } {
   const open = new Set<Promise<Decision>>()
   return {
-    ask(question, caller) {
-      const asked = ask(question, caller).finally(() => open.delete(asked))
+    ask(request, caller) {
+      const asked = ask(request, caller).finally(() => open.delete(asked))
       open.add(asked)
       return asked
     },
@@ -34,8 +34,8 @@ export function tracked(ask: Asker['ask']): Asker & { settled(): Promise<unknown
   }
 }
 
-/** Whose question it is: a session that is there, or an agent elsewhere, which gets one. */
-export type Place = { sessionId: string } | { client: string; cwd: string }
+/** Who asks: a session that is there, or an agent elsewhere, which gets one. */
+export type Origin = { sessionId: string } | { client: string; cwd: string }
 
 export type ExternalSession = Required<
   Pick<CreateSession, 'agent' | 'cwd' | 'mode' | 'title' | 'key' | 'origin'>
@@ -56,14 +56,14 @@ export interface Desk {
 /** Asks, and stays until there is a decision. The question is taken back when the signal says that nobody cares any more. */
 export async function askHuman(
   desk: Desk,
-  place: Place,
-  question: Question,
+  origin: Origin,
+  request: HumanRequest,
   signal: AbortSignal,
 ): Promise<Decision> {
-  const sessionId = 'sessionId' in place ? place.sessionId : await sessionFor(desk, place)
+  const sessionId = 'sessionId' in origin ? origin.sessionId : await sessionFor(desk, origin)
   signal.throwIfAborted()
   const id = desk.newId()
-  const asked = desk.request({ ...question, sessionId, id })
+  const asked = desk.request({ ...request, sessionId, id })
   const given = uponAbort(signal)
   let decision: Decision | null = null
   try {

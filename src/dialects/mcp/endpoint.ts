@@ -1,7 +1,7 @@
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { Asker } from './asking.ts'
 import { createServer } from './server.ts'
-import { createSessions, type SessionLimits } from './sessions.ts'
+import { McpSessions, type SessionLimits } from './sessions.ts'
 
 export interface EndpointOptions {
   asker: Asker
@@ -22,7 +22,7 @@ const LIMITS: SessionLimits = { sessions: 256, idleMs: 60 * 60 * 1000 }
 /** Serves clients that keep a session, and those of the revision after it, whose requests stand alone. */
 export function createEndpoint({ asker, version, limits }: EndpointOptions): Endpoint {
   const makeServer = () => createServer({ asker, version })
-  const sessions = createSessions(makeServer, { ...LIMITS, ...limits })
+  const sessions = new McpSessions(makeServer, { ...LIMITS, ...limits })
   // A stream from the start: a human takes longer than clients wait for the first byte.
   const standalone = createMcpHandler(makeServer, { legacy: 'reject', responseMode: 'sse' })
   return {

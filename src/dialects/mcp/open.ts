@@ -8,7 +8,7 @@ import { uuid } from '../../core/ids.ts'
 import { untilDecided } from '../../core/wait.ts'
 import { type HttpHandler, readBody } from '../../transports/http.ts'
 import type { DialectContext, OpenDialect } from '../dialect.ts'
-import { askHuman, type Asker, type Caller, type Desk, type Place, tracked } from './asking.ts'
+import { askHuman, type Asker, type Caller, type Desk, type Origin, tracked } from './asking.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const PATH = '/mcp'
@@ -24,10 +24,10 @@ export async function open(context: DialectContext): Promise<OpenDialect> {
   const responses = new WeakMap<Request, AbortSignal>()
   let loading: Promise<Endpoint> | null = null
 
-  const asker = tracked(async (question, caller) => {
+  const asker = tracked(async (asked, caller) => {
     const over = caller.request && responses.get(caller.request)
     try {
-      return await askHuman(desk, placeOf(caller, homedir), question, either(caller.signal, over))
+      return await askHuman(desk, originOf(caller, homedir), asked, either(caller.signal, over))
     } catch (error) {
       if (asCorralError(error).code === 'internal' && !(over?.aborted || caller.signal.aborted))
         onFault(error)
@@ -80,7 +80,7 @@ async function withdrawLeftovers(engine: Engine): Promise<void> {
   }
 }
 
-function placeOf({ client, request }: Caller, home: string): Place {
+function originOf({ client, request }: Caller, home: string): Origin {
   const named =
     request?.headers.get('x-session-id') ?? (request && new URL(request.url).searchParams.get('session'))
   return named ? { sessionId: named } : { client, cwd: home }

@@ -1,8 +1,8 @@
 import { CLIENT_INFO_META_KEY, McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Decision } from '../../core/approval.ts'
-import { contactQuestion, contactReply, permissionQuestion, permissionReply, type Reply } from './answers.ts'
-import type { Asker, Question } from './asking.ts'
+import { contactRequest, contactReply, permissionRequest, permissionReply, type Reply } from './answers.ts'
+import type { Asker, HumanRequest } from './asking.ts'
 
 export interface ServerOptions {
   asker: Asker
@@ -44,13 +44,13 @@ export function createServer({ asker, version, progressMs = PROGRESS_MS }: Serve
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
 
-  function ask(question: Question, context: ServerContext): Promise<Decision> {
+  function ask(request: HumanRequest, context: ServerContext): Promise<Decision> {
     const caller = {
       client: clientName(server, context),
       signal: context.mcpReq.signal,
       request: context.http?.req,
     }
-    return withProgress(context, progressMs, asker.ask(question, caller))
+    return withProgress(context, progressMs, asker.ask(request, caller))
   }
 
   server.registerTool(
@@ -66,7 +66,7 @@ export function createServer({ asker, version, progressMs = PROGRESS_MS }: Serve
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     async (given, context) =>
-      resultOf(permissionReply(given.input, await ask(permissionQuestion(given), context))),
+      resultOf(permissionReply(given.input, await ask(permissionRequest(given), context))),
   )
   server.registerTool(
     'contact_human',
@@ -78,7 +78,7 @@ export function createServer({ asker, version, progressMs = PROGRESS_MS }: Serve
       inputSchema: contactInput,
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    async (given, context) => resultOf(contactReply(await ask(contactQuestion(given), context))),
+    async (given, context) => resultOf(contactReply(await ask(contactRequest(given), context))),
   )
   return server
 }

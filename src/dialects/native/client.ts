@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { dial, type Target } from './dial.ts'
-import { openStream, type EventStream, type StreamOptions } from './event-stream.ts'
+import { EventStream, type StreamOptions } from './event-stream.ts'
 import { ConnectionLost, DaemonUnreachable, NativeError, type Link, type Notified } from './link.ts'
 import type { Api } from './methods.ts'
 import { KEYED, REPEATABLE } from './repeats.ts'
@@ -23,11 +23,11 @@ export interface ClientOptions {
 export type MethodName = keyof Api
 
 /** Parameters may be left out where none is required. */
-export type CallArgs<M extends MethodName> =
+type ArgumentsOf<M extends MethodName> =
   Record<string, never> extends Api[M]['params'] ? [params?: Api[M]['params']] : [params: Api[M]['params']]
 
 export interface NativeClient {
-  call<M extends MethodName>(method: M, ...args: CallArgs<M>): Promise<Api[M]['result']>
+  call<M extends MethodName>(method: M, ...args: ArgumentsOf<M>): Promise<Api[M]['result']>
   /** Begins at once, on a connection of its own: a slow reader holds up nothing else. */
   events(options?: StreamOptions): EventStream
   close(): void
@@ -70,7 +70,7 @@ export async function connect(address: string, options: ClientOptions = {}): Pro
     call: call as NativeClient['call'],
     events(streamOptions = {}) {
       const again = reconnect ? redial : null
-      return openStream({ target, options: streamOptions, again, giveUpMs, signal: closing.signal })
+      return new EventStream({ target, options: streamOptions, again, giveUpMs, signal: closing.signal })
     },
     close() {
       closing.abort(new ConnectionLost('the client was closed'))

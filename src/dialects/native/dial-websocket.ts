@@ -3,7 +3,7 @@ import type { Target } from './dial.ts'
 import { UNAUTHORIZED } from './errors.ts'
 import {
   ConnectionLost,
-  createCalls,
+  createPendingRequests,
   DaemonUnreachable,
   NativeError,
   type Link,
@@ -23,16 +23,16 @@ export function dialWebSocket({ address, token, ca }: Target, notified: Notified
       ...(ca === undefined ? {} : { ca }),
     })
     const { promise: closed, resolve: ended } = Promise.withResolvers<void>()
-    const calls = createCalls((json) => ws.send(json), notified)
+    const pending = createPendingRequests((json) => ws.send(json), notified)
     const isOpen = (): boolean => ws.readyState === WebSocket.OPEN
-    ws.on('message', (data: Buffer) => calls.receive(data.toString()))
+    ws.on('message', (data: Buffer) => pending.receive(data.toString()))
     ws.on('unexpected-response', (request, { statusCode = 0 }) => {
       request.destroy()
       reject(refusal(address, statusCode))
     })
     ws.on('error', (error) => reject(new DaemonUnreachable(address, error)))
     ws.on('close', () => {
-      calls.lost()
+      pending.lost()
       ended()
     })
     ws.on('open', () => {
@@ -41,7 +41,7 @@ export function dialWebSocket({ address, token, ca }: Target, notified: Notified
           return isOpen()
         },
         request: (method, params) =>
-          isOpen() ? calls.request(method, params) : Promise.reject(new ConnectionLost()),
+          isOpen() ? pending.request(method, params) : Promise.reject(new ConnectionLost()),
         pause: () => ws.pause(),
         resume: () => ws.resume(),
         close: () => ws.terminate(),

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net'
 import { createLineSplitter } from '../../transports/ndjson.ts'
-import { ConnectionLost, createCalls, DaemonUnreachable, type Link, type Notified } from './link.ts'
+import { ConnectionLost, createPendingRequests, DaemonUnreachable, type Link, type Notified } from './link.ts'
 
 /** Where a daemon listens: the path of its socket, or a `ws:` or `wss:` URL and what it takes to be let in there. */
 export interface Target {
@@ -20,16 +20,16 @@ function dialSocket(path: string, notified: Notified): Promise<Link> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path)
     const { promise: closed, resolve: ended } = Promise.withResolvers<void>()
-    const calls = createCalls((json) => void socket.write(`${json}\n`), notified)
+    const pending = createPendingRequests((json) => void socket.write(`${json}\n`), notified)
     const isOpen = (): boolean => !socket.destroyed && socket.writable
     const splitter = createLineSplitter({
-      onLine: (line) => calls.receive(line.toString()),
+      onLine: (line) => pending.receive(line.toString()),
       onOverflow: () => socket.destroy(),
     })
     socket.on('data', (chunk: Buffer) => splitter.push(chunk))
     socket.on('error', (error) => reject(new DaemonUnreachable(path, error)))
     socket.on('close', () => {
-      calls.lost()
+      pending.lost()
       ended()
     })
     socket.on('connect', () => {
@@ -38,7 +38,7 @@ function dialSocket(path: string, notified: Notified): Promise<Link> {
           return isOpen()
         },
         request: (method, params) =>
-          isOpen() ? calls.request(method, params) : Promise.reject(new ConnectionLost()),
+          isOpen() ? pending.request(method, params) : Promise.reject(new ConnectionLost()),
         pause: () => void socket.pause(),
         resume: () => void socket.resume(),
         close: () => void socket.destroy(),

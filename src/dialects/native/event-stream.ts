@@ -27,13 +27,6 @@ export interface StreamOptions {
   onLink?(state: 'away' | 'back'): void
 }
 
-/** Events in order, each once, also across restarts of the daemon. Iterate it once. */
-export interface EventStream extends AsyncIterable<Event> {
-  /** Resolves when the first subscription stands. */
-  readonly ready: Promise<{ log: string; after: number; gap: boolean }>
-  close(): void
-}
-
 type Redial = (target: Target, giveUpMs: number, signal: AbortSignal, notified: Notified) => Promise<Link>
 
 export interface StreamParts {
@@ -45,42 +38,79 @@ export interface StreamParts {
   signal: AbortSignal
 }
 
-export function openStream({ target, options, again, giveUpMs, signal }: StreamParts): EventStream {
-  const closing = new AbortController()
-  const stop = AbortSignal.any([signal, closing.signal])
-  const { onReset, onLink, ...wanted } = options
-  let cursor: { after: number | 'now'; log?: string } = { after: wanted.after ?? 'now', ...pick(wanted.log) }
-  let buffer: Event[] = []
-  let wake: () => void = () => {}
+type Subscribed = Api['events.subscribe']['result']
 
-  function receive(held: Link | null, params: unknown): void {
-    buffer.push(...(params as { events: Event[] }).events)
-    if (buffer.length >= MAX_BUFFERED) held?.pause()
-    wake()
+interface Opened {
+  link: Link
+  result: Subscribed
+}
+
+/** Events in order, each once, also across restarts of the daemon. Iterate it once. */
+export class EventStream implements AsyncIterable<Event> {
+  /** Resolves when the first subscription stands. */
+  readonly ready: Promise<Pick<Subscribed, 'log' | 'after' | 'gap'>>
+  readonly #parts: StreamParts
+  readonly #closing = new AbortController()
+  readonly #stop: AbortSignal
+  readonly #filter: Pick<StreamOptions, 'sessionId' | 'types'>
+  #cursor: Pick<StreamOptions, 'after' | 'log'>
+  #opened: Promise<Opened> | null
+  #buffer: Event[] = []
+  #wake: () => void = () => {}
+
+  constructor(parts: StreamParts) {
+    const { onReset: _, onLink: __, after = 'now', log, ...filter } = parts.options
+    this.#parts = parts
+    this.#stop = AbortSignal.any([parts.signal, this.#closing.signal])
+    this.#filter = filter
+    this.#cursor = { after, ...(log !== undefined && { log }) }
+    this.#opened = this.#open(true)
+    this.ready = this.#opened.then(({ result: { log, after, gap } }) => ({ log, after, gap }))
+    this.ready.catch(() => {})
+    this.#stop.addEventListener('abort', () => {
+      this.#wake()
+      void this.#opened?.then(
+        ({ link }) => link.close(),
+        () => {},
+      )
+    })
   }
 
-  async function subscribe(link: Link): Promise<Api['events.subscribe']['result']> {
-    for (;;) {
-      try {
-        const filter = { ...wanted, ...cursor }
-        return (await link.request('events.subscribe', filter)) as Api['events.subscribe']['result']
-      } catch (error) {
-        if (!(error instanceof NativeError) || error.code !== 'cursor_reset' || !onReset) throw error
-        cursor = { after: onReset(error.data as unknown as LogRange) }
-        delete wanted.log
+  close(): void {
+    this.#closing.abort()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+    const { again, options } = this.#parts
+    let away = false
+    try {
+      for (;;) {
+        const link = await this.#standing()
+        if (link && away) options.onLink?.('back')
+        if (link) yield* this.#drain(link)
+        if (this.#stop.aborted) return
+        if (!again) throw new ConnectionLost()
+        this.#opened = null
+        if (link || !away) options.onLink?.('away')
+        away = true
       }
+    } catch (error) {
+      if (!this.#stop.aborted) throw error
+    } finally {
+      this.#closing.abort()
     }
   }
 
-  async function open(first: boolean) {
+  async #open(first: boolean): Promise<Opened> {
+    const { target, again, giveUpMs } = this.#parts
     let link: Link | null = null
-    const notified = (_: string, params: unknown): void => receive(link, params)
-    link = again ? await again(target, giveUpMs, stop, notified) : await dial(target, notified)
-    void link.closed.then(() => wake())
+    const notified = (_: string, params: unknown): void => this.#receive(link, params)
+    link = again ? await again(target, giveUpMs, this.#stop, notified) : await dial(target, notified)
+    void link.closed.then(() => this.#wake())
     try {
-      const result = await subscribe(link)
-      if (result.gap && !first) await skipGap(link)
-      else cursor = { after: result.after, log: result.log }
+      const result = await this.#subscribe(link)
+      if (result.gap && !first) await this.#skipGap(link)
+      else this.#cursor = { after: result.after, log: result.log }
       return { link, result }
     } catch (error) {
       link.close()
@@ -88,8 +118,22 @@ export function openStream({ target, options, again, giveUpMs, signal }: StreamP
     }
   }
 
+  async #subscribe(link: Link): Promise<Subscribed> {
+    const { onReset } = this.#parts.options
+    for (;;) {
+      try {
+        const params = { ...this.#filter, ...this.#cursor }
+        return (await link.request('events.subscribe', params)) as Subscribed
+      } catch (error) {
+        if (!(error instanceof NativeError) || error.code !== 'cursor_reset' || !onReset) throw error
+        this.#cursor = { after: onReset(error.data as unknown as LogRange) }
+      }
+    }
+  }
+
   /** What was missed while away has been removed from the log. */
-  async function skipGap(link: Link): Promise<void> {
+  async #skipGap(link: Link): Promise<void> {
+    const { onReset } = this.#parts.options
     const { log } = (await link.request('daemon.status', {})) as Api['daemon.status']['result']
     const range = { log: log.id, head: log.head, oldest: log.oldest }
     if (onReset) return void onReset(range)
@@ -97,72 +141,40 @@ export function openStream({ target, options, again, giveUpMs, signal }: StreamP
     throw new NativeError({ code: -32012, message, data: { code: 'cursor_reset', ...range } })
   }
 
-  let opened: Promise<{ link: Link; result: Api['events.subscribe']['result'] }> | null = open(true)
-  const ready = opened.then(({ result: { log, after, gap } }) => ({ log, after, gap }))
-  ready.catch(() => {})
-
-  async function* iterate(): AsyncGenerator<Event, void, undefined> {
-    let away = false
-    try {
-      for (;;) {
-        const link = await standing()
-        if (link && away) onLink?.('back')
-        if (link) yield* drain(link)
-        if (stop.aborted) return
-        if (!again) throw new ConnectionLost()
-        opened = null
-        if (link || !away) onLink?.('away')
-        away = true
-      }
-    } catch (error) {
-      if (!stop.aborted) throw error
-    } finally {
-      closing.abort()
-    }
+  #receive(link: Link | null, params: unknown): void {
+    this.#buffer.push(...(params as { events: Event[] }).events)
+    if (this.#buffer.length >= MAX_BUFFERED) link?.pause()
+    this.#wake()
   }
 
   /** The connection, subscribed; null when it was lost before that and another try makes sense. */
-  async function standing(): Promise<Link | null> {
+  async #standing(): Promise<Link | null> {
     try {
-      return (await (opened ??= open(false))).link
+      return (await (this.#opened ??= this.#open(false))).link
     } catch (error) {
       const passing =
         error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
-      if (!again || !passing) throw error
+      if (!this.#parts.again || !passing) throw error
       return null
     }
   }
 
   /** Everything that this connection brings, until it is over. */
-  async function* drain(link: Link): AsyncGenerator<Event, void, undefined> {
+  async *#drain(link: Link): AsyncGenerator<Event, void, undefined> {
     for (;;) {
-      const batch = buffer
-      buffer = []
+      const batch = this.#buffer
+      this.#buffer = []
       link.resume()
       for (const event of batch) {
-        if (stop.aborted) return
-        cursor = { ...cursor, after: event.seq }
+        if (this.#stop.aborted) return
+        this.#cursor = { ...this.#cursor, after: event.seq }
         yield event
       }
-      if (buffer.length > 0) continue
-      if (!link.open || stop.aborted) return
+      if (this.#buffer.length > 0) continue
+      if (!link.open || this.#stop.aborted) return
       const { promise, resolve } = Promise.withResolvers<void>()
-      wake = resolve
+      this.#wake = resolve
       await promise
     }
   }
-
-  stop.addEventListener('abort', () => {
-    wake()
-    void opened?.then(
-      ({ link }) => link.close(),
-      () => {},
-    )
-  })
-
-  return { ready, close: () => closing.abort(), [Symbol.asyncIterator]: iterate }
-}
-
-function pick(log: string | undefined): { log?: string } {
-  return log === undefined ? {} : { log }
 }

@@ -57,7 +57,7 @@ type Message = {
 }
 
 /** The requests of one connection that have no answer yet. */
-export interface Calls {
+export interface PendingRequests {
   request(method: string, params: unknown): Promise<unknown>
   receive(text: string): void
   /** There will be no more answers. */
@@ -69,7 +69,7 @@ function tooLong(): NativeError {
   return new NativeError({ code: -32602, message, data: { code: 'invalid', limit: DEFAULT_MAX_LINE } })
 }
 
-export function createCalls(write: (json: string) => void, notified: Notified): Calls {
+export function createPendingRequests(write: (json: string) => void, notified: Notified): PendingRequests {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let last = 0
   return {

@@ -26,7 +26,7 @@ export interface Context {
   feed: Feed
 }
 
-type Answer<R extends z.ZodType> = z.output<R> | RawJson
+type Result<R extends z.ZodType> = z.output<R> | RawJson
 
 export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<
   Context,
@@ -37,7 +37,7 @@ export interface NativeMethod<N extends string, P extends z.ZodType, R extends z
   name: N
   /** Events follow the answer. */
   streaming?: boolean
-  handler(params: z.output<P>, context: Context): Answer<R> | Streaming<z.output<R>> | Promise<Answer<R>>
+  handler(params: z.output<P>, context: Context): Result<R> | Streaming<z.output<R>> | Promise<Result<R>>
 }
 
 /** Only for the types. */

@@ -3,12 +3,13 @@ import { approvalMethods } from './methods/approval.ts'
 import { callMethods } from './methods/call.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { deviceMethods } from './methods/device.ts'
+import { directoryMethods } from './methods/directory.ts'
 import { eventMethods } from './methods/events.ts'
+import { projectMethods } from './methods/project.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
 import { systemMethods } from './methods/system.ts'
-import { workspaceMethods } from './methods/workspace.ts'
 import { worktreeMethods } from './methods/worktree.ts'
 
 /** The whole API. */
@@ -17,10 +18,11 @@ export const METHODS = [
   ...sessionMethods,
   ...turnMethods,
   ...approvalMethods,
+  ...directoryMethods,
   ...callMethods,
   ...eventMethods,
   ...searchMethods,
-  ...workspaceMethods,
+  ...projectMethods,
   ...worktreeMethods,
   ...deviceMethods,
   ...signinMethods,

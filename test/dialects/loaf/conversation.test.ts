@@ -127,7 +127,7 @@ describe('what agents say', () => {
 
   test('what happened meanwhile is lost: nothing looks as if it ran', () => {
     const { conversation } = told()
-    const { told: said } = conversation.lost('gone')
+    const { events: said } = conversation.lost('gone')
     assert.deepEqual(
       said.map(({ type }) => type),
       ['session.message.appended', 'session.error', 'session.status'],

@@ -21,6 +21,7 @@ function emptyHome(t: TestContext) {
   const env = {
     PATH: process.env['PATH'],
     ...COMPILED,
+    CORRAL_VERIFY: process.env['CORRAL_VERIFY'],
     HOME: home,
     CORRAL_HOME: join(home, '.corral'),
     CORRAL_CODECAST_PORT: '0',

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  contactQuestion,
+  contactRequest,
   contactReply,
-  permissionQuestion,
+  permissionRequest,
   permissionReply,
 } from '../../../src/dialects/mcp/answers.ts'
 
 test('a permission is asked as what it is', () => {
   const kindOf = (tool: string) => {
-    const { kind, edits } = permissionQuestion({ tool_name: tool, input: {} })
+    const { kind, edits } = permissionRequest({ tool_name: tool, input: {} })
     return [kind, edits]
   }
   assert.deepEqual(kindOf('Bash'), ['tool', false])
@@ -17,7 +17,7 @@ test('a permission is asked as what it is', () => {
   assert.deepEqual(kindOf('mcp__files__write'), ['tool', false])
   assert.deepEqual(kindOf('AskUserQuestion'), ['question', false])
   assert.deepEqual(kindOf('ExitPlanMode'), ['plan', false])
-  assert.equal(permissionQuestion({ tool_name: 'Bash', input: {}, tool_use_id: '' }).callId, null)
+  assert.equal(permissionRequest({ tool_name: 'Bash', input: {}, tool_use_id: '' }).callId, null)
 })
 
 const say = (input: Record<string, unknown>, decision: Parameters<typeof permissionReply>[1]): unknown =>
@@ -50,7 +50,7 @@ test('an edited input wins, also an empty one; answers go with it', () => {
 })
 
 test('a question to a human has the form of an agent’s question', () => {
-  assert.deepEqual(contactQuestion({ message: 'Go?', options: ['yes', 'no'] }), {
+  assert.deepEqual(contactRequest({ message: 'Go?', options: ['yes', 'no'] }), {
     kind: 'question',
     tool: 'contact_human',
     input: { questions: [{ question: 'Go?', header: '', options: [{ label: 'yes' }, { label: 'no' }] }] },

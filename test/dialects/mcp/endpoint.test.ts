@@ -6,7 +6,7 @@ import { untilDecided } from '../../../src/core/wait.ts'
 import { askHuman, tracked } from '../../../src/dialects/mcp/asking.ts'
 import { createEndpoint, type Endpoint } from '../../../src/dialects/mcp/endpoint.ts'
 import { createServer } from '../../../src/dialects/mcp/server.ts'
-import { createSessions } from '../../../src/dialects/mcp/sessions.ts'
+import { McpSessions } from '../../../src/dialects/mcp/sessions.ts'
 import { startEngine, type TestEngine } from '../../support/engine.ts'
 import { until } from '../../support/wait.ts'
 
@@ -163,7 +163,7 @@ test('a client that is not heard of is forgotten, one that waits is not', async 
     Object.assign(server.server, { onclose: () => closed.add(number) })
     return server
   }
-  const sessions = createSessions(makeServer, { sessions: 3, idleMs: 1000 })
+  const sessions = new McpSessions(makeServer, { sessions: 3, idleMs: 1000 })
   context.after(() => sessions.close())
   const busy = await hello(sessions)
   const params = { name: 'contact_human', arguments: { message: 'still there' } }

@@ -1,9 +1,11 @@
 import type { Event } from '../../../core/event.ts'
-import { COMPRESS, type Compaction } from '../compaction.ts'
-import type { Context } from '../context.ts'
+import { COMPRESS } from '../compaction.ts'
 import { failure } from '../errors.ts'
+import type { Context } from '../method.ts'
+import type { OpenSession } from '../open-session.ts'
+import type { Pause } from '../pauses.ts'
 import type { SessionView } from '../ports.ts'
-import type { Room, Stop } from '../room.ts'
+import type { Compaction } from '../wire.ts'
 
 const ENDS: ReadonlySet<Event['type']> = new Set([
   'turn.completed',
@@ -19,29 +21,29 @@ export type Compressed = Compaction & { hint?: string }
  * Has the agent sum up the conversation. What runs is stopped first, what waits comes after it. Resolves when it is asked for,
  * with how to learn what came of it.
  */
-async function compress(room: Room, context: Context): Promise<() => Promise<Compressed>> {
+async function compress(session: OpenSession, context: Context): Promise<() => Promise<Compressed>> {
   const { corral, choices, newId } = context
-  if (room.agent === null && choices.selected(room.id).provider === null) {
+  if (session.agent === null && choices.selected(session.id).provider === null) {
     throw failure('select a model first before running /compress', 'no_model')
   }
-  const session = room.agent === null ? null : await corral.session(room.id)
-  const why = await obstacle(session, context)
-  if (why !== null) return () => Promise.resolve(untouched(room, why))
+  const known = session.agent === null ? null : await corral.session(session.id)
+  const why = await obstacle(known, context)
+  if (why !== null) return () => Promise.resolve(untouched(session, why))
   const key = `${COMPRESS}${newId()}`
-  const { stop, result } = follow(room, key)
+  const { pause, result } = follow(session, key)
   try {
-    room.used = true
-    await corral.compact(room.id, key)
+    session.used = true
+    await corral.compact(session.id, key)
     return result
   } catch (error) {
-    stop.release()
+    pause.release()
     throw error
   }
 }
 
 /** The same, after what was asked for before; resolves with what came of it. */
 export async function compressInTurn(sessionId: string, context: Context): Promise<Compressed> {
-  const result = await context.rooms.inTurn(sessionId, (room) => compress(room, context))
+  const result = await context.sessions.inTurn(sessionId, (session) => compress(session, context))
   return result()
 }
 
@@ -54,10 +56,10 @@ async function obstacle(session: SessionView | null, { corral }: Context): Promi
 }
 
 /** The end of the turn that comes with this key; its id is told by its beginning. */
-function follow(room: Room, key: string): { stop: Stop; result: () => Promise<Compressed> } {
+function follow(session: OpenSession, key: string): { pause: Pause; result: () => Promise<Compressed> } {
   let turnId: string | null = null
   let isCancelled = false
-  const stop = room.stopAt((event) => {
+  const pause = session.pauseAt((event) => {
     if (event.type === 'turn.queued' && event.key === key) turnId = event.turnId
     if (turnId === null || !ENDS.has(event.type) || event.turnId !== turnId) return false
     isCancelled = event.type === 'turn.cancelled'
@@ -65,19 +67,19 @@ function follow(room: Room, key: string): { stop: Stop; result: () => Promise<Co
   })
   async function result(): Promise<Compressed> {
     try {
-      await stop.reached
-      const { compaction, answer } = room.conversation
-      if (isCancelled) return untouched(room, 'it was taken back before it began')
-      return compaction ?? untouched(room, answer || 'the agent had nothing to sum up')
+      await pause.reached
+      const { compaction, answer } = session.conversation
+      if (isCancelled) return untouched(session, 'it was taken back before it began')
+      return compaction ?? untouched(session, answer || 'the agent had nothing to sum up')
     } finally {
-      stop.release()
+      pause.release()
     }
   }
-  return { stop, result }
+  return { pause, result }
 }
 
-function untouched(room: Room, hint: string): Compressed {
-  const { tokens } = room.conversation.record
+function untouched(session: OpenSession, hint: string): Compressed {
+  const { tokens } = session.conversation.record
   return {
     compressed: false,
     estimated_tokens_before: tokens,

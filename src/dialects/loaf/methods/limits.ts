@@ -1,28 +1,18 @@
 import type { LimitWindow } from '../../../core/limits.ts'
-import type { Context } from '../context.ts'
 import { failure } from '../errors.ts'
+import type { Context } from '../method.ts'
 import { AGENT_OF } from '../models.ts'
 import type { AgentView, SignedIn } from '../ports.ts'
+import type { AccountLimits, Limits, Window } from '../wire.ts'
 
 type Accounts = Pick<SignedIn, 'openai' | 'antigravity' | 'anthropic'>
 
-type Told =
-  | { ok: true; snapshot: { planType: string | null; primary: Window | null; secondary: Window | null } }
-  | { ok: false; message: string }
-
-interface Window {
-  usedPercent: number
-  remainingPercent: number
-  limitWindowSeconds: number | null
-  resetAtEpochSeconds: number | null
-}
-
-export async function limits({ choices, corral }: Context) {
+export async function limits({ choices, corral }: Context): Promise<Limits> {
   return limitsOf(await choices.accounts(), await corral.agents())
 }
 
 /** What agents have told last about their accounts; null where nobody is signed in. `anthropic` is not in the original. */
-export function limitsOf({ openai, antigravity, anthropic }: Accounts, agents: readonly AgentView[]) {
+export function limitsOf({ openai, antigravity, anthropic }: Accounts, agents: readonly AgentView[]): Limits {
   if (!openai && !antigravity && !anthropic) {
     throw failure('limits requires at least one oauth provider', 'not_signed_in')
   }
@@ -36,7 +26,7 @@ export function limitsOf({ openai, antigravity, anthropic }: Accounts, agents: r
   }
 }
 
-function toldBy(agent: string, known: AgentView['limits']): Told {
+function toldBy(agent: string, known: AgentView['limits']): AccountLimits {
   if (!known) {
     const message = `${agent} has not told yet what is left; it does with its answers, for accounts that have limits`
     return { ok: false, message }

@@ -4,8 +4,7 @@ import * as wire from '../wire.ts'
 
 const one = z.strictObject({ projectId: wire.projectId })
 
-/** Projects with a name. `project.*` was taken by directories with rules. */
-export const workspaceMethods = [
+export const projectMethods = [
   method({
     name: 'project.list',
     scope: 'read',

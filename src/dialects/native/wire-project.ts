@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import { PLATFORMS, SCOPES } from '../../core/devices.ts'
 import { id, time } from './wire-base.ts'
-
-/** What belongs to no session. */
 
 export const projectId = id.describe('id of a project')
 const path = z.string().min(1).max(4096)
@@ -41,16 +38,4 @@ export const projectView = z.object({
       lastOpenedAt: time.nullable().describe('when a session was last active in it'),
     }),
   ),
-})
-
-export const deviceId = id.describe('id of a device')
-export const platform = z.enum(PLATFORMS)
-
-export const device = z.object({
-  id,
-  name: z.string(),
-  platform,
-  scopes: z.array(z.enum(SCOPES)).describe('`manage`: it may let devices in and put them out'),
-  pairedAt: time,
-  lastSeenAt: time.nullable().describe('to the minute; null: it has not come back since'),
 })

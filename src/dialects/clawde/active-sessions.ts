@@ -15,7 +15,7 @@ export interface Mark {
 }
 
 /** What a teller knows of a session in which something is under way. */
-export interface Room {
+export interface ActiveSession {
   readonly conversation: Conversation
   readonly marks: Map<string, Mark>
   /** Null: not known. */
@@ -24,45 +24,49 @@ export interface Room {
   heard: number
 }
 
-export interface Rooms {
-  /** The room of the session that this event belongs to, as it was before it. */
-  of(event: Event): Room
-  known(sessionId: string): Room | undefined
-  /** After the event: a session that rests needs no room. */
+/** The sessions in which something is under way. */
+export interface ActiveSessions {
+  /** The session that this event belongs to, as it was before it. */
+  of(event: Event): ActiveSession
+  known(sessionId: string): ActiveSession | undefined
+  /** After the event: a session that rests is forgotten. */
   leave(event: Event): void
-  copy(): Rooms
+  copy(): ActiveSessions
 }
 
 /** So many sessions are remembered to be at rest: what is under way in others is looked up in the log. */
 const RESTING = 1000
 
-export function createRooms(engine: Engine, rooms: Map<string, Room> = new Map()): Rooms {
+export function createActiveSessions(
+  engine: Engine,
+  active: Map<string, ActiveSession> = new Map(),
+): ActiveSessions {
   const resting = new Set<string>()
 
-  function enter(event: Event): Room {
+  function enter(event: Event): ActiveSession {
     const isNew = event.type === 'session.created' || resting.delete(event.sessionId)
     const conversation = isNew ? emptyConversation() : engine.sessions.conversationBefore(event)
-    const room = { conversation, marks: new Map(), mode: conversation.turn?.mode ?? null, heard: 0 }
-    rooms.set(event.sessionId, room)
-    return room
+    const session = { conversation, marks: new Map(), mode: conversation.turn?.mode ?? null, heard: 0 }
+    active.set(event.sessionId, session)
+    return session
   }
 
   return {
-    of: (event) => rooms.get(event.sessionId) ?? enter(event),
-    known: (sessionId) => rooms.get(sessionId),
+    of: (event) => active.get(event.sessionId) ?? enter(event),
+    known: (sessionId) => active.get(sessionId),
     leave({ sessionId, type }) {
-      const room = rooms.get(sessionId)
-      if (!room || (type !== 'session.destroyed' && !isAtRest(room.conversation))) return
-      rooms.delete(sessionId)
+      const session = active.get(sessionId)
+      if (!session || (type !== 'session.destroyed' && !isAtRest(session.conversation))) return
+      active.delete(sessionId)
       resting.add(sessionId)
       if (resting.size > RESTING) resting.delete(resting.values().next().value!)
     },
     copy() {
-      const copies = [...rooms].map(([id, room]): [string, Room] => [
+      const copies = [...active].map(([id, session]): [string, ActiveSession] => [
         id,
-        { ...room, conversation: copyOf(room.conversation), marks: new Map(room.marks) },
+        { ...session, conversation: copyOf(session.conversation), marks: new Map(session.marks) },
       ])
-      return createRooms(engine, new Map(copies))
+      return createActiveSessions(engine, new Map(copies))
     },
   }
 }

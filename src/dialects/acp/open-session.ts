@@ -15,11 +15,11 @@ import { endingOf, openCalls, remark, TYPES, updatesOf } from './updates.ts'
 export interface Editor {
   update(update: SessionUpdate): Promise<void>
   ask(request: Request, signal: AbortSignal): Promise<RequestPermissionOutcome>
-  /** It has a place for remarks that are no part of the conversation. */
+  /** It shows remarks that are no part of the conversation. */
   readonly notices: boolean
 }
 
-export interface RoomParts {
+export interface OpenSessionParts {
   corral: Corral
   editor: Editor
   session: SessionView
@@ -28,12 +28,12 @@ export interface RoomParts {
   until: number
   /** Whether the editor wants to hear it. */
   tellPast: boolean
-  /** Those of the room that this one takes over from, if there is one. */
+  /** Those of the one that this one takes over from, if there is one. */
   prompts: Prompts
 }
 
 /** A session that an editor has open: all that happens in it is shown there, whoever makes it happen. */
-export interface Room {
+export interface OpenSession {
   /** Resolves when the past has been told. */
   readonly ready: Promise<void>
   /** Resolves when nothing can be heard of the session any more. */
@@ -46,7 +46,7 @@ export interface Room {
   close(): void
 }
 
-export function openRoom(parts: RoomParts): Room {
+export function openSession(parts: OpenSessionParts): OpenSession {
   const { corral, editor, session, prompts } = parts
   const sessionId = session.id
   const choice = createChoice(parts)
@@ -56,7 +56,7 @@ export function openRoom(parts: RoomParts): Room {
     decide: corral.decide,
     tell: (text) => editor.update(remark(text)),
   })
-  const events = corral.events({ sessionId, types: TYPES, onReset: prompts.recheck })
+  const events = corral.events({ sessionId, types: TYPES, onReset: () => prompts.recheck() })
   const { promise: ready, resolve: isReady, reject: isBroken } = Promise.withResolvers<void>()
   ready.catch(() => {})
 
@@ -94,7 +94,10 @@ interface Following {
 }
 
 /** Shows the editor what was, if it wants to hear it, and then what happens. */
-async function follow(parts: RoomParts, { events, asking, choice, isReady }: Following): Promise<void> {
+async function follow(
+  parts: OpenSessionParts,
+  { events, asking, choice, isReady }: Following,
+): Promise<void> {
   const { editor, session, until, tellPast, prompts } = parts
   const { cwd } = session
   const conversation = emptyConversation()
@@ -137,7 +140,7 @@ function isKnown(change: Change, prompts: Prompts, live: boolean): boolean {
 }
 
 /** What is no part of the conversation itself. */
-function remarksOn(change: Change, { editor, prompts }: RoomParts, live: boolean): SessionUpdate[] {
+function remarksOn(change: Change, { editor, prompts }: OpenSessionParts, live: boolean): SessionUpdate[] {
   if (change.type === 'notice' && live && editor.notices) {
     return [{ sessionUpdate: 'notice', severity: change.level, title: change.message }]
   }

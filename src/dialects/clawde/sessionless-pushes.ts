@@ -2,9 +2,10 @@ import type { Engine } from '../../core/api.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import type { ProjectView } from '../../core/projects.ts'
 import { projectView, repoOf } from './projects.ts'
+import type { Push } from './pushes.ts'
 
 /** What belongs to no session. */
-export const HOUSE_TYPES: readonly EventType[] = [
+export const SESSIONLESS_TYPES: readonly EventType[] = [
   'project.created',
   'project.updated',
   'project.deleted',
@@ -14,13 +15,10 @@ export const HOUSE_TYPES: readonly EventType[] = [
   'device.revoked',
 ]
 
-interface Told {
-  method: string
-  params: Record<string, unknown>
-}
+type PushBody = Pick<Push, 'method' | 'params'>
 
 /** Projects are told as they are now: one that is gone by now is not. */
-export function houseNews(engine: Engine, event: Event): Told[] {
+export function sessionlessPushes(engine: Engine, event: Event): PushBody[] {
   switch (event.type) {
     case 'project.created':
     case 'project.updated':
@@ -48,7 +46,7 @@ export function houseNews(engine: Engine, event: Event): Told[] {
   }
 }
 
-function ofProject(engine: Engine, id: string, tell: (project: ProjectView) => Told): Told[] {
+function ofProject(engine: Engine, id: string, tell: (project: ProjectView) => PushBody): PushBody[] {
   try {
     return [tell(engine.projects.get(id))]
   } catch {

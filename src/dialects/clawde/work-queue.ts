@@ -1,17 +1,17 @@
-/** Large answers of one client: each is made when the one before has been made and there is room for it. */
-export interface Lane {
+/** Large answers of one client: each is made when the one before has been made and there is space for it. */
+export interface WorkQueue {
   run<T>(work: () => T | Promise<T>): Promise<T>
   drained(): void
   /** What has not begun never does. */
   close(): void
 }
 
-export function createLane(hasRoom: () => boolean): Lane {
+export function createWorkQueue(hasSpace: () => boolean): WorkQueue {
   const waiting: (() => Promise<void>)[] = []
   let busy = false
 
   function next(): void {
-    if (busy || !hasRoom()) return
+    if (busy || !hasSpace()) return
     const work = waiting.shift()
     if (!work) return
     busy = true

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { adviceOn } from '../../../core/rule-advice.ts'
+import { method } from '../method.ts'
+import * as wire from '../wire.ts'
+
+/** Rules, and the directories that have their own. */
+export const directoryMethods = [
+  method({
+    name: 'directory.list',
+    scope: 'read',
+    repeat: 'read',
+    errors: [],
+    summary: 'Directories with rules of their own.',
+    params: z.strictObject({}),
+    result: z.object({ directories: z.array(wire.directory) }),
+    handler: (_params, { engine }) => ({ directories: engine.directories.list() }),
+  }),
+  method({
+    name: 'directory.configure',
+    scope: 'manage',
+    repeat: 'idempotent',
+    errors: ['path_not_found'],
+    summary:
+      'Rules for every session in a directory and below. What is open and now allowed or refused is answered.',
+    params: z.strictObject({
+      path: z.string().startsWith('/').describe('an absolute path'),
+      rules: wire.someRules.describe('what is given replaces what was'),
+    }),
+    result: wire.directory,
+    handler: ({ path, rules }, { engine }) => engine.directories.configure(path, rules),
+  }),
+  method({
+    name: 'rules.check',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['agent_unknown'],
+    summary: 'Says which rules cannot do what they seem to, and why: agents do not ask about everything.',
+    params: z.strictObject({
+      rules: wire.someRules,
+      agent: z
+        .string()
+        .min(1)
+        .max(64)
+        .exactOptional()
+        .describe('for this agent; else for all that are installed'),
+    }),
+    result: z.object({ warnings: z.array(z.object({ rule: z.string(), message: z.string() })) }),
+    async handler({ rules, agent }, { agents }) {
+      const held = (await agents()).filter(({ name, installed }) => (agent ? name === agent : installed))
+      return { warnings: adviceOn(rules, held) }
+    },
+  }),
+]
