@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { DRIVERS } from '../src/agents/drivers.ts'
-import { COMMANDS, COMMON } from '../src/cli/program.ts'
+import { COMMANDS, groupOf } from '../src/cli/program.ts'
+import { COMMON, GROUPS } from '../src/cli/program/spec.ts'
 import { TOOL_CLASSES } from '../src/core/about.ts'
 import { ABILITIES } from '../src/core/capability.ts'
 import { ERRORS, type ErrorCode, type ErrorEntry } from '../src/core/error.ts'
@@ -204,14 +205,17 @@ function codesText(): string {
 }
 
 function commandsText(): string {
-  const rows = COMMANDS.map((spec) => {
-    const options = spec.options.map(([flags, description]) => `\`${flags}\` ${description}`).join('<br>')
-    return `| \`${`${spec.name} ${spec.args}`.trim()}\` | ${spec.summary} | ${options} |`
+  const tables = GROUPS.flatMap((group) => {
+    const rows = COMMANDS.filter((spec) => groupOf(spec) === group).map((spec) => {
+      const shown = (spec.options ?? []).filter(([, , kind]) => kind !== 'old')
+      const options = shown.map(([flags, description]) => `\`${flags}\` ${description}`).join('<br>')
+      const command = `${spec.name} ${spec.args}`.trim()
+      return `| \`${command}\` | ${spec.summary}. ${spec.use} | ${options} |`
+    })
+    return ['', `### ${group}`, '', '| Command | What it does | Options |', '|---|---|---|', ...rows]
   })
   const common = COMMON.map(([flags, description]) => `\`${flags}\` ${description}`).join('; ')
-  return [`Every command knows ${common}.`, '', '| Command | | Options |', '|---|---|---|', ...rows].join(
-    '\n',
-  )
+  return [`Every command has these options: ${common}.`, ...tables].join('\n')
 }
 
 function settingsText(): string {

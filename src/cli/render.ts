@@ -145,7 +145,10 @@ function questionText({ question, options }: Question): string {
   return [clean(question), ...choices].join('\n')
 }
 
-function decisionText(decision: Extract<HistoryItem, { kind: 'decision' }>['decision'], by: string): string {
+export function decisionText(
+  decision: Extract<HistoryItem, { kind: 'decision' }>['decision'],
+  by: string,
+): string {
   if (decision.behavior === 'cancelled') return `  withdrawn: ${clean(decision.reason)}`
   if (decision.behavior === 'respond') return `  answered (${clean(by)}): ${clean(decision.text)}`
   const comment = decision.behavior === 'deny' && decision.comment ? `: ${clean(decision.comment)}` : ''
@@ -175,7 +178,7 @@ function endText(item: Extract<HistoryItem, { kind: 'end' }>, paint: Paint): str
   return paint('dim', `-- ${item.outcome === 'completed' ? 'done' : 'interrupted'}, ${usageText(item.usage)}`)
 }
 
-function usageText(usage: Usage): string {
+export function usageText(usage: Usage): string {
   const parts = [duration(usage.durationMs), `${usage.inputTokens} in, ${usage.outputTokens} out`]
   if (usage.costUsd) parts.push(`$${usage.costUsd.toFixed(4)}`)
   return parts.join(', ')

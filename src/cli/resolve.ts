@@ -7,15 +7,28 @@ const PAGES = 20
 
 type SessionPage = Api['session.list']['result']
 
+/** The one item whose id begins or ends with the fragment. */
+export function pickOne<T>(
+  what: string,
+  fragment: unknown,
+  items: readonly T[],
+  idOf: (item: T) => string,
+): T {
+  const id = pickId(what, String(fragment), items.map(idOf))
+  return items.find((item) => idOf(item) === id)!
+}
+
 /** The one id that begins or ends with the fragment. */
 export function pickId(what: string, fragment: string, ids: readonly string[]): string {
   if (ids.includes(fragment)) return fragment
   const found = fitting(fragment, ids)
   if (found.length === 1) return found[0]!
-  if (found.length === 0) throw new CliError(`no ${what} whose id begins or ends with ${fragment}`)
+  if (found.length === 0) {
+    throw new CliError(`no ${what} has an id that begins or ends with ${fragment}`)
+  }
   const some = found.slice(0, 5).map(shortId).join(', ')
   throw new CliError(
-    `${fragment} fits ${found.length} ${what}s (${some}${found.length > 5 ? ', …' : ''}): give more of the id`,
+    `${fragment} fits ${found.length} ${what}s (${some}${found.length > 5 ? ', …' : ''}); give more of the id`,
   )
 }
 
@@ -40,7 +53,7 @@ export async function resolveSession(client: NativeClient, fragment: string): Pr
   return pickId('session', fragment, ids)
 }
 
-/** An open one, else one that was decided: about that, the daemon says how. */
+/** An open one, otherwise one that was decided: the daemon then says how. */
 export async function resolveApproval(client: NativeClient, fragment: string): Promise<string> {
   const ids = await approvalIds(client, true)
   if (fitting(fragment, ids).length > 0) return pickId('approval', fragment, ids)

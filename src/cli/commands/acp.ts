@@ -7,6 +7,7 @@ import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { insisting } from '../insisting.ts'
 import { setup } from '../options.ts'
+import { sessionEvents } from '../session-events.ts'
 import { version } from '../version.ts'
 
 /** How long an editor's request waits for a daemon that is away; what runs is waited for however long it takes. */
@@ -19,11 +20,11 @@ const EXIT_MS = 500
 const ORIGIN = 'acp'
 
 export const acp: Command = async (cli) => {
-  const wanted = { agent: text(cli.options['agent']), ...setup(cli.options) }
+  const defaults = { agent: text(cli.options['agent']), ...setup(cli.options) }
   if (cli.options['start']) await ensureDaemon(cli)
   await cli.withDaemon(
     (calls) =>
-      cli.withDaemon((feed) => attend(cli, corralOf(calls, feed, wanted)), {
+      cli.withDaemon((feed) => attend(cli, corralOf(calls, feed, defaults)), {
         reconnect: true,
         giveUpMs: Infinity,
       }),
@@ -58,13 +59,14 @@ async function ensureDaemon(cli: Cli): Promise<void> {
   }
 }
 
-interface Wanted {
+/** What new sessions begin with. */
+interface Defaults {
   agent: string | undefined
   mode?: Mode
   model?: string
 }
 
-function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model }: Wanted): Corral {
+function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model }: Defaults): Corral {
   return {
     create: async (wish) =>
       calls.call('session.create', {
@@ -104,21 +106,7 @@ function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model 
     },
     decide: async (approvalId, answer) =>
       void (await insisting(() => calls.call('approval.decide', { approvalId, ...answer, by: ORIGIN }))),
-    async lastSeq(sessionId, types) {
-      const { head } = (await calls.call('daemon.status')).log
-      const { events } = await calls.call('events.read', { sessionId, types, before: head + 1, limit: 1 })
-      return events[0]?.seq ?? 0
-    },
-    events({ onReset, ...wanted }) {
-      return feed.events({
-        ...wanted,
-        after: 0,
-        onReset({ head }) {
-          onReset()
-          return head
-        },
-      })
-    },
+    ...sessionEvents(calls, feed),
   }
 }
 

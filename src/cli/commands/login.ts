@@ -15,7 +15,7 @@ const WAIT_MS = 25_000
 
 export const login: Command = (cli, [name]) =>
   cli.withDaemon(async (client) => {
-    if (name === undefined) return show(cli, await client.call('signin.status'))
+    if (name === undefined) return list(cli, [])
     if (isKeyName(name)) return giveKey(cli, client, name)
     if (isProvider(name)) return signIn(cli, client, name)
     throw unknown(name)
@@ -51,7 +51,10 @@ function unknown(name: unknown): CliError {
   )
 }
 
-function show(cli: Cli, { accounts, keys }: Status): void {
+export const list: Command = (cli) =>
+  cli.withDaemon(async (client) => print(cli, await client.call('signin.status')))
+
+function print(cli: Cli, { accounts, keys }: Status): void {
   if (cli.json) return [...accounts, ...keys].forEach(cli.printJson)
   if (accounts.length + keys.length === 0) {
     return cli.note(
