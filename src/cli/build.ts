@@ -101,7 +101,7 @@ function addVerb(
   if (parent === program) command.helpGroup(`${groupOf(spec)}:`)
   addOptions(command, spec.options ?? [])
   command.action(async () => {
-    // Whoever read the output has had enough. A daemon goes on without being read, and `rpc` may have one to stop.
+    // Nobody reads the output any more. A daemon goes on without a reader, and `rpc` may have one to stop.
     process.stdout.on('error', () => !['start', 'rpc'].includes(name) && process.exit(EXIT.ok))
     outcome.code = await act(command, await spec.load())
   })

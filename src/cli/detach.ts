@@ -14,7 +14,10 @@ export type Status = Api['daemon.status']['result']
 /** Starts the daemon in the background and waits until it answers. */
 export async function startDetached(cli: Cli): Promise<number> {
   const running = await statusOf(cli.socket)
-  if (running) throw new CliError(`a daemon is already running for ${cli.home} (pid ${running.pid})`)
+  if (running)
+    throw new CliError(
+      `a daemon is already running for ${cli.home} (pid ${running.pid}); stop it with: corral stop`,
+    )
   const status = await ready(cli, launch(cli))
   if (cli.json) {
     cli.printJson(status)

@@ -73,7 +73,8 @@ export function once<T>({ inFlight }: Heart, key: string | undefined, work: () =
 }
 
 export function refuseWhenClosing({ closing }: Heart): void {
-  if (closing) throw new CorralError('stopping', 'The daemon is stopping; try again when it is back')
+  if (closing)
+    throw new CorralError('stopping', 'The daemon is stopping; try again when it has started again')
 }
 
 export function needs(
@@ -93,6 +94,6 @@ export function found<T>(
   what: string,
   id: string,
 ): T {
-  if (row === null) throw new CorralError(code, `No ${what} ${id}`, { id })
+  if (row === null) throw new CorralError(code, `No ${what} has the id ${id}`, { id })
   return row
 }

@@ -78,7 +78,10 @@ async function begin(
   { id = newId(), key }: { id?: string; key?: string },
   body: Omit<EventOf<'session.created'>, 'type'>,
 ): Promise<Session> {
-  if (drafts.peek(id)) throw new CorralError('invalid', `There is a session ${id} already`, { field: 'id' })
+  if (drafts.peek(id))
+    throw new CorralError('invalid', `A session with the id ${id} exists already; choose another id`, {
+      field: 'id',
+    })
   const draft = drafts.of(id)
   draft.add({ type: 'session.created', ...body })
   const { state } = draft
@@ -115,7 +118,7 @@ async function mustBeAble(heart: Heart, command: CreateSession): Promise<void> {
   if (effort) needs(heart, agent, 'effort')
   if (agent !== EXTERNAL_AGENT) await heart.catalog.require(agent)
   if (await heart.isDirectory(cwd)) return
-  throw new CorralError('path_not_found', `Not a directory: ${cwd}`, { path: cwd })
+  throw new CorralError('path_not_found', `${cwd} is not a directory; give one that exists`, { path: cwd })
 }
 
 /** Where a conversation belongs is known only of those that are Corral's; of others the agent itself has to say it. */

@@ -46,7 +46,7 @@ test('steer brings a message to the running turn, and says why when it cannot', 
   assert.equal((await corral(['steer', id])).code, 2)
   await ok('send', '--no-wait', id, '[[hang]]')
   const { stdout } = await ok('steer', id, '[[say', 'steered]]')
-  assert.match(stdout, /^on its way to turn [0-9a-f]{8}\n$/)
+  assert.match(stdout, /^sent into turn [0-9a-f]{8}\n$/)
   await ok('interrupt', id)
   const { stdout: later } = await ok('send', id, '[[say after]]')
   assert.match(later, /after/)
@@ -198,7 +198,7 @@ async function asking(message = '[[shell make a mess]]'): Promise<{ session: str
 
 test('an approval is listed with its input and allowed with another one', async () => {
   const { session, approval } = await asking()
-  assert.match((await ok('approval', 'ls')).stdout, /may it use Shell\? .*\n {2}command: make a mess/)
+  assert.match((await ok('approval', 'ls')).stdout, /may the agent use Shell\? .*\n {2}command: make a mess/)
   const { stdout } = await ok('approve', approval.slice(-8), '--input', '{"command":"tidy up"}')
   assert.match(stdout, /^allowed Shell/)
   await ok('send', session, '[[say after]]')

@@ -83,7 +83,7 @@ test('pair draws the code for people, and says when only this machine gets there
   assert.match(stdout, /^(█{40,}\n)(██[ ▀▄█]+██\n){15,}/)
   assert.match(stdout, /^PIN +\d{3} \d{3}$/m)
   assert.match(stdout, /^connect +ws:\/\/127\.0\.0\.1:\d+$/m)
-  assert.match(stdout, /^holds +(9|10) min, for one device$/m)
+  assert.match(stdout, /^valid +(9|10) min, for one device$/m)
   assert.match(stderr, /clawde\.host/)
   const file = join(daemon.project, 'pair.svg')
   await ok('pair', '--svg', file)

@@ -16,7 +16,7 @@ export const exportSession: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const wanted = text(cli.options['format']) ?? (cli.json ? 'json' : 'md')
     const format = FORMATS[wanted as keyof typeof FORMATS]
-    if (!format) throw new CliError(`--format is md or json, not ${wanted}`, EXIT.usage)
+    if (!format) throw new CliError(`--format must be md or json, not ${wanted}`, EXIT.usage)
     const sessionId = await resolveSession(client, String(fragment))
     const pages = pagesOf(client, { sessionId, format })
     const file = text(cli.options['output'])

@@ -13,7 +13,7 @@ const LEAVE_MS = 2000
 
 export const mcp: Command = async (cli, [name]) => {
   if (name !== 'approvals') {
-    throw new CliError(`there is an MCP server called approvals, none called ${String(name)}`, EXIT.usage)
+    throw new CliError(`unknown MCP server ${String(name)}; the only one is approvals`, EXIT.usage)
   }
   const [{ serveStdio, StdioServerTransport }, { createServer }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
@@ -21,7 +21,7 @@ export const mcp: Command = async (cli, [name]) => {
   ])
   const session = sessionOf(cli)
   const clients = new Set<NativeClient>()
-  // A daemon that is away is waited for, however long it takes: the question is in its log, and the answer comes there.
+  // Waits for a daemon that is not running, however long it takes: the question is in its log, and the answer will be too.
   const asker = tracked((question, { client, signal }) =>
     cli.withDaemon(
       async (daemon) => {

@@ -118,12 +118,14 @@ async function engineFor(cli: Cli, quit: AbortController): Promise<Engine> {
       await delay(POLL_MS)
       found = await findOrHost(cli, signal)
     }
-    void found.own?.stopped.then(() => stopped.reject(new CliError('the engine was stopped from outside')))
+    void found.own?.stopped.then(() =>
+      stopped.reject(new CliError('the daemon of this process was stopped from outside')),
+    )
   }
 
   const served = stayServed().catch((error: unknown) => {
     if (signal.aborted) return
-    cli.note(`the engine is gone, and none could be started: ${(error as Error).message}`)
+    cli.note(`the daemon has stopped, and another one could not be started: ${(error as Error).message}`)
   })
   return {
     stopped: stopped.promise,
@@ -166,7 +168,9 @@ async function findOrHost(cli: Cli, signal: AbortSignal): Promise<Found> {
     signal.throwIfAborted()
     const running = await statusOf(cli.socket)
     if (running && alone) {
-      throw new CliError(`a daemon (pid ${running.pid}) has ${cli.home}; leave out --standalone to use it`)
+      throw new CliError(
+        `a daemon (pid ${running.pid}) is running for ${cli.home}; leave out --standalone to use it`,
+      )
     }
     if (running) return { own: null, isOfAnother: running.listeners.every(({ name }) => name === 'native') }
     try {
