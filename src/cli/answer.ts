@@ -6,7 +6,7 @@ type Decision = Api['approval.decide']['params']
 /** What a typed line means while an approval is open. */
 type Reply = { decide: Decision } | { again: string }
 
-/** An answer under way: a question may need several lines. */
+/** An approval that is being answered: a question may need several lines. */
 export interface Answering {
   readonly asked: Asked
   prompt(): string

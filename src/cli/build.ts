@@ -47,7 +47,7 @@ First steps:
 Exit codes: 0 success, 1 error, 2 wrong usage, 3 no daemon is running,
 130 left before the answer was complete.`
 
-/** As commander has it, but without the plural of a noun. */
+/** Like commander's own, but without the plural of a noun. */
 function usageOf(command: Command): string {
   const path = [command.name(), command.usage()]
   for (let above = command.parent; above; above = above.parent) path.unshift(above.name())

@@ -29,7 +29,7 @@ export async function startDetached(cli: Cli): Promise<number> {
   return EXIT.ok
 }
 
-/** Null when nobody answers. */
+/** Null when no daemon answers. */
 export async function statusOf(socket: string): Promise<Status | null> {
   try {
     const client = await connect(socket)
@@ -60,7 +60,7 @@ function launch(cli: Cli): ChildProcess {
     detached: true,
     stdio: ['ignore', output, output],
     cwd: '/',
-    // Absolute, since it does not stay in this directory.
+    // Absolute paths, since the daemon runs in another directory.
     env: { ...cli.env, CORRAL_HOME: cli.home, CORRAL_SOCKET: cli.socket },
   })
   closeSync(output)
@@ -68,7 +68,7 @@ function launch(cli: Cli): ChildProcess {
   return child
 }
 
-/** The run file appears when everything listens; one of an earlier daemon has another pid in it. */
+/** The run file appears when all listeners are open; that of an earlier daemon has another pid. */
 function runsAs(home: string): number | null {
   try {
     return (JSON.parse(readFileSync(pathsOf(home).run, 'utf8')) as { pid: number }).pid

@@ -20,7 +20,7 @@ function windowText({ name, usedPercent, lengthMs, resetsAt }: LimitWindow, now:
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
-/** The time, with the day when it is not within the next one. */
+/** The time, with the day if it is more than 24 hours away. */
 function moment(at: number, now: number): string {
   const time = new Date(at)
   const two = (value: number): string => String(value).padStart(2, '0')

@@ -95,7 +95,7 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   }
 }
 
-/** The conversation as it is where a turn begins, or where none runs. */
+/** The conversation at the beginning of a turn, or while no turn is running. */
 function conversationWith(waiting: readonly TurnView[]): Conversation {
   const conversation = emptyConversation()
   for (const { id, input: content, key, origin, queuedAt: sentAt } of waiting) {
@@ -135,7 +135,7 @@ interface Talk {
   client: NativeClient
   sessionId: string
   open: Map<string, Answering>
-  /** Of the messages that were sent from here. */
+  /** The keys of the messages that were sent from here. */
   keys: Set<string>
   writes: boolean
 }

@@ -43,7 +43,7 @@ interface Entry extends Pick<CommandSpec, 'name' | 'args' | 'summary'> {
   options: NonNullable<CommandSpec['options']>
 }
 
-/** Every name that is offered; those of a noun itself come before its verbs. */
+/** Every name that completion offers. */
 const COMMANDS: readonly Entry[] = [
   ...NOUNS.map(({ name, summary }) => ({ name, args: '', summary, options: [] })),
   ...ALL.flatMap((spec) => {
@@ -57,7 +57,7 @@ interface Argument {
   print: string
 }
 
-/** Commands with the same kind of argument, those that take several of it apart. */
+/** Commands by the kind of their first argument; commands that take several of it are separate. */
 function argumentsOf(several: boolean): Argument[] {
   return Object.entries(ARGUMENTS).flatMap(([name, print]) => {
     const first = several ? [`<${name}...>`] : [`<${name}>`, `[${name}]`]
@@ -79,7 +79,7 @@ function innerNames({ name }: { name: string }): string[] {
   return inner.flatMap((spec) => (spec.name.startsWith(`${name} `) ? spec.name.split(' ').slice(1) : []))
 }
 
-/** As a pattern of `case`. */
+/** The names as a pattern of `case`. */
 function anyOf(names: readonly string[]): string {
   return names.map((name) => (name.includes(' ') ? `"${name}"` : name)).join('|')
 }
@@ -198,7 +198,7 @@ function seen(name: string): string {
   return [...words, ...(isShort ? [`not __fish_seen_subcommand_from ${nouns.join(' ')}`] : [])].join('; and ')
 }
 
-/** Where the name of a command goes. */
+/** The condition under which fish offers the name of a command. */
 function before({ name }: Entry): string {
   const spec = outer.find((one) => name.startsWith(`${one.name} `))
   if (!spec) return '__fish_use_subcommand'

@@ -56,7 +56,7 @@ async function sayWaiting(cli: Cli, client: NativeClient): Promise<void> {
   cli.note(`waiting${limit} for ${turns}`)
 }
 
-/** A zombie, which in a container may stay for a while, has ended. */
+/** A zombie counts as ended: in a container it may stay for a while. */
 function alive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -37,7 +37,7 @@ async function write(pages: AsyncIterable<string>, out: Writable): Promise<void>
   for await (const page of pages) if (!out.write(page)) await once(out, 'drain')
 }
 
-/** A file that is not complete has another name. */
+/** The file has another name until it is complete. */
 async function intoFile(cli: Cli, pages: AsyncIterable<string>, file: string): Promise<void> {
   const part = `${file}.part`
   const out = createWriteStream(part, { mode: 0o600 })

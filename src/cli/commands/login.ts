@@ -89,7 +89,7 @@ async function giveKey(cli: Cli, client: NativeClient, name: KeyName): Promise<v
   if (why !== null) cli.note(clean(why))
 }
 
-/** Nothing of it is shown. */
+/** Reads a line without showing it. */
 async function typed(cli: Cli, prompt: string): Promise<string> {
   const nowhere = new Writable({ write: (_, __, done) => done() })
   const lines = createInterface({ input: cli.stdin, output: nowhere, terminal: true })
@@ -112,7 +112,7 @@ async function signIn(cli: Cli, client: NativeClient, provider: Provider): Promi
   let left = false
   const leave = (): void => {
     left = true
-    // Somebody else may have begun it, and may still want it.
+    // Somebody else has started it, and may still want it.
     if (joined) process.exit(EXIT.left)
     void client.call('signin.cancel', { flowId }).catch(() => process.exit(EXIT.left))
   }

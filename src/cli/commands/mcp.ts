@@ -8,7 +8,7 @@ import { CliError, EXIT } from '../exit.ts'
 import { resolveSession } from '../resolve.ts'
 import { version } from '../version.ts'
 
-/** Long enough to take questions back, short enough for whoever waits for the end of this process. */
+/** Long enough to withdraw questions, short enough for a client that waits for this process to end. */
 const LEAVE_MS = 2000
 
 export const mcp: Command = async (cli, [name]) => {
@@ -47,7 +47,7 @@ function sessionOf({ options, env }: Cli): string | undefined {
   return text(options['session']) ?? text(env['CORRAL_SESSION_ID']) ?? text(env['HUMANLAYER_SESSION_ID'])
 }
 
-/** Resolves when the client has gone, or somebody wants this process to end. */
+/** Resolves when the client has gone, or a signal ends this process. */
 function leaving(cli: Cli, transport: { onclose?: () => void }): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { onclose } = transport
@@ -57,7 +57,7 @@ function leaving(cli: Cli, transport: { onclose?: () => void }): Promise<void> {
       resolve()
     },
   })
-  // A client that does not read any more is noticed by the transport, and its questions are taken back.
+  // The transport notices a client that no longer reads, and its questions are withdrawn.
   cli.stdout.removeAllListeners('error').on('error', () => resolve())
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
   return promise

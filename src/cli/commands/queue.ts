@@ -19,7 +19,7 @@ async function queueOf(client: NativeClient, fragment: unknown): Promise<Queue> 
 }
 
 function pick({ turns }: Queue, fragment: unknown): string {
-  return pickOne('waiting message', fragment, turns, ({ id }) => id).id
+  return pickOne('message', fragment, turns, ({ id }) => id).id
 }
 
 export const list: Command = (cli, [session]) =>

@@ -28,7 +28,7 @@ function sessionsOf(calls: NativeClient): Sessions {
       calls.call('session.create', {
         ...wish,
         mode: 'auto',
-        // Nothing in this protocol can answer one.
+        // This protocol has no way to answer a question.
         settings: { questions: false },
         key: `loaf ${wish.id}`,
         origin: ORIGIN,
@@ -99,7 +99,7 @@ function agentsOf(calls: NativeClient): Pick<Corral, 'agents' | 'models'> {
   }
 }
 
-/** A message that does not wait any more needs not be removed. */
+/** A message that no longer waits does not have to be removed. */
 function unlessGone(error: unknown): void {
   if ((error as { code?: unknown }).code !== 'turn_not_found') throw error
 }

@@ -75,7 +75,7 @@ function flowsOf(calls: NativeClient, headless: boolean): Pick<SignIn, 'connect'
   }
 }
 
-/** Tells every event of the flow. Resolves with what completes it; what ends it otherwise is told and thrown. */
+/** Reports every event of the flow. Resolves with what completes it; a failure is reported and thrown. */
 async function follow(
   calls: NativeClient,
   flowId: string,
@@ -102,7 +102,7 @@ async function follow(
   }
 }
 
-/** An event in the words of the protocol; what completes a sign-in is also the answer to the request. */
+/** An event as the protocol spells it; the one that completes a sign-in is also the answer to the request. */
 function spelled(event: NativeEvent): [FlowEvent, Record<string, unknown>] {
   switch (event.type) {
     case 'started':

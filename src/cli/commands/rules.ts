@@ -9,10 +9,10 @@ import { resolveSession } from '../resolve.ts'
 
 type Rules = Api['session.get']['result']['rules']
 
-/** Whose rules: of one session, or of every session in a directory. */
+/** What has rules: one session, or a directory for every session in it. */
 interface Holder {
   name: string
-  /** Of a session. */
+  /** Only a session has an agent. */
   agent: { agent?: string }
   rules: Rules
   change(rules: Partial<Rules>): Promise<Rules>
@@ -20,7 +20,7 @@ interface Holder {
 
 const NONE: Rules = { allow: [], deny: [], acceptEdits: false, skipUntil: null }
 
-/** Those of one holder, or of every directory that has some. */
+/** The rules of one session or directory, or of every directory that has some. */
 export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
     const { session, project } = given(cli.options, 'session', 'project')
@@ -40,7 +40,7 @@ export const set = changing(({ options }) => {
   throw new CliError('nothing to change; give --accept-edits, --no-accept-edits or --skip', EXIT.usage)
 })
 
-/** A command that makes these changes, in the words of options, and shows the rules. */
+/** A command that changes rules and prints them; the changes are spelled like the old options. */
 function changing(wishesOf: (cli: Cli, args: readonly unknown[]) => Options): Command {
   return (cli, args) =>
     cli.withDaemon(async (client) => {

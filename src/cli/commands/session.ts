@@ -118,11 +118,11 @@ export const interrupt: Command = (cli, [fragment]) =>
 /** A command that does one thing to a session and shows it. */
 function changing(
   say: string,
-  change: (client: NativeClient, sessionId: string, cli: Cli) => Promise<SessionView>,
+  change: (client: NativeClient, sessionId: string, cli: Cli, words: unknown) => Promise<SessionView>,
 ): Command {
-  return (cli, [fragment]) =>
+  return (cli, [fragment, words]) =>
     cli.withDaemon(async (client) => {
-      const session = await change(client, await resolveSession(client, String(fragment)), cli)
+      const session = await change(client, await resolveSession(client, String(fragment)), cli, words)
       if (cli.json) cli.printJson(session)
       else cli.print(`${say} ${shortId(session.id)}`)
     })
@@ -135,9 +135,9 @@ export const fork = changing('forked; the new session is', (client, sessionId, c
   client.call('session.fork', { sessionId, ...given(cli.options, 'title'), key: uuid(), origin: 'cli' }),
 )
 
-/** Its title comes behind the session. */
-export const rename: Command = (cli, [fragment, words]) =>
-  set({ ...cli, options: { ...cli.options, title: (words as string[]).join(' ') } }, [fragment])
+export const rename = changing('renamed', (client, sessionId, _, words) =>
+  client.call('session.configure', { sessionId, title: (words as string[]).join(' ') }),
+)
 
 export const set = changing('changed', (client, sessionId, cli) => {
   const { archive } = cli.options

@@ -135,7 +135,7 @@ async function defaultAgent(cli: Cli, client: NativeClient): Promise<string> {
   return name
 }
 
-/** The words as one text; `-` stands for all of stdin; null when there is nothing. */
+/** The words as one text, or all of stdin for `-`; null when there are none. */
 async function messageFrom(cli: Cli, words: unknown): Promise<string | null> {
   const list = Array.isArray(words) ? (words as string[]) : []
   if (list.length === 0) return null

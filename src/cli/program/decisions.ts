@@ -3,7 +3,7 @@ import { QUIET, type CommandSpec, type NounSpec, type OptionSpec } from './spec.
 const approval = () => import('../commands/approval.ts')
 const rules = () => import('../commands/rules.ts')
 
-/** Whose rules. */
+/** Which rules are meant. */
 const HOLDER: readonly OptionSpec[] = [
   ['--session <session>', 'the rules of this session'],
   ['--project <directory>', 'the rules of all sessions in this directory and below it'],
