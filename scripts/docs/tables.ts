@@ -1,5 +1,6 @@
 import { DRIVERS } from '../../src/agents/drivers.ts'
-import { COMMANDS, COMMON } from '../../src/cli/program.ts'
+import { COMMANDS, groupOf } from '../../src/cli/program.ts'
+import { COMMON, GROUPS } from '../../src/cli/program/spec.ts'
 import { TOOL_CLASSES } from '../../src/core/about.ts'
 import { ABILITIES } from '../../src/core/capability.ts'
 import type { Capabilities } from '../../src/core/ports.ts'
@@ -19,14 +20,18 @@ export function codesText(): string {
 }
 
 export function commandsText(): string {
-  const rows = COMMANDS.map((spec) => {
-    const options = spec.options.map(([flags, description]) => `\`${flags}\` ${description}`).join('<br>')
-    return `| \`${`${spec.name} ${spec.args}`.trim()}\` | ${spec.summary} | ${options} |`
+  const tables = GROUPS.flatMap((group) => {
+    const rows = COMMANDS.filter((spec) => groupOf(spec) === group).map(commandRow)
+    return ['', `### ${group}`, '', '| Command | What it does | Options |', '|---|---|---|', ...rows]
   })
   const common = COMMON.map(([flags, description]) => `\`${flags}\` ${description}`).join('; ')
-  return [`Every command knows ${common}.`, '', '| Command | | Options |', '|---|---|---|', ...rows].join(
-    '\n',
-  )
+  return [`Every command has these options: ${common}.`, ...tables].join('\n')
+}
+
+function commandRow({ name, args, summary, use, options = [] }: (typeof COMMANDS)[number]): string {
+  const shown = options.filter(([, , kind]) => kind !== 'old')
+  const texts = shown.map(([flags, description]) => `\`${flags}\` ${description}`)
+  return `| \`${`${name} ${args}`.trim()}\` | ${summary}. ${use} | ${texts.join('<br>')} |`
 }
 
 /** All settings, or those of one section. */

@@ -6,7 +6,7 @@ type Decision = Api['approval.decide']['params']
 /** What a typed line means while an approval is open. */
 type Reply = { decide: Decision } | { again: string }
 
-/** An answer under way: a question may need several lines. */
+/** An approval that is being answered: a question may need several lines. */
 export interface Answering {
   readonly asked: Asked
   prompt(): string
@@ -17,8 +17,10 @@ export function answering(asked: Asked): Answering {
   return asked.kind === 'question' ? answeringQuestions(asked) : answeringYesNo(asked)
 }
 
-const HELP =
-  'y: allow; n, or n and a comment: refuse; a: allow, and do not ask again in this session; p: nor in this project'
+const HELP = `y          allow it
+n [why]    refuse it, and tell the agent why
+a          allow it in this session from now on
+p          allow it in this project from now on`
 
 function answeringYesNo(asked: Asked): Answering {
   return {
@@ -56,7 +58,7 @@ function answeringQuestions(asked: Asked): Answering {
     prompt: () =>
       questions.length > 1 ? `answer ${answers.length + 1} of ${questions.length}: ` : 'answer: ',
     line(text) {
-      if (text.trim() === '') return { again: 'a number from the list, or your own words' }
+      if (text.trim() === '') return { again: 'type a number from the list, or your own answer' }
       answers.push(text.trim())
       if (answers.length < questions.length) return { again: questions[answers.length]!.question }
       return {

@@ -6,14 +6,14 @@ import { CliError, EXIT } from './exit.ts'
 export type Options = Readonly<Record<string, unknown>>
 type Style = Parameters<typeof styleText>[0]
 
-/** What a command has at hand: where to write, how, and the way to the daemon. */
+/** What a command gets: its options, where to write, and the way to the daemon. */
 export interface Cli {
   env: NodeJS.ProcessEnv
   home: string
   socket: string
   options: Options
   json: boolean
-  /** Somebody sits in front of it. */
+  /** A person uses it at a terminal. */
   interactive: boolean
   stdin: NodeJS.ReadStream
   stdout: NodeJS.WriteStream
@@ -23,7 +23,7 @@ export interface Cli {
   printJson(value: unknown): void
   /** A remark, on stderr: never part of the result. */
   note(text: string): void
-  /** With the daemon; the connection is closed when `work` is done. */
+  /** Connects to the daemon for as long as `work` takes. */
   withDaemon<T>(work: (client: NativeClient) => Promise<T>, options?: ClientOptions): Promise<T>
 }
 

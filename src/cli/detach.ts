@@ -14,7 +14,10 @@ export type Status = Api['daemon.status']['result']
 /** Starts the daemon in the background and waits until it answers. */
 export async function startDetached(cli: Cli): Promise<number> {
   const running = await statusOf(cli.socket)
-  if (running) throw new CliError(`a daemon is already running for ${cli.home} (pid ${running.pid})`)
+  if (running)
+    throw new CliError(
+      `a daemon is already running for ${cli.home} (pid ${running.pid}); stop it with: corral stop`,
+    )
   const status = await ready(cli, launch(cli))
   if (cli.json) {
     cli.printJson(status)
@@ -26,7 +29,7 @@ export async function startDetached(cli: Cli): Promise<number> {
   return EXIT.ok
 }
 
-/** Null when nobody answers. */
+/** Null when no daemon answers. */
 export async function statusOf(socket: string): Promise<Status | null> {
   try {
     const client = await connect(socket)
@@ -57,7 +60,7 @@ function launch(cli: Cli): ChildProcess {
     detached: true,
     stdio: ['ignore', output, output],
     cwd: '/',
-    // Absolute, since it does not stay in this directory.
+    // Absolute paths, since the daemon runs in another directory.
     env: { ...cli.env, CORRAL_HOME: cli.home, CORRAL_SOCKET: cli.socket },
   })
   closeSync(output)
@@ -65,7 +68,7 @@ function launch(cli: Cli): ChildProcess {
   return child
 }
 
-/** The run file appears when everything listens; one of an earlier daemon has another pid in it. */
+/** The run file appears when all listeners are open; that of an earlier daemon has another pid. */
 function runsAs(home: string): number | null {
   try {
     return (JSON.parse(readFileSync(pathsOf(home).run, 'utf8')) as { pid: number }).pid

@@ -1,7 +1,7 @@
 /** Exit codes, for scripts. */
 export const EXIT = { ok: 0, error: 1, usage: 2, noDaemon: 3, left: 130 } as const
 
-/** A problem to tell the user in one line, and the code to end with. */
+/** A problem that the user is told in one line, and the exit code. */
 export class CliError extends Error {
   readonly exitCode: number
 

@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
+type Paint = (style: 'dim', text: string) => string
+
 /** Text from elsewhere, made safe for a terminal: no control characters but newline and tab. */
 export function clean(text: string): string {
   // oxlint-disable-next-line no-control-regex
@@ -29,8 +31,17 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
+/** One `name  value` a line, without those that have no value. */
+export function fields(paint: Paint, rows: readonly (readonly [name: string, value: string])[]): string {
+  return table(rows.filter(([, value]) => value !== '').map(([name, value]) => [paint('dim', name), value]))
+}
+
 function width(cell: string): number {
   return stripVTControlCharacters(cell).length
+}
+
+export function ago(at: number): string {
+  return `${duration(Date.now() - at)} ago`
 }
 
 export function oneLine(text: string, limit: number): string {

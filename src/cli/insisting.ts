@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const POLL_MS = 50
 
-/** For what may be done twice: whether it was done when the connection went away is not known. */
+/** Repeats a call until it is answered. Only for calls that may run twice: one whose connection was lost may have run. */
 export async function insisting<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

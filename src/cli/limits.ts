@@ -5,14 +5,14 @@ const DAY = 24 * 60 * 60 * 1000
 
 /** `plan plus: 5 h window 63 % used, resets 14:05; 7 d window 21 % used, resets Tue 09:00`. */
 export function limitsText({ plan, windows, at }: KnownLimits, now: number): string {
-  const told = windows.map((window) => windowText(window, now)).join('; ')
-  const stale = `told ${duration(now - at)} ago, and begun anew since`
-  return `${plan === undefined ? '' : `plan ${clean(plan)}: `}${told || stale}`
+  const known = windows.map((window) => windowText(window, now)).join('; ')
+  const stale = `last reported ${duration(now - at)} ago, and reset since then`
+  return `${plan === undefined ? '' : `plan ${clean(plan)}: `}${known || stale}`
 }
 
 function windowText({ name, usedPercent, lengthMs, resetsAt }: LimitWindow, now: number): string {
   const length = lengthMs === null ? '' : `${duration(lengthMs)} `
-  // Of two that are as long as each other the name tells which it is.
+  // The name distinguishes windows of the same length.
   const about = /^(?:primary|secondary|five_hour|seven_day)$/.test(name) ? '' : ` (${clean(name)})`
   const resets = resetsAt === null ? '' : `, resets ${moment(resetsAt, now)}`
   return `${length}window${about} ${usedPercent} % used${resets}`
@@ -20,7 +20,7 @@ function windowText({ name, usedPercent, lengthMs, resetsAt }: LimitWindow, now:
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
-/** The time, with the day when it is not within the next one. */
+/** The time, with the day if it is more than 24 hours away. */
 function moment(at: number, now: number): string {
   const time = new Date(at)
   const two = (value: number): string => String(value).padStart(2, '0')

@@ -19,7 +19,7 @@ export interface LiveOptions {
   log: string
   /** Turns that were queued before that. */
   waiting?: readonly TurnView[]
-  /** It stands still. */
+  /** The session is paused. */
   paused?: boolean
   /** Leave when this turn is over. */
   turnId?: string
@@ -29,11 +29,13 @@ export interface LiveOptions {
 
 export type Ending = 'completed' | 'failed' | 'interrupted' | 'cancelled' | 'destroyed' | 'left'
 
-/** How long somebody who leaves waits for what they typed before. */
+/** How long leaving waits for the lines that were typed before. */
 const LEAVE_MS = 1000
 
-const HELP =
-  '/interrupt stops the running turn, /steer and a text goes into it, /detach leaves; everything else is sent as a message'
+const HELP = `TEXT         send a message
+/steer TEXT  send a text into the running turn
+/interrupt   stop the running turn
+/detach      leave, as Ctrl-C does; the session goes on`
 
 /** Shows a session as it goes on, until its turn is over, it is gone, or the user leaves. */
 export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
@@ -63,7 +65,7 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   }
 
   function onLink(state: 'away' | 'back'): void {
-    const text = state === 'away' ? 'the daemon is away; waiting' : 'back'
+    const text = state === 'away' ? 'the daemon is not reachable; waiting for it' : 'the daemon is back'
     if (cli.interactive) screen.write(streamer.remark(text))
     else if (!cli.json) cli.note(`-- ${text}`)
   }
@@ -77,7 +79,7 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
     for (const change of cli.interactive ? [] : changes) {
       if (change.type !== 'asked' || !change.question.asked) continue
       const id = shortId(change.question.approval.id)
-      screen.write(`  answer with: corral approve ${id}, or corral deny …\n`)
+      screen.write(`  answer with: corral approve ${id}, or: corral deny ${id}\n`)
     }
   }
 
@@ -93,7 +95,7 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
   }
 }
 
-/** The conversation as it is where a turn begins, or where none runs. */
+/** The conversation at the beginning of a turn, or while no turn is running. */
 function conversationWith(waiting: readonly TurnView[]): Conversation {
   const conversation = emptyConversation()
   for (const { id, input: content, key, origin, queuedAt: sentAt } of waiting) {
@@ -133,12 +135,12 @@ interface Talk {
   client: NativeClient
   sessionId: string
   open: Map<string, Answering>
-  /** Of the messages that were sent from here. */
+  /** The keys of the messages that were sent from here. */
   keys: Set<string>
   writes: boolean
 }
 
-/** What to do about a typed line. One at a time: a line may depend on what the one before it did. */
+/** Does what a typed line says. One at a time: a line may depend on what the one before it did. */
 async function heard(text: string, talk: Talk, screen: Screen): Promise<void> {
   const { client, sessionId, open } = talk
   const [current] = open.values()

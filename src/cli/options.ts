@@ -11,11 +11,11 @@ export function wholeNumber(options: Options, name: string, otherwise: number): 
   return Number(given)
 }
 
-/** Leaves it to the agent. */
+/** The agent decides. */
 const OWN = 'default'
 export const EFFORT_WORDS = [...EFFORTS, OWN] as const
 
-/** What a session may be set up with, as given. */
+/** The options that set up a session. */
 export function setup(options: Options): {
   mode?: Mode
   model?: string

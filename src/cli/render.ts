@@ -36,7 +36,7 @@ function counted(content: readonly Content[], type: 'image' | 'document'): strin
   return count > 0 ? `(${count} ${type}${count > 1 ? 's' : ''})` : ''
 }
 
-/** One item of a conversation as text, with its line ends; what a mode or a rule has answered by itself is left out. */
+/** One item of a conversation as text, with its line ends. What a mode or a rule has decided is left out. */
 export function renderItem(item: HistoryItem, paint: Paint): string {
   switch (item.kind) {
     case 'user': {
@@ -98,9 +98,9 @@ export interface Asked {
 
 export function approvalText(asked: Asked, paint: Paint): string {
   const what = {
-    tool: `may it use ${clean(asked.tool)}?`,
-    question: 'it asks:',
-    plan: 'is this plan right?',
+    tool: `may the agent use ${clean(asked.tool)}?`,
+    question: 'the agent asks:',
+    plan: 'do you agree to this plan?',
   }[asked.kind]
   const head = paint(['bold', 'magenta'], `? ${what}`)
   return `${head} ${paint('dim', `(approval ${shortId(asked.id)})`)}\n${prefixed(body(asked), '  ')}\n`
@@ -145,7 +145,10 @@ function questionText({ question, options }: Question): string {
   return [clean(question), ...choices].join('\n')
 }
 
-function decisionText(decision: Extract<HistoryItem, { kind: 'decision' }>['decision'], by: string): string {
+export function decisionText(
+  decision: Extract<HistoryItem, { kind: 'decision' }>['decision'],
+  by: string,
+): string {
   if (decision.behavior === 'cancelled') return `  withdrawn: ${clean(decision.reason)}`
   if (decision.behavior === 'respond') return `  answered (${clean(by)}): ${clean(decision.text)}`
   const comment = decision.behavior === 'deny' && decision.comment ? `: ${clean(decision.comment)}` : ''
@@ -160,22 +163,22 @@ function planText(entries: Extract<HistoryItem, { kind: 'plan' }>['entries'], pa
 
 function compactedText(item: Extract<HistoryItem, { kind: 'compacted' }>): string {
   const { tokensBefore, tokensAfter, error } = item
-  if (error !== null) return `could not sum up the conversation: ${clean(error)}`
+  if (error !== null) return `could not summarize the conversation: ${clean(error)}`
   const tokens = tokensBefore !== null && tokensAfter !== null
-  return `summed up${tokens ? `: ${tokensBefore} tokens are ${tokensAfter} now` : ''}`
+  return `summarized${tokens ? `: ${tokensBefore} tokens before, ${tokensAfter} now` : ''}`
 }
 
 function endText(item: Extract<HistoryItem, { kind: 'end' }>, paint: Paint): string {
   if (item.outcome === 'failed') {
     return paint(
       'red',
-      `failed: ${clean(item.error?.message ?? 'for no known reason')} (${clean(item.error?.code ?? '?')})`,
+      `failed: ${clean(item.error?.message ?? 'for an unknown reason')} (${clean(item.error?.code ?? '?')})`,
     )
   }
   return paint('dim', `-- ${item.outcome === 'completed' ? 'done' : 'interrupted'}, ${usageText(item.usage)}`)
 }
 
-function usageText(usage: Usage): string {
+export function usageText(usage: Usage): string {
   const parts = [duration(usage.durationMs), `${usage.inputTokens} in, ${usage.outputTokens} out`]
   if (usage.costUsd) parts.push(`$${usage.costUsd.toFixed(4)}`)
   return parts.join(', ')
@@ -185,13 +188,13 @@ export function queuedText(position: number, paused: boolean): string {
   return paused ? 'queued; the session is paused' : `queued, ${position} before it`
 }
 
-/** What becomes of a message that is not in the conversation yet, and of a turn that is to stop. */
+/** A message that waits or was removed from the queue, and a turn that is stopping. */
 export function renderWait(change: Change, paint: Paint, paused: boolean): string {
   switch (change.type) {
     case 'waits':
       return change.position > 0 ? `${paint('dim', `-- ${queuedText(change.position, paused)}`)}\n` : ''
     case 'withdrawn':
-      return `${paint('dim', `-- taken out of the queue: ${clean(change.reason)}`)}\n`
+      return `${paint('dim', `-- removed from the queue: ${clean(change.reason)}`)}\n`
     case 'interrupting':
       return `${paint('dim', '-- stopping')}\n`
     default:
@@ -199,11 +202,11 @@ export function renderWait(change: Change, paint: Paint, paused: boolean): strin
   }
 }
 
-/** What of an event is worth a line of its own beside the conversation. */
+/** The line that an event adds beside the conversation, if any. */
 export function renderRemark(event: Event, paint: Paint): string {
   switch (event.type) {
     case 'turn.steered':
-      return `${paint('dim', `-- to the running turn: ${oneLine(textOf(event.input), 80)}`)}\n`
+      return `${paint('dim', `-- sent into the running turn: ${oneLine(textOf(event.input), 80)}`)}\n`
     case 'turn.retried':
       return `${paint('dim', `-- trying again: ${clean(event.reason)}`)}\n`
     case 'session.changed':

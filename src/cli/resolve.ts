@@ -7,15 +7,34 @@ const PAGES = 20
 
 type SessionPage = Api['session.list']['result']
 
+/** What has ids, and the command that lists them. */
+const LISTS = {
+  session: 'corral ls',
+  message: 'corral queue ls',
+  approval: 'corral approval ls',
+  device: 'corral device ls',
+  project: 'corral project ls',
+  worktree: 'corral worktree ls',
+} as const
+type What = keyof typeof LISTS
+
+/** The one item whose id begins or ends with the fragment. */
+export function pickOne<T>(what: What, fragment: unknown, items: readonly T[], idOf: (item: T) => string): T {
+  const id = pickId(what, String(fragment), items.map(idOf))
+  return items.find((item) => idOf(item) === id)!
+}
+
 /** The one id that begins or ends with the fragment. */
-export function pickId(what: string, fragment: string, ids: readonly string[]): string {
+export function pickId(what: What, fragment: string, ids: readonly string[]): string {
   if (ids.includes(fragment)) return fragment
   const found = fitting(fragment, ids)
   if (found.length === 1) return found[0]!
-  if (found.length === 0) throw new CliError(`no ${what} whose id begins or ends with ${fragment}`)
+  if (found.length === 0) {
+    throw new CliError(`no ${what} has an id that begins or ends with ${fragment}; see ${LISTS[what]}`)
+  }
   const some = found.slice(0, 5).map(shortId).join(', ')
   throw new CliError(
-    `${fragment} fits ${found.length} ${what}s (${some}${found.length > 5 ? ', …' : ''}): give more of the id`,
+    `${fragment} fits ${found.length} ${what}s (${some}${found.length > 5 ? ', …' : ''}); give more of the id`,
   )
 }
 
@@ -40,12 +59,12 @@ export async function resolveSession(client: NativeClient, fragment: string): Pr
   return pickId('session', fragment, ids)
 }
 
-/** An open one, else one that was decided: about that, the daemon says how. */
+/** An open one, otherwise one that was decided: the daemon then says how. */
 export async function resolveApproval(client: NativeClient, fragment: string): Promise<string> {
   const ids = await approvalIds(client, true)
   if (fitting(fragment, ids).length > 0) return pickId('approval', fragment, ids)
   const all = await approvalIds(client, false)
-  // A whole id may be older than the list reaches.
+  // A whole id may be older than everything in the list.
   return fragment.length > 12 && fitting(fragment, all).length === 0
     ? fragment
     : pickId('approval', fragment, all)

@@ -1,25 +1,27 @@
-import { Command, CommanderError } from 'commander'
-import { version } from './version.ts'
-import { createCli, type Options } from './cli.ts'
+import { type Command, CommanderError } from 'commander'
+import { buildProgram, unknownCommand } from './build.ts'
 import { CliError, EXIT } from './exit.ts'
 import { clean } from './format.ts'
-import { COMMANDS, COMMON, type CommandSpec } from './program.ts'
+import { COMMON } from './program/spec.ts'
 
 /** Runs one command line; resolves with the exit code. */
 export async function run(argv: string[]): Promise<number> {
   const outcome = { code: EXIT.ok as number }
-  const words = commandFirst(argv)
+  const words = helpLast(commandFirst(argv))
+  const program = buildProgram(outcome)
   try {
-    refuseUnknownCommand(words)
-    await build(outcome).parseAsync(words, { from: 'user' })
+    refuseUnknownCommand(program, words)
+    await program.parseAsync(words, { from: 'user' })
     return outcome.code
   } catch (error) {
     if (!(error instanceof CommanderError)) return report(error, wantsJson(argv))
     if (error.exitCode === 0) return EXIT.ok
-    return report(
-      new CliError(error.message.replace(/^error: /, '').replaceAll('\n', ' '), EXIT.usage),
-      wantsJson(argv),
-    )
+    const problem = error.message
+      .replace(/^error: /, '')
+      .replaceAll('\n', ' ')
+      .replace(/\.$/, '')
+    const help = `see ${pathOf(program, words)} --help`
+    return report(new CliError(`${problem}; ${help}`, EXIT.usage), wantsJson(argv))
   }
 }
 
@@ -42,55 +44,29 @@ function commandFirst(argv: string[]): string[] {
   return [command, ...argv.slice(0, at), ...rest]
 }
 
-function build(outcome: { code: number }): Command {
-  const program = new Command('corral')
-    .description('One daemon for your coding agents: sessions that last, reachable from everywhere.')
-    .version(version, '-V, --version')
-    .showSuggestionAfterError()
-    .exitOverride()
-    .configureOutput({ outputError() {} }) // `run` reports it
-  for (const spec of COMMANDS) addCommand(program, spec, outcome)
-  program.addHelpText(
-    'after',
-    '\nExit codes: 0 fine, 1 an error, 2 wrong usage, 3 no daemon is running, 130 left early.',
-  )
-  return program
+/** `corral help send` is `corral send --help`. */
+function helpLast(words: string[]): string[] {
+  return words[0] === 'help' ? [...words.slice(1), '--help'] : words
 }
 
-function addCommand(program: Command, spec: CommandSpec, outcome: { code: number }): void {
-  const [own = '', outer] = spec.name.split(' ').toReversed()
-  const parent = program.commands.find((command) => command.name() === outer) ?? program
-  const command = parent
-    .command(`${own} ${spec.args}`.trim(), { isDefault: spec.name === 'start' })
-    .description(spec.summary)
-    .allowExcessArguments(false)
-    .exitOverride()
-  for (const [flags, description, repeatable] of [...spec.options, ...COMMON]) {
-    if (repeatable) command.option(flags, description, collect)
-    else command.option(flags, description)
+/** The command that the words name, as it is typed. */
+function pathOf(program: Command, words: string[]): string {
+  const path = [program]
+  for (const word of words) {
+    const next = path
+      .at(-1)!
+      .commands.find((command) => [command.name(), ...command.aliases()].includes(word))
+    if (next) path.push(next)
+    else if (!word.startsWith('-')) break
   }
-  command.action(async () => {
-    // Whoever read the output has had enough. A daemon goes on without being read, and `rpc` may have one to stop.
-    process.stdout.on('error', () => !['start', 'rpc'].includes(spec.name) && process.exit(EXIT.ok))
-    const action = await spec.load()
-    outcome.code =
-      (await action(createCli(command.optsWithGlobals<Options>()), command.processedArgs as unknown[])) ??
-      EXIT.ok
-  })
-}
-
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value]
+  return path.map((command) => command.name()).join(' ')
 }
 
 /** With a default command, commander would take a misspelt one for its argument. */
-function refuseUnknownCommand([first]: string[]): void {
-  if (first === undefined || first.startsWith('-') || first === 'help') return
-  const names = COMMANDS.map((spec) => spec.name).filter((name) => !name.includes(' '))
-  if (names.includes(first)) return
-  const near = names.filter((name) => name.startsWith(first.slice(0, 2)))
-  const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
-  throw new CliError(`unknown command '${first}'${hint}; see corral --help`, EXIT.usage)
+function refuseUnknownCommand(program: Command, [first]: string[]): void {
+  if (first === undefined || first.startsWith('-')) return
+  const known = program.commands.flatMap((command) => [command.name(), ...command.aliases()])
+  if (!known.includes(first)) throw unknownCommand(first, program, 'corral')
 }
 
 function report(error: unknown, json: boolean): number {

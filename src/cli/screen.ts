@@ -1,4 +1,4 @@
-import { clearLine, createInterface, cursorTo } from 'node:readline'
+import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline'
 import { createLineSplitter } from '../transports/ndjson.ts'
 import type { Cli } from './cli.ts'
 
@@ -20,9 +20,10 @@ export interface ScreenEvents {
 export function openScreen(cli: Cli, events: ScreenEvents): Screen {
   process.on('SIGINT', events.leave)
   process.on('SIGTERM', events.leave)
-  const screen = cli.interactive ? terminal(cli, events) : pipe(cli, events)
+  const screen = cli.interactive ? new Terminal(cli, events) : pipe(cli, events)
   return {
-    ...screen,
+    write: (text) => screen.write(text),
+    setPrompt: (prompt) => screen.setPrompt(prompt),
     close() {
       process.off('SIGINT', events.leave)
       process.off('SIGTERM', events.leave)
@@ -31,7 +32,7 @@ export function openScreen(cli: Cli, events: ScreenEvents): Screen {
   }
 }
 
-/** Lines of a pipe are messages; its end means nothing. */
+/** Each line of a pipe is a message; the end of the pipe ends nothing. */
 function pipe(cli: Cli, events: ScreenEvents): Screen {
   const splitter = createLineSplitter({ onLine: (line) => events.line(line.toString()) })
   const receive = (chunk: Buffer): void => splitter.push(chunk)
@@ -47,76 +48,93 @@ function pipe(cli: Cli, events: ScreenEvents): Screen {
 }
 
 /**
- * The prompt is there while nothing is being written; what arrives while somebody types waits until the line is sent, so
+ * The prompt is shown while nothing is being written. What arrives while somebody types waits until the line is sent, so
  * that neither tears the other apart.
  */
-function terminal({ stdin, stdout }: Cli, events: ScreenEvents): Screen {
-  const input = createInterface({ input: stdin, output: stdout, prompt: '> ' })
-  let shown = false
-  let lineStart = true
-  let held = ''
-  let scheduled: NodeJS.Immediate | null = null
+class Terminal implements Screen {
+  readonly #stdin: Cli['stdin']
+  readonly #stdout: Cli['stdout']
+  readonly #events: ScreenEvents
+  readonly #input: Interface
+  #shown = false
+  #atLineStart = true
+  #held = ''
+  #scheduled: NodeJS.Immediate | null = null
+  readonly #show = (): void => this.#showPrompt()
 
-  function show(): void {
-    scheduled = null
-    if (shown) return
-    if (!lineStart) stdout.write('\n')
-    lineStart = true
-    shown = true
-    input.prompt(true)
+  constructor({ stdin, stdout }: Cli, events: ScreenEvents) {
+    this.#stdin = stdin
+    this.#stdout = stdout
+    this.#events = events
+    this.#input = createInterface({ input: stdin, output: stdout, prompt: '> ' })
+    stdin.prependListener('keypress', this.#show)
+    this.#input.on('line', (text) => this.#typed(text))
+    this.#input.on('SIGINT', events.leave)
+    this.#input.on('close', events.leave)
+    this.#promptSoon()
   }
 
-  function hide(): void {
-    if (!shown) return
-    cursorTo(stdout, 0)
-    clearLine(stdout, 0)
-    shown = false
-  }
-
-  function write(text: string): void {
+  write(text: string): void {
     if (text === '') return
-    held += text
-    if (!shown || input.line === '' || held.length > MAX_HELD) release()
+    this.#held += text
+    if (!this.#shown || this.#input.line === '' || this.#held.length > MAX_HELD) this.#release()
   }
 
-  function release(): void {
-    if (held === '') return
-    hide()
-    stdout.write(held)
-    lineStart = held.endsWith('\n')
-    held = ''
-    if (lineStart) return void (scheduled ??= setImmediate(show))
-    if (scheduled) clearImmediate(scheduled)
-    scheduled = null
+  setPrompt(prompt: string): void {
+    if (prompt === this.#input.getPrompt()) return
+    this.#input.setPrompt(prompt)
+    if (this.#shown) this.#input.prompt(true)
   }
 
-  const typed = (): void => show()
-  stdin.prependListener('keypress', typed)
-  input.on('line', (text) => {
-    shown = false
-    lineStart = true
-    release()
-    events.line(text)
-    scheduled ??= setImmediate(show)
-  })
-  input.on('SIGINT', events.leave)
-  input.on('close', events.leave)
-  scheduled = setImmediate(show)
+  close(): void {
+    this.#cancelPrompt()
+    this.#stdin.off('keypress', this.#show)
+    this.#input.off('close', this.#events.leave)
+    this.#hidePrompt()
+    if (!this.#atLineStart) this.#stdout.write('\n')
+    this.#input.close()
+  }
 
-  return {
-    write,
-    setPrompt(prompt) {
-      if (prompt === input.getPrompt()) return
-      input.setPrompt(prompt)
-      if (shown) input.prompt(true)
-    },
-    close() {
-      if (scheduled) clearImmediate(scheduled)
-      stdin.off('keypress', typed)
-      input.off('close', events.leave)
-      hide()
-      if (!lineStart) stdout.write('\n')
-      input.close()
-    },
+  #typed(text: string): void {
+    this.#shown = false
+    this.#atLineStart = true
+    this.#release()
+    this.#events.line(text)
+    this.#promptSoon()
+  }
+
+  #release(): void {
+    if (this.#held === '') return
+    this.#hidePrompt()
+    this.#stdout.write(this.#held)
+    this.#atLineStart = this.#held.endsWith('\n')
+    this.#held = ''
+    if (this.#atLineStart) this.#promptSoon()
+    else this.#cancelPrompt()
+  }
+
+  #promptSoon(): void {
+    this.#scheduled ??= setImmediate(this.#show)
+  }
+
+  #cancelPrompt(): void {
+    if (this.#scheduled) clearImmediate(this.#scheduled)
+    this.#scheduled = null
+  }
+
+  #showPrompt(): void {
+    this.#scheduled = null
+    if (this.#shown) return
+    if (!this.#atLineStart) this.#stdout.write('\n')
+    this.#atLineStart = true
+    this.#shown = true
+    this.#input.prompt(true)
+  }
+
+  #hidePrompt(): void {
+    if (!this.#shown) return
+    cursorTo(this.#stdout, 0)
+    clearLine(this.#stdout, 0)
+    this.#shown = false
   }
 }

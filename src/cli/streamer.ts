@@ -8,20 +8,20 @@ import { renderItem, renderRemark, renderWait } from './render.ts'
 export interface Streamer {
   /** The text that an event and what it changes in the conversation add to the screen. */
   tell(event: Event, changes: readonly Change[]): string
-  /** A line that is no event's, on a line of its own. */
+  /** A line that comes from no event. */
   remark(text: string): string
 }
 
 export interface StreamerOptions {
   /** The session was paused before the first event. */
   paused?: boolean
-  /** The message of this key stands on the screen already. */
+  /** The message with this key is already on the screen. */
   isOwn?(key: string): boolean
 }
 
-/** A conversation as running text: pieces as they come, and of a completed message only what has not been shown. */
+/** A conversation as running text: pieces as they come, and when a message is complete, only what was not shown yet. */
 export function createStreamer(paint: Cli['paint'], options: StreamerOptions = {}): Streamer {
-  /** Messages that stand on the screen before their turns begin. */
+  /** Messages that are on the screen before their turns begin. */
   const own = new Set<string>()
   let paused = options.paused ?? false
   /** The message that the last line is in the middle of. */
@@ -63,7 +63,7 @@ export function createStreamer(paint: Cli['paint'], options: StreamerOptions = {
     if (change.type === 'said' && own.delete(change.message.id)) return ''
     if (change.type === 'waits') {
       const { message, position } = change
-      // One that has to wait is shown when it starts: by then it is far up.
+      // A message that has to wait is shown again when it starts: by then it has scrolled away.
       if (message.key !== null && position === 0 && options.isOwn?.(message.key)) own.add(message.id)
     }
     const item = historyItem(change, event)

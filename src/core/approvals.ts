@@ -163,10 +163,10 @@ async function ask(
   if (known?.sessionId === sessionId) return known
   const owner = approving.ownerOf(id)
   if (known || (owner !== null && drafts.peek(owner))) {
-    throw new CorralError('invalid', `There is an approval ${id} already, or will be`, { field: 'id' })
+    throw new CorralError('invalid', `The approval id ${id} is taken; choose another id`, { field: 'id' })
   }
   if (JSON.stringify(question.input ?? null).length > MAX_INPUT) {
-    throw new CorralError('invalid', `input: more than ${MAX_INPUT} characters`, { field: 'input' })
+    throw new CorralError('invalid', `input: may have at most ${MAX_INPUT} characters`, { field: 'input' })
   }
   const how = { external: true, ...(timeoutMs !== undefined && { timeoutMs }) }
   const approval = approvalOf(id, question)
@@ -201,7 +201,7 @@ async function withdraw(service: ApprovalContext, approvalId: string, by: string
   const { log } = service
   const row = approvalIn(log, approvalId)
   if (!row.external) {
-    throw new CorralError('unsupported', 'The agent waits for this answer itself: allow it or deny it')
+    throw new CorralError('unsupported', 'An agent of Corral waits for this approval; allow it or deny it')
   }
   if (!row.decision) {
     const reason = 'whoever asked has given up'

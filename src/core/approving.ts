@@ -94,7 +94,7 @@ const NOBODY: Settled = {
   by: 'corral',
 }
 
-const TOO_MANY_WORDS = `${MAX_OPEN} questions of this session wait already`
+const TOO_MANY_WORDS = `${MAX_OPEN} approvals of this session wait already; decide some first`
 const TOO_MANY: Settled = { decision: { behavior: 'deny', comment: TOO_MANY_WORDS }, by: 'corral' }
 
 export function decideApproval(
@@ -105,7 +105,7 @@ export function decideApproval(
   around: Surroundings,
 ): EventBody[] {
   const approval = state.approvals.find((a) => a.id === approvalId)
-  if (!approval) throw new CorralError('approval_not_found', `No approval ${approvalId}`)
+  if (!approval) throw new CorralError('approval_not_found', `No approval has the id ${approvalId}`)
   if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
   mustSuit(approval, decision)
   const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by, asked: true }]
@@ -143,7 +143,7 @@ export function hasReason({ kind }: Approval, decision: Decision): boolean {
 /** What cannot be carried out is refused, not passed over. */
 function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
   if (decision.behavior === 'respond' && kind === 'tool') {
-    throw new CorralError('invalid', `${tool} wants a yes or a no: allow it or deny it`, {
+    throw new CorralError('invalid', `${tool} needs a yes or a no; allow it or deny it`, {
       field: 'behavior',
     })
   }
@@ -151,11 +151,11 @@ function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
   if (fixed) {
     throw new CorralError(
       'unsupported',
-      `Whoever asks about ${tool} cannot take another input: allow it or deny it`,
+      `The agent cannot run ${tool} with another input; allow it as it is, or deny it`,
     )
   }
   if (typeof decision.input !== 'object' || decision.input === null || Array.isArray(decision.input)) {
-    throw new CorralError('invalid', 'input must be an object: what the tool is called with', {
+    throw new CorralError('invalid', 'input must be an object with the input of the tool', {
       field: 'input',
     })
   }

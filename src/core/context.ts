@@ -78,7 +78,8 @@ export function once<T>(
 }
 
 export function refuseWhenClosing({ isClosing }: EngineContext): void {
-  if (isClosing()) throw new CorralError('stopping', 'The daemon is stopping; try again when it is back')
+  if (isClosing())
+    throw new CorralError('stopping', 'The daemon is stopping; try again when it has started again')
 }
 
 export function needs(
@@ -98,6 +99,6 @@ export function found<T>(
   what: string,
   id: string,
 ): T {
-  if (row === null) throw new CorralError(code, `No ${what} ${id}`, { id })
+  if (row === null) throw new CorralError(code, `No ${what} has the id ${id}`, { id })
   return row
 }

@@ -24,7 +24,7 @@ export async function stop(
 export async function continueFrom(engine: Engine, command: ForkSession, stopMs: number): Promise<Session> {
   const { sessionId: parentId, ...given } = command
   if (engine.sessions.get(parentId).turn && !(await stop(engine, parentId, stopMs))) {
-    throw new CorralError('conversation_busy', `Session ${parentId} did not stop in time`, {
+    throw new CorralError('conversation_busy', `Session ${parentId} did not stop in time; try again`, {
       reason: 'turn_running',
     })
   }

@@ -42,9 +42,9 @@ function whyBusy({ paused, turn, queue }: Session): WhyBusy | null {
 }
 
 const BUSY_WORDS: Readonly<Record<WhyBusy, string>> = {
-  paused: 'The session is paused: resume it first',
-  turn_running: 'The session is busy: a turn is running',
-  queue: 'The session is busy: other messages wait',
+  paused: 'The session is paused; resume it first',
+  turn_running: 'A turn is running; wait for it, or interrupt it',
+  queue: 'Other messages wait in the queue; wait for them, or clear the queue',
 }
 
 function tooBusy(reason: WhyBusy): CorralError {
@@ -66,7 +66,7 @@ function refuseAbove(limit: number, waiting: number): void {
   if (waiting < limit) return
   throw new CorralError(
     'queue_full',
-    `${waiting} messages wait already; let some finish or clear the queue`,
+    `${waiting} messages wait already; wait until some are done, or clear the queue`,
     {
       limit,
     },
@@ -78,7 +78,7 @@ export function steer(state: Session, steerId: string, message: SteerTurn, maxQu
   const { turn } = state
   if (!turn || turn.interrupting) {
     const why = turn ? 'The turn is being stopped' : 'No turn is running'
-    throw new CorralError('not_running', `${why}; send it as a message of its own`, {
+    throw new CorralError('not_running', `${why}; send the text as a message`, {
       interrupting: turn !== null,
     })
   }
@@ -151,7 +151,7 @@ export function moveTurn(state: Session, turnId: string, wanted: number): EventB
   if (now === 0) throw notWaiting(state, turnId)
   const first = firstPlace(state)
   if (now < first) {
-    throw new CorralError('invalid', 'Other messages are for this one: it stays the next', {
+    throw new CorralError('invalid', 'This message stays the next to run: other messages belong to it', {
       field: 'turnId',
     })
   }

@@ -20,7 +20,7 @@ export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): De
   function found(deviceId: string): Device {
     const device = log.device(deviceId)
     if (device) return device
-    throw new CorralError('device_not_found', `No device ${deviceId}`, { deviceId })
+    throw new CorralError('device_not_found', `No device has the id ${deviceId}`, { deviceId })
   }
 
   return {

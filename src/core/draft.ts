@@ -281,7 +281,12 @@ function serialised(event: Event): LoggedEvent {
   try {
     return LoggedEvent.of(event)
   } catch (error) {
-    throw new CorralError('invalid', 'Nested too deeply to be written down', { type: event.type }, error)
+    throw new CorralError(
+      'invalid',
+      'The value is nested too deeply to be stored',
+      { type: event.type },
+      error,
+    )
   }
 }
 

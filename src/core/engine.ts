@@ -121,7 +121,7 @@ function bookmarksOf({ log }: EngineContext): Bookmarks {
       const { turnId } = bookmark
       const { sessionId } = found(log.turn(turnId), 'turn_not_found', 'message', turnId)
       if (sessionId !== bookmark.sessionId) {
-        throw new CorralError('turn_not_found', 'That message is of another session')
+        throw new CorralError('turn_not_found', 'The message belongs to another session')
       }
       await log.append({ events: [], writes: [{ op: 'bookmark', bookmark }] })
     },

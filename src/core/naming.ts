@@ -6,7 +6,7 @@ export const MAX_NAME = 200
 export function oneLine(text: string, field: string, longest: number = MAX_NAME): string {
   const name = text.trim()
   if (name === '') throw invalid(field, 'must not be empty')
-  if (name.length > longest) throw invalid(field, `may have ${longest} characters`)
+  if (name.length > longest) throw invalid(field, `may have at most ${longest} characters`)
   if (!name.isWellFormed()) throw invalid(field, 'must be text')
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(name)) throw invalid(field, 'must be one line of text')

@@ -39,10 +39,14 @@ export async function createInWorktree(
 /** While an agent works in it, it is nobody else's. Its session may have gone: what it has left rests. */
 export function mustRest(engine: Pick<Engine, 'sessions'>, sessionId: string): void {
   if (!isRunning(engine, sessionId)) return
-  throw new CorralError('conversation_busy', 'A turn runs in this worktree: wait, or interrupt it', {
-    sessionId,
-    reason: 'turn_running',
-  })
+  throw new CorralError(
+    'conversation_busy',
+    'A turn is running in this worktree; wait for it, or interrupt it',
+    {
+      sessionId,
+      reason: 'turn_running',
+    },
+  )
 }
 
 function isRunning(engine: Pick<Engine, 'sessions'>, sessionId: string): boolean {

@@ -56,7 +56,7 @@ export function createProjects(context: EngineContext): Projects {
 function found(log: Log, projectId: string): Project {
   const project = log.project(projectId)
   if (project) return project
-  throw new CorralError('project_not_found', `No project ${projectId}`, { projectId })
+  throw new CorralError('project_not_found', `No project has the id ${projectId}`, { projectId })
 }
 
 async function commit(
@@ -79,7 +79,7 @@ function place({ realPath }: EngineContext, path: string, field: string): string
 async function repository(context: EngineContext, path: string): Promise<string> {
   const there = place(context, path, 'path')
   if (await context.isRepository(there)) return there
-  throw new CorralError('repo_not_found', `Not a git repository: ${path}`, { path })
+  throw new CorralError('repo_not_found', `${path} is not a git repository`, { path })
 }
 
 function view(log: Log, project: Project): ProjectView {

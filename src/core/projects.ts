@@ -92,7 +92,7 @@ export function update(project: Project, command: UpdateProject): ProjectEvent[]
   )
   if (Object.keys(changes).length === 0) return []
   const outside = project.repos.find(({ path }) => !isBelow(path, wanted.rootPath ?? null))
-  if (outside) throw invalid('rootPath', `${outside.path} is not below it`)
+  if (outside) throw invalid('rootPath', `must contain ${outside.path}, which is in the project`)
   return [{ type: 'project.updated', projectId: project.id, ...changes }]
 }
 
@@ -135,9 +135,10 @@ function mustFit(
   path: string,
 ): void {
   if (paths.includes(path)) {
-    throw new CorralError('repo_in_project', `${path} is in this project already`, { projectId, path })
+    throw new CorralError('repo_in_project', `${path} is already in this project`, { projectId, path })
   }
-  if (paths.length >= MAX_REPOS) throw invalid('repos', `a project has ${MAX_REPOS} repositories at the most`)
+  if (paths.length >= MAX_REPOS)
+    throw invalid('repos', `a project may have at most ${MAX_REPOS} repositories`)
   if (!isBelow(path, rootPath)) throw invalid('path', `${path} is not below ${rootPath}, the project's root`)
 }
 
@@ -150,13 +151,14 @@ export function pathOrNull(path: string | null, field: string): string | null {
   if (path === null || path === '') return null
   if (!path.startsWith('/')) throw invalid(field, 'must be an absolute path')
   if (path.length > MAX_PATH || path.includes('\0') || !path.isWellFormed())
-    throw invalid(field, 'is no path')
+    throw invalid(field, 'is not a path')
   return path.replace(/\/+$/, '') || '/'
 }
 
 function textOrNull(text: string | null): string | null {
   if (text === null) return null
-  if (text.length > MAX_DESCRIPTION) throw invalid('description', `may have ${MAX_DESCRIPTION} characters`)
+  if (text.length > MAX_DESCRIPTION)
+    throw invalid('description', `may have at most ${MAX_DESCRIPTION} characters`)
   if (!text.isWellFormed() || text.includes('\0')) throw invalid('description', 'must be text')
   return text.trim() || null
 }

@@ -82,7 +82,10 @@ async function begin(
   { id = newId(), key }: { id?: string; key?: string },
   body: Omit<EventOf<'session.created'>, 'type'>,
 ): Promise<Session> {
-  if (drafts.peek(id)) throw new CorralError('invalid', `There is a session ${id} already`, { field: 'id' })
+  if (drafts.peek(id))
+    throw new CorralError('invalid', `A session with the id ${id} exists already; choose another id`, {
+      field: 'id',
+    })
   const draft = drafts.of(id)
   draft.add({ type: 'session.created', ...body })
   const { state } = draft
@@ -119,7 +122,7 @@ async function mustBeAble(context: EngineContext, command: CreateSession): Promi
   if (effort) needs(context, agent, 'effort')
   if (agent !== EXTERNAL_AGENT) await context.catalog.require(agent)
   if (await context.isDirectory(cwd)) return
-  throw new CorralError('path_not_found', `Not a directory: ${cwd}`, { path: cwd })
+  throw new CorralError('path_not_found', `${cwd} is not a directory; give one that exists`, { path: cwd })
 }
 
 /** Where a conversation belongs is known only of those that are Corral's; of others the agent itself has to say it. */

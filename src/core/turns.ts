@@ -141,7 +141,10 @@ function steerByKey(log: Log, sessionId: string, key: string): Omit<Steered, 're
 /** What an agent cannot be told is refused before anything is written down. */
 function mustHear(context: EngineContext, agent: string, input: Content[]): void {
   if (agent === EXTERNAL_AGENT) {
-    throw new CorralError('unsupported', 'This agent runs outside of Corral: it is answered, not written to')
+    throw new CorralError(
+      'unsupported',
+      'This agent runs outside of Corral and takes no messages; you can only decide its approvals',
+    )
   }
   if (input.some((part) => part.type === 'image')) needs(context, agent, 'images')
   if (input.some((part) => part.type === 'document')) needs(context, agent, 'documents')

@@ -34,10 +34,10 @@ export const PAGE = `<!doctype html>
 port; a dashboard will be here one day. Until then, talk to it from a terminal:
 <pre>corral new "Why does the build fail?"
 corral ls
-corral approvals
+corral approval ls
 corral --help</pre>
 <p>To let a phone or another program in, run <code>corral pair</code>. Programs show the token in the file
-<code>token</code> in Corral’s data directory: <code>corral token</code> prints it.
+<code>token</code> in Corral’s data directory: <code>corral token show</code> prints it.
 <table>
 ${rows}
 </table>

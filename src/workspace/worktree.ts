@@ -183,7 +183,7 @@ async function refuseLoss(
   const args = ['rev-list', '--count', ...tips, '--not', ...known, '--']
   const commits = tips.length === 0 ? 0 : Number(await here.text(args))
   if (files.length === 0 && commits === 0) return
-  const text = `The worktree has ${files.length} uncommitted files and ${commits} commits that are nowhere else`
+  const text = `The worktree has ${files.length} uncommitted files and ${commits} commits that are nowhere else; merge them first, or use force to lose them`
   throw new CorralError('unsaved_work', text, { id: entry.id, files, commits })
 }
 

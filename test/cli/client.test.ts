@@ -46,7 +46,7 @@ test('steer brings a message to the running turn, and says why when it cannot', 
   assert.equal((await corral(['steer', id])).code, 2)
   await ok('send', '--no-wait', id, '[[hang]]')
   const { stdout } = await ok('steer', id, '[[say', 'steered]]')
-  assert.match(stdout, /^on its way to turn [0-9a-f]{8}\n$/)
+  assert.match(stdout, /^sent into turn [0-9a-f]{8}\n$/)
   await ok('interrupt', id)
   const { stdout: later } = await ok('send', id, '[[say after]]')
   assert.match(later, /after/)
@@ -66,7 +66,9 @@ test('new takes mode, model, effort and title, and its directory from where it i
     [session?.mode, session?.model, session?.effort, session?.title, session?.cwd],
     ['plan', 'big', 'low', 'My title', daemon.project],
   )
-  const [changed] = (await ok('set', session!.id, '--effort', 'default', '--json')).json<SessionView>()
+  const [changed] = (
+    await ok('session', 'set', session!.id, '--effort', 'default', '--json')
+  ).json<SessionView>()
   assert.equal(changed?.effort, null)
 })
 
@@ -112,7 +114,7 @@ test('send --no-wait returns at once, and says how many are before it', async ()
   assert.equal((await ok('send', '--no-wait', id, '[[hang]]')).stdout, 'sent\n')
   assert.equal((await ok('send', '--no-wait', id, 'next')).stdout, 'queued, 1 before it\n')
   const { stdout } = await ok('interrupt', '--clear', id)
-  assert.equal(stdout, 'interrupting\n1 taken out of the queue\n')
+  assert.equal(stdout, 'stopping the turn\nremoved 1 from the queue\n')
 })
 
 test('send to a paused session says that it is paused', async () => {
@@ -123,18 +125,18 @@ test('send to a paused session says that it is paused', async () => {
 
 test('a mode or an effort that does not exist is a usage error', async () => {
   const id = await newSession(daemon)
-  for (const args of [['set', id], ['new']]) {
+  for (const args of [['session', 'set', id], ['new']]) {
     const { code, stderr } = await corral([...args, '--mode', 'nope'])
     assert.equal(code, 2)
     assert.match(stderr, /--mode must be one of auto, code, plan, ask, not nope/)
   }
-  const { code, stderr } = await corral(['set', id, '--effort', 'more'])
+  const { code, stderr } = await corral(['session', 'set', id, '--effort', 'more'])
   assert.equal(code, 2)
   assert.match(stderr, /--effort must be one of off, minimal, .*max, default, not more/)
 })
 
 test('a list that an agent has no part in says so', async () => {
-  assert.match((await ok('ls', '--agent', 'nope')).stderr, /no sessions of the agent nope/)
+  assert.match((await ok('ls', '--agent', 'nope')).stderr, /no session uses the agent nope/)
 })
 
 test('send ends with 1 when the turn fails', async () => {
@@ -160,9 +162,9 @@ test('a fragment that fits several sessions is refused, one that fits none too',
   const [one] = [await newSession(daemon), await newSession(daemon)]
   const several = await corral(['history', one.slice(0, 3)])
   assert.equal(several.code, 1)
-  assert.match(several.stderr, /fits \d+ sessions .*: give more of the id/)
+  assert.match(several.stderr, /fits \d+ sessions .*; give more of the id/)
   const none = await corral(['history', 'zzz'])
-  assert.match(none.stderr, /no session whose id begins or ends with zzz/)
+  assert.match(none.stderr, /no session has an id that begins or ends with zzz/)
 })
 
 test('sessions are listed, for people, as ids and as JSON', async () => {
@@ -187,7 +189,7 @@ async function asking(message = '[[shell make a mess]]'): Promise<{ session: str
   const session = await newSession(daemon, '--mode', 'ask')
   await ok('send', '--no-wait', session, message)
   for (let tries = 0; tries < 100; tries++) {
-    const found = (await ok('approvals', '--json')).json<{ id: string; sessionId: string }>()
+    const found = (await ok('approval', 'ls', '--json')).json<{ id: string; sessionId: string }>()
     const mine = found.find((approval) => approval.sessionId === session)
     if (mine) return { session, approval: mine.id }
   }
@@ -196,7 +198,7 @@ async function asking(message = '[[shell make a mess]]'): Promise<{ session: str
 
 test('an approval is listed with its input and allowed with another one', async () => {
   const { session, approval } = await asking()
-  assert.match((await ok('approvals')).stdout, /may it use Shell\? .*\n {2}command: make a mess/)
+  assert.match((await ok('approval', 'ls')).stdout, /may the agent use Shell\? .*\n {2}command: make a mess/)
   const { stdout } = await ok('approve', approval.slice(-8), '--input', '{"command":"tidy up"}')
   assert.match(stdout, /^allowed Shell/)
   await ok('send', session, '[[say after]]')
@@ -217,10 +219,10 @@ test('an approval is denied with a comment, and only once', async () => {
 
 test('a question needs its answer', async () => {
   const { session, approval } = await asking('[[ask Which colour?]]')
-  assert.ok((await ok('approvals', '-q')).stdout.split('\n').includes(approval))
+  assert.ok((await ok('approval', 'ls', '-q')).stdout.split('\n').includes(approval))
   const without = await corral(['approve', approval])
   assert.equal(without.code, 2)
-  assert.match(without.stderr, /it asks a question: give --answer/)
+  assert.match(without.stderr, /the agent asks a question; give --answer/)
   await ok('approve', '--answer', 'blue', approval)
   await ok('send', session, '[[say after]]')
   const { stdout } = await ok('history', session)
@@ -237,11 +239,12 @@ test('input that is not JSON is a usage error', async () => {
 test('a session is changed, forked and removed', async () => {
   const id = await newSession(daemon)
   await ok('send', id, '[[say hello]]')
-  const [changed] = (await ok('set', id, '--mode', 'code', '--title', 'New', '--json')).json<SessionView>()
-  assert.deepEqual([changed?.mode, changed?.title], ['code', 'New'])
+  const [changed] = (await ok('session', 'set', id, '--mode', 'code', '--json')).json<SessionView>()
+  const [renamed] = (await ok('session', 'rename', id, 'A', 'new', 'one', '--json')).json<SessionView>()
+  assert.deepEqual([changed?.mode, renamed?.title], ['code', 'A new one'])
   const [fork] = (await ok('fork', id, '--json')).json<SessionView>()
   assert.equal(fork?.parentId, id)
-  assert.equal((await corral(['set', id])).code, 2)
+  assert.equal((await corral(['session', 'set', id])).code, 2)
   assert.equal((await ok('rm', id, fork!.id)).stdout.split('\n').length, 3)
   const gone = await corral(['history', id, '--json'])
   assert.equal(gone.code, 1)
@@ -252,10 +255,10 @@ test('what waits is listed and can be taken out', async () => {
   const id = await newSession(daemon)
   await ok('send', '--no-wait', id, '[[hang]]')
   await ok('send', '--no-wait', id, 'waiting words')
-  const { stdout } = await ok('queue', id)
+  const { stdout } = await ok('queue', 'ls', id)
   const [, turn] = /^1 +([0-9a-f]{8}) +waiting words$/m.exec(stdout) ?? []
-  await ok('queue', id, '--remove', turn!)
-  assert.deepEqual((await ok('queue', id, '--json')).json(), [])
+  await ok('queue', 'rm', id, turn!)
+  assert.deepEqual((await ok('queue', 'ls', id, '--json')).json(), [])
   await ok('rm', id)
 })
 
@@ -270,18 +273,18 @@ test('compact has the conversation summed up, and says how much that has left', 
 test('agents tell what is left of their accounts', async () => {
   await ok('send', await newSession(daemon), '[[limits 63 21]]')
   const told = /^demo: plan demo: 5 h window 63 % used, resets \d\d:\d\d; 7 d window 21 % used, resets /m
-  assert.match((await ok('agents')).stdout, told)
+  assert.match((await ok('agent', 'ls')).stdout, told)
 })
 
 test('status and agents tell what the daemon has', async () => {
   assert.match((await ok('status')).stdout, new RegExp(`pid ${daemon.pid}, up`))
   const [status] = (await ok('status', '--json')).json()
   assert.equal(status?.['pid'], daemon.pid)
-  assert.match((await ok('agents')).stdout, /yes +demo/)
-  assert.equal((await ok('agents', '-q')).stdout, 'demo\n')
-  const [demo] = (await ok('agents', 'demo', '--json')).json()
+  assert.match((await ok('agent', 'ls')).stdout, /yes +demo/)
+  assert.equal((await ok('agent', 'ls', '-q')).stdout, 'demo\n')
+  const [demo] = (await ok('agent', 'show', 'demo', '--json')).json()
   assert.ok(Array.isArray(demo!['models']))
-  const names = (await ok('agents', '--json')).json().map((agent) => agent['name'])
+  const names = (await ok('agent', 'ls', '--json')).json().map((agent) => agent['name'])
   assert.ok(names.includes('demo'))
 })
 

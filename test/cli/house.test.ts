@@ -45,7 +45,7 @@ interface Pin {
 }
 
 test('a PIN lets a device in, which is listed, renamed and put out', async (t) => {
-  assert.match((await ok('devices')).stderr, /corral pair/)
+  assert.match((await ok('device', 'ls')).stderr, /corral pair/)
   const waiting = spawn(process.execPath, [MAIN, 'pair', '--wait', '--json'], { env: daemon.env })
   t.after(() => waiting.kill('SIGKILL'))
   const exited = once(waiting, 'exit')
@@ -64,18 +64,18 @@ test('a PIN lets a device in, which is listed, renamed and put out', async (t) =
   assert.equal((await exited)[0], 0)
   await phone.call('daemon.auth', { token: paired['deviceToken'] })
 
-  const { stdout } = await ok('devices')
+  const { stdout } = await ok('device', 'ls')
   assert.ok(
     stdout.includes(id.slice(-8)) && stdout.includes('My phone') && !stdout.includes('\u001b'),
     stdout,
   )
-  await ok('devices', 'rename', id.slice(-8), 'Old', 'phone')
-  const [listed] = (await ok('--json', 'devices')).json()
+  await ok('device', 'rename', id.slice(-8), 'Old', 'phone')
+  const [listed] = (await ok('--json', 'device', 'ls')).json()
   assert.deepEqual([listed?.['name'], listed?.['scopes']], ['Old phone', ['use']])
-  assert.match(await failed(1, 'devices', 'revoke', 'ffff'), /no device/)
-  assert.deepEqual((await ok('devices', 'revoke', id, '--json')).json(), [{ deviceId: id }])
+  assert.match(await failed(1, 'device', 'rm', 'ffff'), /no device/)
+  assert.deepEqual((await ok('device', 'rm', id, '--json')).json(), [{ deviceId: id }])
   assert.equal(await phone.closed, 1008)
-  assert.deepEqual((await ok('devices', '--json')).json(), [])
+  assert.deepEqual((await ok('device', 'ls', '--json')).json(), [])
 })
 
 test('pair draws the code for people, and says when only this machine gets there', async () => {
@@ -83,7 +83,7 @@ test('pair draws the code for people, and says when only this machine gets there
   assert.match(stdout, /^(█{40,}\n)(██[ ▀▄█]+██\n){15,}/)
   assert.match(stdout, /^PIN +\d{3} \d{3}$/m)
   assert.match(stdout, /^connect +ws:\/\/127\.0\.0\.1:\d+$/m)
-  assert.match(stdout, /^holds +(9|10) min, for one device$/m)
+  assert.match(stdout, /^valid +(9|10) min, for one device$/m)
   assert.match(stderr, /clawde\.host/)
   const file = join(daemon.project, 'pair.svg')
   await ok('pair', '--svg', file)
@@ -97,13 +97,13 @@ test('a device with --manage may let another in', async (t) => {
   const paired = await boss.call('device.pair', { pin: made!.pin, name: 'Laptop' })
   await boss.call('daemon.auth', { token: paired['deviceToken'] })
   assert.match(String((await boss.call('daemon.pairPin'))['pin']), /^\d{6}$/)
-  await ok('devices', 'revoke', String(paired['deviceId']))
+  await ok('device', 'rm', String(paired['deviceId']))
 })
 
 test('projects are made, get repositories, lose them and are forgotten', async () => {
-  assert.match((await ok('projects')).stderr, /projects create/)
+  assert.match((await ok('project', 'ls')).stderr, /project add/)
   const [one, two] = ['one', 'two'].map((name) => makeRepository(join(daemon.project, name)))
-  const [made] = (await ok('projects', 'create', 'Big', 'plan', '--repo', one!, '--json')).json<{
+  const [made] = (await ok('project', 'add', 'Big', 'plan', '--repo', one!, '--json')).json<{
     id: string
     repos: { path: string }[]
   }>()
@@ -111,36 +111,36 @@ test('projects are made, get repositories, lose them and are forgotten', async (
     made?.repos.map(({ path }) => path),
     [one],
   )
-  const added = await corral(daemon.env, ['projects', 'add-repo', 'Big plan'], { cwd: two! })
+  const added = await corral(daemon.env, ['project', 'add-repo', 'Big plan'], { cwd: two! })
   assert.equal(added.code, 0, added.stderr)
-  assert.match((await ok('projects')).stdout, new RegExp(`Big plan.*\\n  ${one}\\n  ${two}\\n$`))
-  assert.match(await failed(1, 'projects', 'add-repo', 'Big plan', daemon.home), /repository/)
-  await ok('projects', 'remove-repo', made!.id.slice(-8), one!)
-  assert.deepEqual((await ok('projects', '-q')).stdout.trim(), made!.id)
-  assert.match((await ok('projects', 'delete', 'Big plan')).stdout, /forgot Big plan/)
-  assert.deepEqual((await ok('projects', '--json')).json(), [])
+  assert.match((await ok('project', 'ls')).stdout, new RegExp(`Big plan.*\\n  ${one}\\n  ${two}\\n$`))
+  assert.match(await failed(1, 'project', 'add-repo', 'Big plan', daemon.home), /repository/)
+  await ok('project', 'rm-repo', made!.id.slice(-8), one!)
+  assert.deepEqual((await ok('project', 'ls', '-q')).stdout.trim(), made!.id)
+  assert.match((await ok('project', 'rm', 'Big plan')).stdout, /removed Big plan/)
+  assert.deepEqual((await ok('project', 'ls', '--json')).json(), [])
   assert.ok(existsSync(two!))
 })
 
-test('a session in a worktree: diff, merge, discard', async () => {
+test('a session in a worktree: show, diff, merge, rm', async () => {
   const repo = place.repo('cli')
   const created = ['new', '--agent', 'demo', '--cwd', repo.path, '--worktree']
   const id = (await ok(...created)).stdout.trim()
   const tree = join(daemon.corralHome, 'worktrees', id)
   writeFileSync(join(tree, 'new.txt'), 'new\n')
-  assert.match((await ok('worktree')).stdout, new RegExp(`${id.slice(-8)} +corral/${id} +${tree}`))
+  assert.match((await ok('worktree', 'ls')).stdout, new RegExp(`${id.slice(-8)} +corral/${id} +${tree}`))
   assert.match((await ok('worktree', 'diff', id.slice(-8))).stdout, /^\+new$/m)
-  assert.match(await failed(1, 'worktree', 'discard', id), /1 uncommitted files/)
+  assert.match(await failed(1, 'worktree', 'rm', id), /1 uncommitted files/)
   assert.match((await ok('worktree', 'merge', id, '-m', 'Brought in')).stdout, /^merged as [0-9a-f]{12}$/m)
   assert.equal(repo.git('log', '-1', '--format=%s').trim(), 'Brought in')
   writeFileSync(join(tree, 'a.txt'), 'theirs\n')
   repo.write('a.txt', 'ours\n')
   repo.commit()
-  assert.match(await failed(1, 'worktree', 'merge', id), /nothing was touched[^]*a\.txt/)
-  assert.match((await ok('rm', id)).stderr, /its worktree stays/)
-  assert.deepEqual((await ok('worktree', 'discard', id, '--force', '--json')).json(), [{ sessionId: id }])
+  assert.match(await failed(1, 'worktree', 'merge', id), /nothing was changed[^]*a\.txt/)
+  assert.match((await ok('rm', id)).stderr, /its worktree was kept/)
+  assert.deepEqual((await ok('worktree', 'rm', id, '--force', '--json')).json(), [{ sessionId: id }])
   assert.ok(!existsSync(tree))
-  assert.match((await ok('worktree')).stderr, /no worktrees/)
+  assert.match((await ok('worktree', 'ls')).stderr, /no session has a worktree/)
   assert.match(await failed(2, 'new', '--agent', 'demo', '--carry'), /--worktree/)
 })
 
@@ -170,6 +170,12 @@ test('where nobody listens for devices no PIN is made', async (t) => {
 })
 
 test('a wrong command of a command is wrong usage', async () => {
-  assert.match(await failed(2, 'devices', 'revoke'), /missing required argument/)
-  assert.match(await failed(2, 'worktree', 'merg', 'x'), /too many arguments/)
+  assert.match(
+    await failed(2, 'device', 'rm'),
+    /missing required argument 'device'; see corral device rm --help/,
+  )
+  assert.match(
+    await failed(2, 'worktree', 'merg', 'x'),
+    /unknown command 'worktree merg' \(did you mean merge\?\)/,
+  )
 })

@@ -41,11 +41,11 @@ test('a key comes on stdin, is kept, shown nowhere, and forgotten again', async 
   const given = await corral(daemon.env, ['login', 'openrouter'], { input: 'sk-or-secret\n' })
   assert.equal(given.code, 0, given.stderr)
   assert.equal(given.stdout, 'the key of openrouter is kept in a file\n')
-  const all = await corral(daemon.env, ['login', '--json'])
+  const all = await corral(daemon.env, ['account', 'ls', '--json'])
   assert.deepEqual(all.json(), [{ name: 'openrouter', place: 'file' }])
-  const agents = await corral(daemon.env, ['agents', 'opencode', '--json'])
+  const agents = await corral(daemon.env, ['agent', 'show', 'opencode', '--json'])
   const gone = await corral(daemon.env, ['logout', 'openrouter'])
-  assert.equal(gone.stdout, 'openrouter is forgotten\n')
+  assert.equal(gone.stdout, 'removed the key of openrouter\n')
   for (const text of [given.stderr, all.stdout, agents.stdout, gone.stdout, written()]) {
     assert.ok(!text.includes('sk-or-secret'))
   }
@@ -70,12 +70,12 @@ test('a code to type, and then an account that Codex finds', async () => {
   assert.equal(done.code, 0, done.stderr)
   assert.match(
     done.stdout,
-    /code {2}ABCD-EFGH\nto be typed at .*\/activate on any device\nsigned in as pat@example.com\n/,
+    /code {2}ABCD-EFGH\nenter it at .*\/activate on any device\nsigned in as pat@example.com\n/,
   )
   assert.ok(existsSync(join(daemon.home, '.codex', 'auth.json')))
-  const [account] = (await corral(daemon.env, ['login', '--json'])).json()
+  const [account] = (await corral(daemon.env, ['account', 'ls', '--json'])).json()
   assert.equal(account?.['accountId'], 'account-1')
-  assert.equal((await corral(daemon.env, ['logout', 'openai'])).stdout, 'openai is forgotten\n')
+  assert.equal((await corral(daemon.env, ['logout', 'openai'])).stdout, 'removed the account of openai\n')
   assert.ok(!existsSync(join(daemon.home, '.codex', 'auth.json')))
   for (const secret of issuer.secrets) assert.ok(!`${done.stdout}${done.stderr}${written()}`.includes(secret))
 })

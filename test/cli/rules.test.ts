@@ -19,43 +19,39 @@ async function ok(...args: string[]): Promise<Outcome> {
 
 test('rules of a session are shown, added, removed', async () => {
   const id = await newSession(daemon, '--mode', 'ask')
-  assert.match((await ok('rules', id)).stdout, /no rules: the mode decides/)
-  const changed = await ok(
-    'rules',
-    id,
-    '--allow',
-    'Bash(git *)',
-    '--deny',
-    'Write',
-    '--accept-edits',
-    '--skip',
-    '5',
-  )
+  assert.match((await ok('rule', 'ls', '--session', id)).stdout, /no rules; the mode of the session decides/)
+  await ok('rule', 'add', '--session', id, 'Bash(git *)')
+  await ok('rule', 'add', '--session', id, '--deny', 'Write')
+  const changed = await ok('rule', 'set', '--session', id, '--accept-edits', '--skip', '5')
   assert.match(
     changed.stdout,
-    /never +Write\nalways +Bash\(git \*\)\nalways +edits of files\nalways +everything, for/,
+    /deny +Write\nallow +Bash\(git \*\)\nallow +edits of files\nallow +everything for/,
   )
+  await ok('rule', 'rm', '--session', id, 'Write')
   const [rules] = (
-    await ok('rules', id, '--remove', 'Write', '--no-accept-edits', '--skip', '0', '--json')
+    await ok('rule', 'set', '--session', id, '--no-accept-edits', '--skip', '0', '--json')
   ).json()
   assert.deepEqual(rules, { allow: ['Bash(git *)'], deny: [], acceptEdits: false, skipUntil: null })
 })
 
 test('rules of a directory hold for the sessions in it', async () => {
-  await ok('rules', '--project', '.', '--allow', 'Shell(echo *)')
+  await ok('rule', 'add', '--project', '.', 'Shell(echo *)')
   const id = await newSession(daemon, '--mode', 'ask')
   assert.match((await ok('send', id, '[[shell echo hi]]')).stdout, /hi/)
-  assert.match((await ok('rules', '--project', daemon.project)).stdout, /and below\nalways +Shell\(echo \*\)/)
+  assert.match(
+    (await ok('rule', 'ls', '--project', daemon.project)).stdout,
+    /and below\nallow +Shell\(echo \*\)/,
+  )
 })
 
 test('rules that cannot work are warned of, and ~ is the home directory', async () => {
-  const fine = await ok('rules', '--project', '.', '--deny', 'shell(git push*)', '--deny', 'edit(~/.ssh/*)')
-  assert.match(fine.stdout, /never +edit\(\/.*\/\.ssh\/\*\)/)
+  const fine = await ok('rule', 'add', '--deny', '--project', '.', 'shell(git push*)', 'edit(~/.ssh/*)')
+  assert.match(fine.stdout, /deny +edit\(\/.*\/\.ssh\/\*\)/)
   assert.equal(fine.stderr, '')
   const odd = await ok('rules', '--project', '.', '--deny', 'Bsh(ls)', '--allow', 'shell(a * | b)')
   assert.match(odd.stderr, /Bsh\(ls\): fits only a tool that is called exactly Bsh/)
   assert.match(odd.stderr, /shell\(a \* \| b\): never fits/)
-  const { stdout } = await ok('rules', '--project', '.', '--json')
+  const { stdout } = await ok('rule', 'ls', '--project', '.', '--json')
   assert.deepEqual(
     (JSON.parse(stdout) as { deny: string[] }).deny.length,
     3,
@@ -65,10 +61,11 @@ test('rules that cannot work are warned of, and ~ is the home directory', async 
 
 test('what is not clear is refused with a hint', async () => {
   const wrong: [string[], RegExp][] = [
-    [['rules'], /give a session, or --project/],
-    [['rules', 'x', '--project', '.'], /give a session, or --project/],
-    [['rules', '--project', '.', '--remove', 'Nothing'], /there is no rule Nothing/],
-    [['rules', '--project', '.', '--skip', 'soon'], /--skip must be a whole number/],
+    [['rule', 'add', 'edit'], /give either --session ID or --project DIRECTORY/],
+    [['rule', 'set', '--project', '.'], /nothing to change/],
+    [['rule', 'ls', '--session', 'x', '--project', '.'], /give either --session/],
+    [['rule', 'rm', '--project', '.', 'Nothing'], /there is no rule Nothing/],
+    [['rule', 'set', '--project', '.', '--skip', 'soon'], /--skip must be a whole number/],
   ]
   for (const [args, message] of wrong) {
     const { code, stderr } = await corral(daemon.env, args, { cwd: daemon.project })
@@ -79,16 +76,16 @@ test('what is not clear is refused with a hint', async () => {
 
 test('a session that was put away is left out of the list', async () => {
   const id = await newSession(daemon)
-  await ok('set', id, '--archive')
+  await ok('session', 'set', id, '--archive')
   assert.ok(!(await ok('ls', '-q')).stdout.includes(id))
   assert.ok((await ok('ls', '-q', '--archived')).stdout.includes(id))
-  await ok('set', id, '--no-archive')
+  await ok('session', 'set', id, '--no-archive')
   assert.ok((await ok('ls', '-q')).stdout.includes(id))
 })
 
 test('what is allowed for a project is not asked again in another session of it', async () => {
   const first = await newSession(daemon, '--mode', 'ask')
-  await ok('rules', '--project', '.', '--remove', 'Shell(echo *)')
+  await ok('rule', 'rm', '--project', '.', 'Shell(echo *)')
   await ok('send', first, '--no-wait', '[[shell echo once]]')
   const asked = await approvalOf(first)
   await ok('approve', asked, '--project')
@@ -98,7 +95,7 @@ test('what is allowed for a project is not asked again in another session of it'
 
 async function approvalOf(sessionId: string): Promise<string> {
   for (let tries = 0; tries < 100; tries++) {
-    const found = (await ok('approvals', '--json')).json<{ id: string; sessionId: string }>()
+    const found = (await ok('approval', 'ls', '--json')).json<{ id: string; sessionId: string }>()
     const ours = found.find((approval) => approval.sessionId === sessionId)
     if (ours) return ours.id
   }

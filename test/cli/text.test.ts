@@ -56,7 +56,10 @@ test('what is left of an account is one line', () => {
     'plan plus: 5 h window 63 % used, resets 14:05; ' +
       '7 d window (seven_day_opus) 21 % used, resets Wed 12:00; window (other) 1 % used',
   )
-  assert.equal(limitsText({ windows: [], at: now - 3 * hour }, now), 'told 3 h ago, and begun anew since')
+  assert.equal(
+    limitsText({ windows: [], at: now - 3 * hour }, now),
+    'last reported 3 h ago, and reset since then',
+  )
 })
 
 test('an id is found by its beginning or its end, if only one fits', () => {

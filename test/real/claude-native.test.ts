@@ -42,7 +42,7 @@ describe('the command line and the native protocol with the real claude', { skip
     const { cwd, sent, approval } = await waiting('[[shell touch yes.txt]]')
     assert.ok(!existsSync(join(cwd, 'yes.txt')))
     const listed = await rig.corral('approvals')
-    assert.match(listed.stdout, /may it use Bash\?/)
+    assert.match(listed.stdout, /may the agent use Bash\?/)
     assert.match(listed.stdout, /touch yes\.txt/)
     const { code, stdout } = await rig.corral('approve', approval.id.slice(-8))
     assert.deepEqual([code, stdout], [0, `allowed Bash (${approval.id.slice(-8)})\n`])

@@ -137,7 +137,7 @@ describe('the end of the daemon, with the real claude', { skip: claudeAbsent }, 
     await sent.until('message.delta')
     const { pid } = claudeIn(cwd)
     const { stdout } = await rig.corral('stop', '--keep-agents')
-    assert.match(stdout, /agents run on/)
+    assert.match(stdout, /agents keep running/)
     assert.equal(claudeIn(cwd).pid, pid)
     await rig.daemon.restart()
     assert.equal((await sent.end('turn.completed')).text, words(30))

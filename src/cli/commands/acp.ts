@@ -7,23 +7,24 @@ import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { insisting } from '../insisting.ts'
 import { setup } from '../options.ts'
+import { sessionEvents } from '../session-events.ts'
 import { version } from '../version.ts'
 
-/** How long an editor's request waits for a daemon that is away; what runs is waited for however long it takes. */
+/** How long a request of the editor waits for a daemon that is not reachable. A running turn is waited for without a limit. */
 const CALL_MS = 30_000
-/** How long somebody else's daemon may take to come up. */
+/** How long a daemon that another editor starts may take. */
 const START_MS = 10_000
 const POLL_MS = 50
-/** Whatever still holds the process when its editor has gone has had its chance. */
+/** How long the process may go on when its editor has gone. */
 const EXIT_MS = 500
 const ORIGIN = 'acp'
 
 export const acp: Command = async (cli) => {
-  const wanted = { agent: text(cli.options['agent']), ...setup(cli.options) }
+  const defaults = { agent: text(cli.options['agent']), ...setup(cli.options) }
   if (cli.options['start']) await ensureDaemon(cli)
   await cli.withDaemon(
     (calls) =>
-      cli.withDaemon((feed) => attend(cli, corralOf(calls, feed, wanted)), {
+      cli.withDaemon((feed) => attend(cli, corralOf(calls, feed, defaults)), {
         reconnect: true,
         giveUpMs: Infinity,
       }),
@@ -33,7 +34,7 @@ export const acp: Command = async (cli) => {
   return EXIT.ok
 }
 
-/** Until the editor has gone. */
+/** Serves the editor until it has gone. */
 async function attend(cli: Cli, corral: Corral): Promise<void> {
   const { serve } = await import('../../dialects/acp/agent.ts')
   const streams = { input: cli.stdin, output: cli.stdout }
@@ -43,12 +44,12 @@ async function attend(cli: Cli, corral: Corral): Promise<void> {
   if (name === 'MessageTooLargeError') throw new CliError(message)
 }
 
-/** Two editors may want one at the same time: then one of them starts it, and both have it. */
+/** Two editors may start one at the same time: only one of them succeeds, and both use that daemon. */
 async function ensureDaemon(cli: Cli): Promise<void> {
   const { startDetached, statusOf } = await import('../detach.ts')
   if (await statusOf(cli.socket)) return
   try {
-    // What it prints must not get between the protocol's lines.
+    // stdout belongs to the protocol.
     await startDetached({ ...cli, json: false, print: cli.note })
   } catch (error) {
     for (const deadline = Date.now() + START_MS; Date.now() < deadline; await delay(POLL_MS)) {
@@ -58,13 +59,14 @@ async function ensureDaemon(cli: Cli): Promise<void> {
   }
 }
 
-interface Wanted {
+/** What new sessions begin with. */
+interface Defaults {
   agent: string | undefined
   mode?: Mode
   model?: string
 }
 
-function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model }: Wanted): Corral {
+function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model }: Defaults): Corral {
   return {
     create: async (wish) =>
       calls.call('session.create', {
@@ -104,21 +106,7 @@ function corralOf(calls: NativeClient, feed: NativeClient, { agent, mode, model 
     },
     decide: async (approvalId, answer) =>
       void (await insisting(() => calls.call('approval.decide', { approvalId, ...answer, by: ORIGIN }))),
-    async lastSeq(sessionId, types) {
-      const { head } = (await calls.call('daemon.status')).log
-      const { events } = await calls.call('events.read', { sessionId, types, before: head + 1, limit: 1 })
-      return events[0]?.seq ?? 0
-    },
-    events({ onReset, ...wanted }) {
-      return feed.events({
-        ...wanted,
-        after: 0,
-        onReset({ head }) {
-          onReset()
-          return head
-        },
-      })
-    },
+    ...sessionEvents(calls, feed),
   }
 }
 

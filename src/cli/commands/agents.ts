@@ -1,6 +1,6 @@
 import { ABILITIES } from '../../core/capability.ts'
 import type { Capabilities } from '../../core/ports.ts'
-import type { Api } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean, table } from '../format.ts'
@@ -11,27 +11,35 @@ type Models = Api['agents.models']['result']['models']
 
 const NAMES = Object.keys(ABILITIES) as (keyof Capabilities)[]
 
-export const agents: Command = (cli, [name]) =>
+export const list: Command = (cli, [name]) =>
   cli.withDaemon(async (client) => {
-    const all = (await client.call('agents.list')).agents
-    const found = name === undefined ? all : all.filter((agent) => agent.name === name)
-    if (found.length === 0) throw unknown(String(name), all)
-    if (cli.options['quiet'] && !cli.json) {
+    const found = await agentsOf(client, name)
+    if (cli.json) return found.forEach(cli.printJson)
+    if (cli.options['quiet']) {
       return found.filter((agent) => agent.installed).forEach((agent) => cli.print(agent.name))
     }
-    if (name !== undefined) {
-      const { models } = await client.call('agents.models', { agent: found[0]!.name })
-      if (cli.json) return cli.printJson({ ...found[0], models })
-      const parts = [summary(cli, found), details(cli, found[0]!), ...offered(cli, models)]
-      return cli.print(parts.join('\n\n'))
-    }
-    if (cli.json) return found.forEach(cli.printJson)
     cli.print(cli.options['capabilities'] ? compared(cli, found) : summary(cli, found))
   })
 
-function unknown(name: string, all: Agent[]): CliError {
-  const known = all.map((agent) => agent.name).join(', ')
-  return new CliError(`no agent is called ${clean(name)}; there are ${known}`, EXIT.usage)
+export const show: Command = (cli, [name]) =>
+  cli.withDaemon(async (client) => {
+    const [agent] = await agentsOf(client, name)
+    const { models } = await client.call('agents.models', { agent: agent!.name })
+    if (cli.json) return cli.printJson({ ...agent, models })
+    cli.print([summary(cli, [agent!]), details(cli, agent!), ...offered(cli, models)].join('\n\n'))
+  })
+
+/** `corral agents claude`. */
+export const bare: Command = (cli, [name]) =>
+  name === undefined || (cli.options['quiet'] && !cli.json) ? list(cli, [name]) : show(cli, [name])
+
+/** All of them, or the one with this name. */
+async function agentsOf(client: NativeClient, name: unknown): Promise<Agent[]> {
+  const { agents } = await client.call('agents.list')
+  const found = agents.filter((agent) => name === undefined || agent.name === name)
+  if (found.length > 0) return found
+  const known = agents.map((agent) => agent.name).join(', ')
+  throw new CliError(`no agent is called ${clean(String(name))}; use one of ${known}`, EXIT.usage)
 }
 
 function summary(cli: Cli, found: Agent[]): string {
@@ -47,7 +55,7 @@ function summary(cli: Cli, found: Agent[]): string {
   return [rows, ...found.flatMap(limits)].join('\n')
 }
 
-/** What is left of the account, where it was told. */
+/** How much of the account is used, if the agent has said so. */
 function limits({ name, limits: known }: Agent): string[] {
   return known ? [`${clean(name)}: ${limitsText(known, Date.now())}`] : []
 }
@@ -57,7 +65,7 @@ function access(cli: Cli, { installed, signedIn }: Agent): string {
   return signedIn ? 'signed in' : cli.paint('yellow', 'not signed in')
 }
 
-/** Where it is, or what to do about it. */
+/** Where it is, or what to do to use it. */
 function remark({ installed, problem, path, signedIn, signIn }: Agent): string {
   if (!installed) return problem ?? ''
   return (signedIn === false ? signIn : path) ?? ''
@@ -69,7 +77,7 @@ function details(cli: Cli, { capabilities }: Agent): string {
   )
 }
 
-/** What it has told of its models. */
+/** The models that the agent has named. */
 function offered(cli: Cli, models: Models): string[] {
   if (models.length === 0) return []
   return [table(models.map(({ id, name }) => [clean(id), cli.paint('dim', clean(name))]))]

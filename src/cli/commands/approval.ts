@@ -4,22 +4,33 @@ import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import { clean, shortId } from '../format.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { json } from '../options.ts'
-import { approvalText, questionsOf } from '../render.ts'
+import { approvalText, decisionText, questionsOf } from '../render.ts'
 import { resolveApproval } from '../resolve.ts'
 
+type Approval = Api['approval.get']['result']
 type Decide = Api['approval.decide']['params']
 
-export const approvals: Command = (cli) =>
+export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
     const found = await client.call('approval.list')
     if (cli.json) return found.approvals.forEach(cli.printJson)
     if (cli.options['quiet']) return found.approvals.forEach((approval) => cli.print(clean(approval.id)))
-    if (found.approvals.length === 0) return cli.note('nothing waits for an answer')
-    for (const approval of found.approvals) {
-      cli.stdout.write(
-        `${cli.paint('bold', `session ${shortId(approval.sessionId)}`)} ${approvalText(approval, cli.paint)}`,
-      )
-    }
+    if (found.approvals.length === 0) return cli.note('no approval waits for a decision')
+    for (const approval of found.approvals) print(cli, approval)
+  })
+
+function print(cli: Cli, approval: Approval): void {
+  const session = cli.paint('bold', `session ${shortId(approval.sessionId)}`)
+  cli.stdout.write(`${session} ${approvalText(approval, cli.paint)}`)
+}
+
+export const show: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const approvalId = await resolveApproval(client, String(fragment))
+    const approval = await client.call('approval.get', { approvalId })
+    if (cli.json) return cli.printJson(approval)
+    print(cli, approval)
+    if (approval.decision) cli.print(decisionText(approval.decision, approval.decidedBy ?? ''))
   })
 
 export const approve: Command = (cli, [fragment]) =>
@@ -58,13 +69,13 @@ async function answersFor(
   if (decision !== null) return {} // the daemon refuses
   if (kind !== 'question') {
     if (given.length === 0) return {}
-    throw new CliError('it asks no question: leave out --answer', EXIT.usage)
+    throw new CliError('this approval is not a question; leave out --answer', EXIT.usage)
   }
   const questions = questionsOf(input)
   if (given.length === questions.length) return { answers: byQuestion(questions, given) }
   const asked = questions.length === 1 ? 'a question' : `${questions.length} questions`
   throw new CliError(
-    `it asks ${asked}: give ${questions.map(() => '--answer …').join(' ')}, or refuse with: corral deny`,
+    `the agent asks ${asked}; give ${questions.map(() => '--answer TEXT').join(' ')}, or refuse with: corral deny`,
     EXIT.usage,
   )
 }

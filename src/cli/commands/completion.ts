@@ -3,12 +3,13 @@ import { KEY_NAMES, PROVIDERS } from '../../core/signin.ts'
 import type { Command } from '../cli.ts'
 import { EFFORT_WORDS } from '../options.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { COMMANDS, COMMON, type CommandSpec } from '../program.ts'
+import { COMMANDS as ALL, namesOf, NOUNS } from '../program.ts'
+import { COMMON, type CommandSpec } from '../program/spec.ts'
 
 export const completion: Command = async (cli, [shell]) => {
   const script = { bash, zsh, fish }[String(shell)]
   if (!script)
-    throw new CliError(`there is completion for bash, zsh and fish, not for ${String(shell)}`, EXIT.usage)
+    throw new CliError(`there is no completion for ${String(shell)}; use bash, zsh or fish`, EXIT.usage)
   cli.stdout.write(script())
 }
 
@@ -16,18 +17,19 @@ export const completion: Command = async (cli, [shell]) => {
 const VALUES: Readonly<Record<string, string>> = {
   '--mode': printing(MODES),
   '--effort': printing(EFFORT_WORDS),
-  '--agent': 'corral agents --quiet 2>/dev/null',
+  '--agent': 'corral agent ls --quiet 2>/dev/null',
 }
 
-const DIRECTORIES = ['--home', '--cwd', '--repo', '--root']
+const DIRECTORIES = ['--home', '--cwd', '--repo', '--root', '--project']
 
 /** Shell commands that print what the first argument may be; by its name in `CommandSpec.args`. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   session: 'corral ls --quiet --limit 500 2>/dev/null',
-  approval: 'corral approvals --quiet 2>/dev/null',
-  device: 'corral devices --quiet 2>/dev/null',
-  project: 'corral projects --quiet 2>/dev/null',
-  worktree: 'corral worktree --quiet 2>/dev/null',
+  approval: 'corral approval ls --quiet 2>/dev/null',
+  device: 'corral device ls --quiet 2>/dev/null',
+  project: 'corral project ls --quiet 2>/dev/null',
+  worktree: 'corral worktree ls --quiet 2>/dev/null',
+  agent: 'corral agent ls --quiet 2>/dev/null',
   service: printing([...PROVIDERS, ...KEY_NAMES]),
   server: printing(['approvals']),
   shell: printing(['bash', 'zsh', 'fish']),
@@ -37,40 +39,55 @@ function printing(words: readonly string[]): string {
   return `printf "%s\\n" ${words.join(' ')}`
 }
 
+interface Entry extends Pick<CommandSpec, 'name' | 'args' | 'summary'> {
+  options: NonNullable<CommandSpec['options']>
+}
+
+/** Every name that completion offers. */
+const COMMANDS: readonly Entry[] = [
+  ...NOUNS.map(({ name, summary }) => ({ name, args: '', summary, options: [] })),
+  ...ALL.flatMap((spec) => {
+    const options = [...(spec.options ?? []).filter(([, , kind]) => kind !== 'old'), ...COMMON]
+    return namesOf(spec).map((name) => ({ name, args: spec.args, summary: spec.summary, options }))
+  }),
+]
+
 interface Argument {
   commands: string[]
   print: string
 }
 
-/** Commands with the same kind of argument, those that take several of it apart. */
+/** Commands by the kind of their first argument; commands that take several of it are separate. */
 function argumentsOf(several: boolean): Argument[] {
   return Object.entries(ARGUMENTS).flatMap(([name, print]) => {
-    const first = several ? `<${name}...>` : `<${name}>`
-    const commands = COMMANDS.filter((spec) => spec.args.split(' ')[0] === first).map((spec) => spec.name)
+    const first = several ? [`<${name}...>`] : [`<${name}>`, `[${name}]`]
+    const fitting = COMMANDS.filter((spec) => first.includes(spec.args.split(' ')[0]!))
+    const commands = fitting.map((spec) => spec.name)
     return commands.length > 0 ? [{ commands, print }] : []
   })
 }
 
 const one = argumentsOf(false)
 const many = argumentsOf(true)
-/** Commands of a command, `devices revoke`. */
+/** Verbs of nouns: `device rm`. */
 const inner = COMMANDS.filter((spec) => spec.name.includes(' '))
 const outer = COMMANDS.filter((spec) => !spec.name.includes(' '))
+const nouns = NOUNS.map(({ name }) => name)
 
-/** The commands that a command has. */
-function innerNames({ name }: CommandSpec): string[] {
+/** The verbs that a noun has. */
+function innerNames({ name }: { name: string }): string[] {
   return inner.flatMap((spec) => (spec.name.startsWith(`${name} `) ? spec.name.split(' ').slice(1) : []))
 }
 
-/** As a pattern of `case`. */
+/** The names as a pattern of `case`. */
 function anyOf(names: readonly string[]): string {
   return names.map((name) => (name.includes(' ') ? `"${name}"` : name)).join('|')
 }
 
 const innerPattern = anyOf(inner.map((spec) => spec.name))
 
-function longOptions(spec: CommandSpec): string[] {
-  return [...spec.options, ...COMMON].flatMap(([flags]) => /--[a-z-]+/.exec(flags) ?? [])
+function longOptions({ options }: Entry): string[] {
+  return options.flatMap(([flags]) => /--[a-z-]+/.exec(flags) ?? [])
 }
 
 function bash(): string {
@@ -157,7 +174,7 @@ compdef _corral corral
 function fish(): string {
   const lines = COMMANDS.flatMap((spec) => [
     `complete -c corral -n '${before(spec)}' -a ${spec.name.split(' ').at(-1)} -d '${quoted(spec.summary)}'`,
-    ...[...spec.options, ...COMMON].map(([flags, description]) => {
+    ...spec.options.map(([flags, description]) => {
       const long = /--([a-z-]+)/.exec(flags)?.[1] ?? ''
       return `complete -c corral -n '${seen(spec.name)}' -l ${long}${fishValue(flags, long)} -d '${quoted(description)}'`
     }),
@@ -174,15 +191,15 @@ function fish(): string {
   ].join('\n')
 }
 
+/** A short command such as `rm` is not the verb of another noun. */
 function seen(name: string): string {
-  return name
-    .split(' ')
-    .map((word) => `__fish_seen_subcommand_from ${word}`)
-    .join('; and ')
+  const words = name.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)
+  const isShort = words.length === 1 && !nouns.includes(name)
+  return [...words, ...(isShort ? [`not __fish_seen_subcommand_from ${nouns.join(' ')}`] : [])].join('; and ')
 }
 
-/** Where the name of a command goes. */
-function before({ name }: CommandSpec): string {
+/** The condition under which fish offers the name of a command. */
+function before({ name }: Entry): string {
   const spec = outer.find((one) => name.startsWith(`${one.name} `))
   if (!spec) return '__fish_use_subcommand'
   return `${seen(spec.name)}; and not __fish_seen_subcommand_from ${innerNames(spec).join(' ')}`

@@ -13,13 +13,13 @@ export const stop: Command = async (cli) => {
   const agents = cli.options['keepAgents'] ? 'keep' : 'end'
   const pid = await stopDaemon(cli, agents, cli.options['now'] === true)
   if (cli.json) cli.printJson({ stopped: pid })
-  else cli.print(`stopped (pid ${pid})${agents === 'keep' ? '; agents run on' : ''}`)
+  else cli.print(`stopped (pid ${pid})${agents === 'keep' ? '; its agents keep running' : ''}`)
 }
 
 export const restart: Command = async (cli) => {
   try {
     const pid = await stopDaemon(cli, 'keep', false)
-    if (!cli.json) cli.note(`stopped (pid ${pid}); agents run on`)
+    if (!cli.json) cli.note(`stopped (pid ${pid}); its agents keep running`)
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.noDaemon) throw error
     if (!cli.json) cli.note('no daemon was running')
@@ -35,7 +35,9 @@ async function stopDaemon(cli: Cli, agents: 'end' | 'keep', now: boolean): Promi
   })
   for (const deadline = Date.now() + GONE_MS; alive(pid); await delay(POLL_MS)) {
     if (Date.now() > deadline)
-      throw new CliError(`the daemon (pid ${pid}) is still stopping after ${GONE_MS / 1000} s`)
+      throw new CliError(
+        `the daemon (pid ${pid}) has not stopped after ${GONE_MS / 1000} s; its log may say why`,
+      )
   }
   return pid
 }
@@ -54,7 +56,7 @@ async function sayWaiting(cli: Cli, client: NativeClient): Promise<void> {
   cli.note(`waiting${limit} for ${turns}`)
 }
 
-/** A zombie, which in a container may stay for a while, has ended. */
+/** A zombie counts as ended: in a container it may stay for a while. */
 function alive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -1,7 +1,7 @@
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import type { Cli, Command } from '../cli.ts'
-import { clean, duration, shortId, table } from '../format.ts'
-import { pickId } from '../resolve.ts'
+import { ago, clean, fields, shortId, table } from '../format.ts'
+import { pickOne } from '../resolve.ts'
 
 type Device = Api['device.list']['result']['devices'][number]
 
@@ -10,36 +10,51 @@ export const list: Command = (cli) =>
     const { devices } = await client.call('device.list')
     if (cli.json) return devices.forEach(cli.printJson)
     if (cli.options['quiet']) return devices.forEach(({ id }) => cli.print(id))
-    if (devices.length === 0) return cli.note('no devices yet; let one in with: corral pair')
+    if (devices.length === 0) return cli.note('no device may connect yet; add one with: corral pair')
     cli.print(table(devices.map((device) => row(cli, device))))
   })
 
-function row(cli: Cli, { id, name, platform, scopes, lastSeenAt }: Device): string[] {
-  const seen = lastSeenAt === null ? 'never back' : `${duration(Date.now() - lastSeenAt)} ago`
-  return [cli.paint('bold', shortId(id)), platform, scopes.join(', '), seen, clean(name)]
+function row(cli: Cli, device: Device): string[] {
+  const { id, name, platform, scopes } = device
+  return [cli.paint('bold', shortId(id)), platform, scopes.join(', '), lastSeen(device), clean(name)]
 }
 
-export const revoke: Command = (cli, [fragment]) =>
+function lastSeen({ lastSeenAt }: Device): string {
+  return lastSeenAt === null ? 'never' : ago(lastSeenAt)
+}
+
+export const show: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const deviceId = await resolveDevice(client, String(fragment))
+    const device = await find(client, fragment)
+    if (cli.json) return cli.printJson(device)
+    const text = fields(cli.paint, [
+      ['id', device.id],
+      ['name', clean(device.name)],
+      ['platform', device.platform],
+      ['may', device.scopes.join(', ')],
+      ['paired', ago(device.pairedAt)],
+      ['last seen', lastSeen(device)],
+    ])
+    cli.print(text)
+  })
+
+export const remove: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const { id: deviceId } = await find(client, fragment)
     await client.call('device.revoke', { deviceId })
     if (cli.json) cli.printJson({ deviceId })
-    else cli.print(`put out ${shortId(deviceId)}`)
+    else cli.print(`removed ${shortId(deviceId)}`)
   })
 
 export const rename: Command = (cli, [fragment, words]) =>
   cli.withDaemon(async (client) => {
-    const deviceId = await resolveDevice(client, String(fragment))
+    const { id: deviceId } = await find(client, fragment)
     const device = await client.call('device.rename', { deviceId, name: (words as string[]).join(' ') })
     if (cli.json) cli.printJson(device)
-    else cli.print(`${shortId(deviceId)} is ${clean(device.name)} now`)
+    else cli.print(`renamed ${shortId(deviceId)} to ${clean(device.name)}`)
   })
 
-async function resolveDevice(client: NativeClient, fragment: string): Promise<string> {
+async function find(client: NativeClient, fragment: unknown): Promise<Device> {
   const { devices } = await client.call('device.list')
-  return pickId(
-    'device',
-    fragment,
-    devices.map(({ id }) => id),
-  )
+  return pickOne('device', fragment, devices, ({ id }) => id)
 }

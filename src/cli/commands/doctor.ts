@@ -15,7 +15,7 @@ import { EXIT } from '../exit.ts'
 import { clean, prefixed } from '../format.ts'
 import { version } from '../version.ts'
 
-/** A daemon that is well answers at once; looking for agents may take some seconds. */
+/** A healthy daemon answers at once; looking for agents may take some seconds. */
 const STATUS_MS = 5000
 const DOCTOR_MS = 30_000
 
@@ -54,7 +54,7 @@ async function askDaemon(cli: Cli): Promise<{ answer: SocketState; told: Check[]
   }
 }
 
-/** Null when there is no answer, be it that it does not come or that a daemon of another version has none. */
+/** Null when there is no answer in time, or the daemon is of a version that has none. */
 async function within<T>(ms: number, answer: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, ms, null)))
@@ -63,7 +63,7 @@ async function within<T>(ms: number, answer: Promise<T>): Promise<T | null> {
   return result
 }
 
-/** The process that has written down that it is the daemon, if it is still there. */
+/** The process that the run file names as the daemon, if it still exists. */
 function claimant(home: string): number | null {
   try {
     const { pid } = JSON.parse(readFileSync(pathsOf(home).run, 'utf8')) as RunFile

@@ -16,7 +16,7 @@ export const exportSession: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const wanted = text(cli.options['format']) ?? (cli.json ? 'json' : 'md')
     const format = FORMATS[wanted as keyof typeof FORMATS]
-    if (!format) throw new CliError(`--format is md or json, not ${wanted}`, EXIT.usage)
+    if (!format) throw new CliError(`--format must be md or json, not ${wanted}`, EXIT.usage)
     const sessionId = await resolveSession(client, String(fragment))
     const pages = pagesOf(client, { sessionId, format })
     const file = text(cli.options['output'])
@@ -37,7 +37,7 @@ async function write(pages: AsyncIterable<string>, out: Writable): Promise<void>
   for await (const page of pages) if (!out.write(page)) await once(out, 'drain')
 }
 
-/** A file that is not complete has another name. */
+/** The file has another name until it is complete. */
 async function intoFile(cli: Cli, pages: AsyncIterable<string>, file: string): Promise<void> {
   const part = `${file}.part`
   const out = createWriteStream(part, { mode: 0o600 })

@@ -15,7 +15,7 @@ const WAIT_MS = 25_000
 
 export const login: Command = (cli, [name]) =>
   cli.withDaemon(async (client) => {
-    if (name === undefined) return show(cli, await client.call('signin.status'))
+    if (name === undefined) return list(cli, [])
     if (isKeyName(name)) return giveKey(cli, client, name)
     if (isProvider(name)) return signIn(cli, client, name)
     throw unknown(name)
@@ -26,11 +26,10 @@ export const logout: Command = (cli, [name]) =>
     if (!isKeyName(name) && !isProvider(name)) throw unknown(name)
     const { forgotten, keptFile } = await client.call('signin.forget', { name })
     if (cli.json) return cli.printJson({ forgotten, keptFile })
-    cli.print(forgotten ? `${name} is forgotten` : `there was nothing of ${name}`)
+    const what = isKeyName(name) ? `the key of ${name}` : `the account of ${name}`
+    cli.print(forgotten ? `removed ${what}` : `Corral did not have ${what}`)
     if (keptFile !== null) {
-      cli.note(
-        `${clean(keptFile)} was left: it has changed since Corral wrote it. Sign out with the agent itself`,
-      )
+      cli.note(`${clean(keptFile)} was kept, since the agent has changed it; sign out with the agent itself`)
     }
   })
 
@@ -46,17 +45,19 @@ function unknown(name: unknown): CliError {
   const accounts = PROVIDERS.join(', ')
   const keys = KEY_NAMES.join(', ')
   return new CliError(
-    `nothing is called ${clean(String(name))}; there are accounts of ${accounts} and keys of ${keys}`,
+    `unknown service ${clean(String(name))}; Corral keeps accounts of ${accounts} and keys of ${keys}`,
     EXIT.usage,
   )
 }
 
-function show(cli: Cli, { accounts, keys }: Status): void {
+export const list: Command = (cli) =>
+  cli.withDaemon(async (client) => print(cli, await client.call('signin.status')))
+
+function print(cli: Cli, { accounts, keys }: Status): void {
   if (cli.json) return [...accounts, ...keys].forEach(cli.printJson)
   if (accounts.length + keys.length === 0) {
-    return cli.note(
-      `nobody has signed in with Corral; corral login NAME does, with one of ${[...PROVIDERS, ...KEY_NAMES].join(', ')}`,
-    )
+    const services = [...PROVIDERS, ...KEY_NAMES].join(', ')
+    return cli.note(`Corral keeps no account or key yet; add one with: corral login SERVICE (${services})`)
   }
   const rows = [
     ...accounts.map(({ provider, profile, accountId, signedInAt, place }) => [
@@ -74,17 +75,21 @@ function placeWords(place: 'keychain' | 'file'): string {
   return place === 'keychain' ? 'in the keychain' : 'in a file'
 }
 
-/** From stdin and nowhere else: arguments are for everybody to see. */
+/** Only from stdin: every user of the machine can read the arguments of a process. */
 async function giveKey(cli: Cli, client: NativeClient, name: KeyName): Promise<void> {
   const key = (cli.interactive ? await typed(cli, `key of ${name}: `) : await readAll(cli.stdin)).trim()
-  if (key === '') throw new CliError('no key was given on stdin', EXIT.usage)
+  if (key === '')
+    throw new CliError(
+      `no key was given; write it to stdin, as in: corral login ${name} < key.txt`,
+      EXIT.usage,
+    )
   const { place, why } = await client.call('signin.setKey', { name, key })
   if (cli.json) return cli.printJson({ name, place, why })
   cli.print(`the key of ${name} is kept ${placeWords(place)}`)
   if (why !== null) cli.note(clean(why))
 }
 
-/** Nothing of it is shown. */
+/** Reads a line without showing it. */
 async function typed(cli: Cli, prompt: string): Promise<string> {
   const nowhere = new Writable({ write: (_, __, done) => done() })
   const lines = createInterface({ input: cli.stdin, output: nowhere, terminal: true })
@@ -92,7 +97,7 @@ async function typed(cli: Cli, prompt: string): Promise<string> {
   try {
     return await lines.question('')
   } catch {
-    throw new CliError('left without a key', EXIT.left)
+    throw new CliError('cancelled; no key was stored', EXIT.left)
   } finally {
     lines.close()
     cli.note('')
@@ -103,11 +108,11 @@ async function signIn(cli: Cli, client: NativeClient, provider: Provider): Promi
   const mode = modeOf(cli.options)
   const headless = isHeadless(cli.env)
   const { flowId, joined } = await client.call('signin.start', { provider, mode, headless })
-  if (joined && !cli.json) cli.note('a sign-in is under way already; this is how it goes')
+  if (joined && !cli.json) cli.note('a sign-in for this service is already running; following it')
   let left = false
   const leave = (): void => {
     left = true
-    // Somebody else may have begun it, and may still want it.
+    // Somebody else has started it, and may still want it.
     if (joined) process.exit(EXIT.left)
     void client.call('signin.cancel', { flowId }).catch(() => process.exit(EXIT.left))
   }
@@ -122,7 +127,7 @@ async function signIn(cli: Cli, client: NativeClient, provider: Provider): Promi
 }
 
 function modeOf({ browser, code }: Options): SignInMode {
-  if (browser && code) throw new CliError('--browser or --code, not both', EXIT.usage)
+  if (browser && code) throw new CliError('give either --browser or --code, not both', EXIT.usage)
   if (browser) return 'browser'
   return code ? 'device_code' : 'auto'
 }
@@ -148,7 +153,7 @@ function tell(cli: Cli, event: Event): void {
       return cli.print(`open  ${clean(event.url)}`)
     case 'device_code':
       cli.print(`code  ${cli.paint('bold', clean(event.userCode))}`)
-      return cli.print(`to be typed at ${clean(event.verificationUrl)} on any device`)
+      return cli.print(`enter it at ${clean(event.verificationUrl)} on any device`)
     case 'completed':
       return cli.print(`signed in${as(event)}`)
     case 'started':

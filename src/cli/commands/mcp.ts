@@ -8,12 +8,12 @@ import { CliError, EXIT } from '../exit.ts'
 import { resolveSession } from '../resolve.ts'
 import { version } from '../version.ts'
 
-/** Long enough to take questions back, short enough for whoever waits for the end of this process. */
+/** Long enough to withdraw questions, short enough for a client that waits for this process to end. */
 const LEAVE_MS = 2000
 
 export const mcp: Command = async (cli, [name]) => {
   if (name !== 'approvals') {
-    throw new CliError(`there is an MCP server called approvals, none called ${String(name)}`, EXIT.usage)
+    throw new CliError(`unknown MCP server ${String(name)}; the only one is approvals`, EXIT.usage)
   }
   const [{ serveStdio, StdioServerTransport }, { createServer }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
@@ -21,7 +21,7 @@ export const mcp: Command = async (cli, [name]) => {
   ])
   const session = sessionOf(cli)
   const clients = new Set<NativeClient>()
-  // A daemon that is away is waited for, however long it takes: the question is in its log, and the answer comes there.
+  // Waits for a daemon that is not running, however long it takes: the question is in its log, and the answer will be too.
   const asker = tracked((question, { client, signal }) =>
     cli.withDaemon(
       async (daemon) => {
@@ -47,7 +47,7 @@ function sessionOf({ options, env }: Cli): string | undefined {
   return text(options['session']) ?? text(env['CORRAL_SESSION_ID']) ?? text(env['HUMANLAYER_SESSION_ID'])
 }
 
-/** Resolves when the client has gone, or somebody wants this process to end. */
+/** Resolves when the client has gone, or a signal ends this process. */
 function leaving(cli: Cli, transport: { onclose?: () => void }): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { onclose } = transport
@@ -57,7 +57,7 @@ function leaving(cli: Cli, transport: { onclose?: () => void }): Promise<void> {
       resolve()
     },
   })
-  // A client that does not read any more is noticed by the transport, and its questions are taken back.
+  // The transport notices a client that no longer reads, and its questions are withdrawn.
   cli.stdout.removeAllListeners('error').on('error', () => resolve())
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
   return promise

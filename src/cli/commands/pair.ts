@@ -22,19 +22,19 @@ export const pair: Command = (cli) =>
     await arrivals?.ready
     const pin = await client.call('device.pin', { scopes, svg: file !== undefined })
     if (file !== undefined && pin.svg === undefined)
-      throw new CliError('there is no QR code: nobody listens for ClawDE (clawde.enabled)')
+      throw new CliError('there is no QR code, since the ClawDE listener is off; set clawde.enabled to true')
     if (file !== undefined) await writeFile(file, pin.svg!, { mode: 0o600 })
     if (cli.json) cli.printJson({ ...pin, ...(file !== undefined && { svg: resolve(file) }) })
     else await show(cli, pin, file)
     return arrivals ? welcome(cli, arrivals, pin.expiresAt) : EXIT.ok
   })
 
-/** A PIN that is of no use is not made. */
+/** Without a listener a PIN would be of no use. */
 async function mustListen(client: NativeClient): Promise<void> {
   const { listeners } = await client.call('daemon.status')
   if (listeners.some(({ name }) => name === 'corral' || name === 'clawde')) return
   throw new CliError(
-    'nobody listens for devices: the settings http.enabled and clawde.enabled are false, or their ports are taken (corral doctor)',
+    'no device can connect: the settings http.enabled and clawde.enabled are false, or their ports are taken; corral doctor says which',
   )
 }
 
@@ -48,11 +48,11 @@ async function show(
   if (url !== null) cli.print(`connect  ${url}`)
   if (native !== null) cli.print(`native   ${native}`)
   const wholeSeconds = Math.ceil((expiresAt - Date.now()) / 1000) * 1000
-  cli.print(`holds    ${duration(wholeSeconds)}, for one device`)
+  cli.print(`valid    ${duration(wholeSeconds)}, for one device`)
   if (file !== undefined) cli.print(`QR code  ${file}`)
   if (reachable) return
   cli.note(
-    'Only this machine reaches that address, a phone does not: set clawde.host (CORRAL_CLAWDE_HOST) to 0.0.0.0, ' +
+    'Only this machine can reach that address. To let a phone connect, set clawde.host (CORRAL_CLAWDE_HOST) to 0.0.0.0 ' +
       'or to an address of this machine, and run: corral restart. For native clients, set http.bind.',
   )
 }
@@ -70,9 +70,9 @@ async function welcome(cli: Cli, arrivals: EventStream, expiresAt: number): Prom
   const timer = setTimeout(() => arrivals.close(), Math.max(0, expiresAt - Date.now()))
   try {
     const guest = await first(arrivals)
-    if (!guest) throw new CliError('nobody has come in, and the PIN is too old now')
+    if (!guest) throw new CliError('no device connected before the PIN expired; run corral pair again')
     if (cli.json) cli.printJson(guest)
-    else cli.print(`${clean(guest.name)} (${guest.platform}) was let in`)
+    else cli.print(`${clean(guest.name)} (${guest.platform}) may connect now`)
     return EXIT.ok
   } finally {
     clearTimeout(timer)

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { uuid } from '../../core/ids.ts'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
-import { given, text, type Cli, type Command } from '../cli.ts'
-import { clean, duration, prefixed, shortId } from '../format.ts'
-import { pickId } from '../resolve.ts'
+import { given, text, type Cli, type Command, type Options } from '../cli.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { ago, clean, fields, prefixed, shortId } from '../format.ts'
+import { pickOne } from '../resolve.ts'
 
 type Project = Api['project.get']['result']
 
@@ -12,61 +13,94 @@ export const list: Command = (cli) =>
     const { projects } = await client.call('project.list')
     if (cli.json) return projects.forEach(cli.printJson)
     if (cli.options['quiet']) return projects.forEach(({ id }) => cli.print(id))
-    if (projects.length === 0) return cli.note('no projects yet; make one with: corral projects create NAME')
-    for (const project of projects) show(cli, project)
+    if (projects.length === 0) return cli.note('no projects yet; make one with: corral project add NAME')
+    for (const project of projects) print(cli, project)
   })
 
-function show(cli: Cli, project: Project): void {
+function print(cli: Cli, project: Project): void {
   if (cli.json) return cli.printJson(project)
   const { id, name, lastActiveAt, repos } = project
-  const active = `active ${duration(Date.now() - lastActiveAt)} ago`
+  const active = `active ${ago(lastActiveAt)}`
   cli.print(`${cli.paint('bold', shortId(id))}  ${clean(name)}  ${cli.paint('dim', active)}`)
   for (const { path } of repos) cli.print(prefixed(clean(path), '  '))
 }
 
-export const create: Command = (cli, [words]) =>
+export const show: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const root = text(cli.options['root'])
+    const project = await find(client, fragment)
+    if (cli.json) return cli.printJson(project)
+    const { id, name, rootPath, description, createdAt, lastActiveAt, repos } = project
+    const text = fields(cli.paint, [
+      ['id', id],
+      ['name', clean(name)],
+      ['description', clean(description ?? '')],
+      ['root', clean(rootPath ?? '')],
+      ['made', ago(createdAt)],
+      ['active', ago(lastActiveAt)],
+      ...repos.map(({ path }) => ['repository', clean(path)] as const),
+    ])
+    cli.print(text)
+  })
+
+export const add: Command = (cli, [words]) =>
+  cli.withDaemon(async (client) => {
     const repos = (cli.options['repo'] ?? []) as string[]
     const project = await client.call('project.create', {
       id: uuid(),
       name: (words as string[]).join(' '),
-      ...given(cli.options, 'description'),
-      ...(root !== undefined && { rootPath: resolve(root) }),
+      ...detailsOf(cli.options),
       ...(repos.length > 0 && { repos: repos.map((path) => resolve(path)) }),
     })
-    show(cli, project)
+    print(cli, project)
   })
 
-export const remove: Command = (cli, [fragment]) =>
-  cli.withDaemon(async (client) => {
-    const { id, name } = await find(client, String(fragment))
-    await client.call('project.delete', { projectId: id })
-    if (cli.json) cli.printJson({ projectId: id })
-    else cli.print(`forgot ${clean(name)}`)
-  })
+function detailsOf(options: Options): { description?: string; rootPath?: string } {
+  const root = text(options['root'])
+  return { ...given(options, 'description'), ...(root !== undefined && { rootPath: resolve(root) }) }
+}
 
-/** A command that changes the repositories of a project and shows it. */
-function withRepo(name: 'project.addRepo' | 'project.removeRepo'): Command {
-  return (cli, [fragment, directory]) =>
+/** A command that does one thing to a project and prints it. */
+function changing(
+  change: (client: NativeClient, projectId: string, cli: Cli, more: unknown) => Promise<Project>,
+): Command {
+  return (cli, [fragment, more]) =>
     cli.withDaemon(async (client) => {
-      const { id } = await find(client, String(fragment))
-      show(cli, await client.call(name, { projectId: id, path: resolve(text(directory) ?? '.') }))
+      const { id } = await find(client, fragment)
+      print(cli, await change(client, id, cli, more))
     })
 }
 
-export const addRepo = withRepo('project.addRepo')
-export const removeRepo = withRepo('project.removeRepo')
+export const rename = changing((client, projectId, _, words) =>
+  client.call('project.update', { projectId, name: (words as string[]).join(' ') }),
+)
+
+export const set = changing((client, projectId, { options }) => {
+  const changes = detailsOf(options)
+  if (Object.keys(changes).length === 0) {
+    throw new CliError('nothing to change; give --root or --description', EXIT.usage)
+  }
+  return client.call('project.update', { projectId, ...changes })
+})
+
+export const addRepo = changing((client, projectId, _, directory) =>
+  client.call('project.addRepo', { projectId, path: resolve(text(directory) ?? '.') }),
+)
+
+export const removeRepo = changing((client, projectId, _, directory) =>
+  client.call('project.removeRepo', { projectId, path: resolve(text(directory) ?? '.') }),
+)
+
+export const remove: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const { id, name } = await find(client, fragment)
+    await client.call('project.delete', { projectId: id })
+    if (cli.json) cli.printJson({ projectId: id })
+    else cli.print(`removed ${clean(name)}`)
+  })
 
 /** By its name, or a part of its id. */
-async function find(client: NativeClient, fragment: string): Promise<Project> {
+async function find(client: NativeClient, fragment: unknown): Promise<Project> {
   const { projects } = await client.call('project.list')
   const named = projects.filter(({ name }) => name === fragment)
-  if (named.length === 1) return named[0]!
-  const id = pickId(
-    'project',
-    fragment,
-    projects.map((project) => project.id),
-  )
-  return projects.find((project) => project.id === id)!
+  return named.length === 1 ? named[0]! : pickOne('project', fragment, projects, ({ id }) => id)
 }

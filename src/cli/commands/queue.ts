@@ -1,41 +1,62 @@
 import { textOf } from '../../core/content.ts'
-import type { Api } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { oneLine, shortId, table } from '../format.ts'
 import { wholeNumber } from '../options.ts'
-import { pickId, resolveSession } from '../resolve.ts'
+import { pickOne, resolveSession } from '../resolve.ts'
 
-type Turns = Api['queue.list']['result']['turns']
+type Turn = Api['queue.list']['result']['turns'][number]
 
-export const queue: Command = (cli, [fragment]) =>
+interface Queue {
+  sessionId: string
+  turns: Turn[]
+}
+
+async function queueOf(client: NativeClient, fragment: unknown): Promise<Queue> {
+  const sessionId = await resolveSession(client, String(fragment))
+  return { sessionId, turns: (await client.call('queue.list', { sessionId })).turns }
+}
+
+function pick({ turns }: Queue, fragment: unknown): string {
+  return pickOne('message', fragment, turns, ({ id }) => id).id
+}
+
+export const list: Command = (cli, [session]) =>
+  cli.withDaemon(async (client) => print(cli, await queueOf(client, session)))
+
+export const remove: Command = (cli, [session, message]) =>
   cli.withDaemon(async (client) => {
-    const [unwanted, moving] = [text(cli.options['remove']), text(cli.options['move'])]
-    if (unwanted !== undefined && moving !== undefined)
-      throw new CliError('one of --remove and --move at a time', EXIT.usage)
-    const sessionId = await resolveSession(client, String(fragment))
-    const list = async (): Promise<Turns> => (await client.call('queue.list', { sessionId })).turns
-    const turns = await list()
-    const pick = (id: string): string =>
-      pickId(
-        'message',
-        id,
-        turns.map((turn) => turn.id),
-      )
-    if (unwanted !== undefined) {
-      const removed = await client.call('queue.remove', { sessionId, turnId: pick(unwanted) })
-      return cli.json ? cli.printJson(removed) : cli.print(`removed ${shortId(removed.turnId)}`)
-    }
-    if (moving === undefined) return show(cli, turns)
-    const position = wholeNumber(cli.options, 'to', 1)
-    await client.call('queue.move', { sessionId, turnId: pick(moving), position })
-    show(cli, await list())
+    const queue = await queueOf(client, session)
+    const { sessionId } = queue
+    const removed = await client.call('queue.remove', { sessionId, turnId: pick(queue, message) })
+    if (cli.json) cli.printJson(removed)
+    else cli.print(`removed ${shortId(removed.turnId)}`)
   })
 
-function show(cli: Cli, turns: Turns): void {
+export const move: Command = (cli, [session, message]) =>
+  cli.withDaemon(async (client) => {
+    const queue = await queueOf(client, session)
+    const { sessionId } = queue
+    const position = wholeNumber(cli.options, 'to', 1)
+    await client.call('queue.move', { sessionId, turnId: pick(queue, message), position })
+    print(cli, await queueOf(client, sessionId))
+  })
+
+/** `corral queue SESSION`, with the verb as an option. */
+export const bare: Command = (cli, [session]) => {
+  const [unwanted, moving] = [text(cli.options['remove']), text(cli.options['move'])]
+  if (unwanted !== undefined && moving !== undefined) {
+    throw new CliError('--remove and --move cannot be given together', EXIT.usage)
+  }
+  if (unwanted !== undefined) return remove(cli, [session, unwanted])
+  return moving === undefined ? list(cli, [session]) : move(cli, [session, moving])
+}
+
+function print(cli: Cli, { turns }: Queue): void {
   if (cli.json) return turns.forEach(cli.printJson)
-  if (turns.length === 0) return cli.note('nothing waits')
+  if (turns.length === 0) return cli.note('no message waits in the queue')
   cli.print(
-    table(turns.map((turn, index) => [`${index + 1}`, shortId(turn.id), oneLine(textOf(turn.input), 80)])),
+    table(turns.map((turn, index) => [`${index + 1}`, shortId(turn.id), oneLine(textOf(turn.input), 60)])),
   )
 }

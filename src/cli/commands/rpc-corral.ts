@@ -1,28 +1,34 @@
 import { isCompaction } from '../../core/compaction.ts'
-import type { Event, EventType } from '../../core/event.ts'
 import type { Corral } from '../../dialects/loaf/ports.ts'
 import type { NativeClient } from '../../dialects/native/client.ts'
 import { insisting } from '../insisting.ts'
+import { sessionEvents } from '../session-events.ts'
 
 const ORIGIN = 'loaf'
 const PAGE = 1000
-/** So many messages are looked at for the last one that says something: to have the conversation summed up does not. */
+/** How many messages are read to find the last one that is not the request for a summary. */
 const LOOKED_AT = 3
 
 /** The daemon, as the loaf dialect wants it. */
 export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
-  async function last(sessionId: string, types: EventType[]): Promise<Event | null> {
-    const { head } = (await calls.call('daemon.status')).log
-    const { events } = await calls.call('events.read', { sessionId, types, before: head + 1, limit: 1 })
-    return events[0] ?? null
+  return {
+    ...sessionsOf(calls),
+    ...messagesOf(calls),
+    ...agentsOf(calls),
+    ...sessionEvents(calls, feed),
+    read: (sessionId, types, after) => calls.call('events.read', { sessionId, types, after, limit: PAGE }),
   }
+}
 
+type Sessions = Pick<Corral, 'create' | 'session' | 'sessions' | 'lastMessage' | 'configure'>
+
+function sessionsOf(calls: NativeClient): Sessions {
   return {
     create: (wish) =>
       calls.call('session.create', {
         ...wish,
         mode: 'auto',
-        // Nothing in this protocol can answer one.
+        // This protocol has no way to answer a question.
         settings: { questions: false },
         key: `loaf ${wish.id}`,
         origin: ORIGIN,
@@ -43,6 +49,13 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
       const wanted = 'fresh' in patch ? { nativeId: null } : patch
       await insisting(() => calls.call('session.configure', { sessionId, ...wanted }))
     },
+  }
+}
+
+function messagesOf(
+  calls: NativeClient,
+): Pick<Corral, 'send' | 'steer' | 'compact' | 'unqueue' | 'interrupt'> {
+  return {
     send: (sessionId, content, key, busy) =>
       calls.call('session.send', { sessionId, content, key, busy, origin: ORIGIN }),
     async steer(sessionId, content, key) {
@@ -63,6 +76,11 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
     async interrupt(sessionId, clearQueue) {
       return (await insisting(() => calls.call('session.interrupt', { sessionId, clearQueue }))).interrupted
     },
+  }
+}
+
+function agentsOf(calls: NativeClient): Pick<Corral, 'agents' | 'models'> {
+  return {
     agents: async () => (await calls.call('agents.list')).agents,
     async models(agent) {
       const [{ sessions }, { models: told }, { agents }] = await Promise.all([
@@ -78,22 +96,10 @@ export function corralOf(calls: NativeClient, feed: NativeClient): Corral {
         effort: agents.some(({ name, capabilities }) => name === agent && capabilities.effort),
       }
     },
-    lastSeq: async (sessionId, types) => (await last(sessionId, types))?.seq ?? 0,
-    read: (sessionId, types, after) => calls.call('events.read', { sessionId, types, after, limit: PAGE }),
-    events({ onReset, ...wanted }) {
-      return feed.events({
-        ...wanted,
-        after: 0,
-        onReset({ head }) {
-          onReset()
-          return head
-        },
-      })
-    },
   }
 }
 
-/** What does not wait any more is no trouble. */
+/** A message that no longer waits does not have to be removed. */
 function unlessGone(error: unknown): void {
   if ((error as { code?: unknown }).code !== 'turn_not_found') throw error
 }

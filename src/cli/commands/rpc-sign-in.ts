@@ -9,40 +9,10 @@ const WAIT_MS = 25_000
 
 /** Signing in with the daemon, as the loaf dialect wants it. */
 export function signInWith(calls: NativeClient, headless: boolean): SignIn {
-  const begun = new Set<string>()
-  const leaving = Promise.withResolvers<never>()
-  leaving.promise.catch(() => {}) // often nobody waits
-  let left = false
+  return { ...accountsOf(calls), ...flowsOf(calls, headless) }
+}
 
-  async function cancel(flowId: string): Promise<boolean> {
-    return (await calls.call('signin.cancel', { flowId })).cancelled
-  }
-
-  async function start(provider: 'openai' | 'antigravity', wanted: string) {
-    const mode = SIGN_IN_MODES.find((one) => one === wanted) ?? 'auto'
-    const { flowId, joined } = await calls.call('signin.start', { provider, mode, headless })
-    if (joined) return { flowId, ended: leaving.promise }
-    begun.add(flowId)
-    // It may have been on its way when everybody left.
-    if (left) await cancel(flowId)
-    return { flowId, ended: null }
-  }
-
-  /** The answer; throws why there is none. */
-  async function follow(flowId: string, ended: Promise<never> | null, tell: FlowListener) {
-    for (let after = 0; ;) {
-      const next = calls.call('signin.flow', { flowId, after, waitMs: WAIT_MS })
-      const { events } = await (ended ? Promise.race([next, ended]) : next)
-      for (const event of events) {
-        const [type, payload] = toldOf(event)
-        tell(type, { flow_id: flowId, ...payload })
-        if (event.type === 'completed') return payload
-        if (event.type === 'failed') throw new Error(event.message)
-      }
-      after += events.length
-    }
-  }
-
+function accountsOf(calls: NativeClient): Pick<SignIn, 'status' | 'setKey' | 'forgetAll'> {
   return {
     async status() {
       const { accounts, keys } = await calls.call('signin.status')
@@ -56,17 +26,36 @@ export function signInWith(calls: NativeClient, headless: boolean): SignIn {
         profile: profileOf(account('antigravity')?.profile ?? null),
       }
     },
-    async connect(provider, mode, tell) {
-      const { flowId, ended } = await start(provider, mode)
-      let isOver = false
+    async setKey(name, key) {
+      await calls.call('signin.setKey', { name, key })
+    },
+    async forgetAll() {
+      const all = [...PROVIDERS, ...KEY_NAMES].map((name) => calls.call('signin.forget', { name }))
+      return (await Promise.all(all)).flatMap(({ keptFile }) => keptFile ?? [])
+    },
+  }
+}
+
+function flowsOf(calls: NativeClient, headless: boolean): Pick<SignIn, 'connect' | 'cancel' | 'leave'> {
+  /** The flows that were begun here. */
+  const begun = new Set<string>()
+  const leaving = Promise.withResolvers<never>()
+  leaving.promise.catch(() => {}) // often nobody waits
+  let left = false
+
+  async function cancel(flowId: string): Promise<boolean> {
+    return (await calls.call('signin.cancel', { flowId })).cancelled
+  }
+
+  return {
+    async connect(provider, wanted, tell) {
+      const mode = SIGN_IN_MODES.find((one) => one === wanted) ?? 'auto'
+      const { flowId, joined } = await calls.call('signin.start', { provider, mode, headless })
+      if (!joined) begun.add(flowId)
+      // The client may have left while the flow was on its way.
+      if (!joined && left) await cancel(flowId)
       try {
-        return await follow(flowId, ended, (type, payload) => {
-          isOver ||= type === 'auth.flow.failed'
-          tell(type, payload)
-        })
-      } catch (error) {
-        if (!isOver) tell('auth.flow.failed', { flow_id: flowId, message: (error as Error).message })
-        throw error
+        return await follow(calls, flowId, joined ? leaving.promise : null, tell)
       } finally {
         begun.delete(flowId)
       }
@@ -81,21 +70,41 @@ export function signInWith(calls: NativeClient, headless: boolean): SignIn {
     },
     async leave() {
       left = true
-      leaving.reject(new Error('left before the sign-in was over'))
+      leaving.reject(new Error('the client left before the sign-in was complete'))
       await Promise.allSettled([...begun].map(cancel))
-    },
-    async setKey(name, key) {
-      await calls.call('signin.setKey', { name, key })
-    },
-    async forgetAll() {
-      const all = [...PROVIDERS, ...KEY_NAMES].map((name) => calls.call('signin.forget', { name }))
-      return (await Promise.all(all)).flatMap(({ keptFile }) => keptFile ?? [])
     },
   }
 }
 
-/** An event in the words of the protocol; what completes a sign-in is also the answer to the request. */
-function toldOf(event: NativeEvent): [FlowEvent, Record<string, unknown>] {
+/** Reports every event of the flow. Resolves with what completes it; a failure is reported and thrown. */
+async function follow(
+  calls: NativeClient,
+  flowId: string,
+  ended: Promise<never> | null,
+  tell: FlowListener,
+): Promise<Record<string, unknown>> {
+  let failure: Error | null = null
+  try {
+    for (let after = 0; ;) {
+      const next = calls.call('signin.flow', { flowId, after, waitMs: WAIT_MS })
+      const { events } = await (ended ? Promise.race([next, ended]) : next)
+      for (const event of events) {
+        const [type, payload] = spelled(event)
+        if (event.type === 'failed') failure = new Error(event.message)
+        tell(type, { flow_id: flowId, ...payload })
+        if (event.type === 'completed') return payload
+        if (failure) throw failure
+      }
+      after += events.length
+    }
+  } catch (error) {
+    if (!failure) tell('auth.flow.failed', { flow_id: flowId, message: (error as Error).message })
+    throw error
+  }
+}
+
+/** An event as the protocol spells it; the one that completes a sign-in is also the answer to the request. */
+function spelled(event: NativeEvent): [FlowEvent, Record<string, unknown>] {
   switch (event.type) {
     case 'started':
       return ['auth.flow.started', {}]
@@ -123,7 +132,7 @@ function toldOf(event: NativeEvent): [FlowEvent, Record<string, unknown>] {
   }
 }
 
-/** The original knows no account without a name. */
+/** The original protocol has no account without a name. */
 function profileOf(
   profile: { email: string | null; name: string | null; picture?: string } | null,
 ): Profile | null {

@@ -14,17 +14,17 @@ import { version } from '../version.ts'
 import { corralOf } from './rpc-corral.ts'
 import { signInWith } from './rpc-sign-in.ts'
 
-/** How long a request waits for a daemon that is away; what runs is waited for however long it takes. */
+/** How long a request waits for a daemon that is not reachable. A running turn is waited for without a limit. */
 const CALL_MS = 30_000
-/** How long somebody else's engine may take to come up. */
+/** How long an engine that another process starts may take. */
 const START_MS = 30_000
 const POLL_MS = 50
 const SLOWEST_POLL_MS = 500
-/** Whatever still holds the process when its client has gone has had its chance. */
+/** How long the process may go on when its client has gone. */
 const EXIT_MS = 500
-/** An engine that does not stop is left behind after this long. */
+/** How long an engine may take to stop before this process ends without it. */
 const STOP_MS = 20_000
-/** How long agents outlive an engine that nobody comes after, and that could not end them. */
+/** How long agents of `--standalone` outlive an engine that could not end them. */
 const ORPHAN_MS = 10_000
 
 export const rpc: Command = async (cli) => {
@@ -55,7 +55,7 @@ export const rpc: Command = async (cli) => {
   return EXIT.ok
 }
 
-/** Whoever has the engine, or starts one here, may take longer than anybody waits; but nobody else ends its agents. */
+/** Does not wait for an engine that is still starting, unless it is for this client only: nobody else would end its agents. */
 async function leaveEarly(cli: Cli, starting: Promise<Engine>): Promise<number> {
   const left = starting.then(({ stop }) => stop()).catch(() => {})
   if (isAlone(cli)) await within(STOP_MS, left)
@@ -67,7 +67,7 @@ function exitSoon(): void {
   setTimeout(() => process.exit(), EXIT_MS).unref()
 }
 
-/** Its engine is for this client only. */
+/** The engine is for this client only. */
 function isAlone({ options }: Cli): boolean {
   return options['standalone'] === true
 }
@@ -79,7 +79,7 @@ interface Around {
   leaving: Promise<string>
 }
 
-/** Until the client has gone, or somebody wants an end. */
+/** Serves the client until it has gone, or a signal or the engine ends it. */
 async function attend(cli: Cli, { calls, feed, engine, leaving }: Around): Promise<void> {
   const { serve } = await import('../../dialects/loaf/server.ts')
   const { closed, leave } = serve({
@@ -97,11 +97,11 @@ async function attend(cli: Cli, { calls, feed, engine, leaving }: Around): Promi
   await Promise.race([closed, engine.stopped])
 }
 
-/** What runs the sessions: a daemon, or this process, or another one like this. */
+/** What runs the sessions: a daemon, this process, or another `corral rpc`. */
 interface Engine {
-  /** Rejects when ours was stopped from outside. */
+  /** Rejects when the engine of this process was stopped from outside. */
   stopped: Promise<never>
-  /** What runs goes on for the next one, unless there will be none. */
+  /** Leaves running turns to the next engine, unless it is for this client only. */
   stop(): Promise<void>
 }
 
@@ -111,19 +111,21 @@ async function engineFor(cli: Cli, quit: AbortController): Promise<Engine> {
   stopped.promise.catch(() => {})
   let found = await findOrHost(cli, signal)
 
-  /** When another client leaves with the engine that we have used, we have to have one. */
+  /** Starts an engine here when the process ends whose engine was used until then. */
   async function stayServed(): Promise<void> {
     while (found.isOfAnother && !signal.aborted) {
       await endOf(cli.socket, signal)
       await delay(POLL_MS)
       found = await findOrHost(cli, signal)
     }
-    void found.own?.stopped.then(() => stopped.reject(new CliError('the engine was stopped from outside')))
+    void found.own?.stopped.then(() =>
+      stopped.reject(new CliError('the daemon of this process was stopped from outside')),
+    )
   }
 
   const served = stayServed().catch((error: unknown) => {
     if (signal.aborted) return
-    cli.note(`the engine is gone, and none could be started: ${(error as Error).message}`)
+    cli.note(`the daemon has stopped, and another one could not be started: ${(error as Error).message}`)
   })
   return {
     stopped: stopped.promise,
@@ -135,7 +137,7 @@ async function engineFor(cli: Cli, quit: AbortController): Promise<Engine> {
   }
 }
 
-/** Resolves when nobody is there any more. */
+/** Resolves when the engine behind the socket has stopped. */
 async function endOf(socket: string, signal: AbortSignal): Promise<void> {
   const { connect } = await import('../../dialects/native/client.ts')
   const client = await connect(socket).catch(() => null)
@@ -144,7 +146,7 @@ async function endOf(socket: string, signal: AbortSignal): Promise<void> {
   try {
     if (client && !signal.aborted) for await (const _ of client.events({ types: ['daemon.renamed'] }));
   } catch {
-    // That is what was waited for.
+    // The engine has stopped.
   } finally {
     signal.removeEventListener('abort', close)
     close()
@@ -152,9 +154,9 @@ async function endOf(socket: string, signal: AbortSignal): Promise<void> {
 }
 
 interface Found {
-  /** Null: another one runs. */
+  /** Null when another process runs the engine. */
   own: Daemon | null
-  /** One that another client has for itself. */
+  /** The engine belongs to another `corral rpc`. */
   isOfAnother: boolean
 }
 
@@ -166,13 +168,15 @@ async function findOrHost(cli: Cli, signal: AbortSignal): Promise<Found> {
     signal.throwIfAborted()
     const running = await statusOf(cli.socket)
     if (running && alone) {
-      throw new CliError(`a daemon (pid ${running.pid}) has ${cli.home}; leave out --standalone to use it`)
+      throw new CliError(
+        `a daemon (pid ${running.pid}) is running for ${cli.home}; leave out --standalone to use it`,
+      )
     }
     if (running) return { own: null, isOfAnother: running.listeners.every(({ name }) => name === 'native') }
     try {
       return { own: await host(cli), isOfAnother: false }
     } catch (error) {
-      // Somebody has the lock who does not listen yet, or does not any more: one of us will have it.
+      // Another process holds the lock but does not listen, yet or any more: try again.
       const isTaken = (error as { code?: unknown }).code === 'storage'
       if (alone || !isTaken || Date.now() > deadline) throw error
     }
@@ -180,7 +184,7 @@ async function findOrHost(cli: Cli, signal: AbortSignal): Promise<Found> {
   }
 }
 
-/** All of a daemon but its doors for others. */
+/** A daemon without its listeners for other clients. */
 async function host(cli: Cli): Promise<Daemon> {
   const closed = {
     'http.enabled': false,

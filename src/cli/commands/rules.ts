@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
-import { text, type Cli, type Command, type Options } from '../cli.ts'
+import { given, text, type Cli, type Command, type Options } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean, duration, shortId } from '../format.ts'
 import { wholeNumber } from '../options.ts'
@@ -9,10 +9,10 @@ import { resolveSession } from '../resolve.ts'
 
 type Rules = Api['session.get']['result']['rules']
 
-/** Whose rules: of one session, or of every session in a directory. */
+/** What has rules: one session, or a directory for every session in it. */
 interface Holder {
   name: string
-  /** Of a session. */
+  /** Only a session has an agent. */
   agent: { agent?: string }
   rules: Rules
   change(rules: Partial<Rules>): Promise<Rules>
@@ -20,23 +20,63 @@ interface Holder {
 
 const NONE: Rules = { allow: [], deny: [], acceptEdits: false, skipUntil: null }
 
-export const rules: Command = (cli, [fragment]) =>
+/** The rules of one session or directory, or of every directory that has some. */
+export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
-    const directory = text(cli.options['project'])
-    if ((directory === undefined) === (fragment === undefined))
-      throw new CliError('whose rules? give a session, or --project and a directory', EXIT.usage)
-    const holder =
-      directory === undefined
-        ? await ofSession(client, String(fragment))
-        : await ofProject(client, resolve(directory))
-    const changes = changesOf(cli.options, holder.rules)
-    const now = Object.keys(changes).length > 0 ? await holder.change(changes) : holder.rules
-    if (cli.json) cli.printJson(now)
-    else show(cli, holder.name, now)
-    const { warnings } = await client.call('rules.check', { rules: now, ...holder.agent })
-    for (const { rule, message } of warnings)
-      cli.note(cli.paint('yellow', `${clean(rule)}: ${clean(message)}`))
+    const { session, project } = given(cli.options, 'session', 'project')
+    if (session !== undefined || project !== undefined) {
+      return show(cli, client, await holderOf(client, session, project))
+    }
+    const { directories } = await client.call('directory.list')
+    if (cli.json) return directories.forEach(cli.printJson)
+    if (directories.length === 0) return cli.note('no directory has rules; add one with: corral rule add')
+    for (const { path, rules } of directories) print(cli, directoryName(path), rules)
   })
+
+export const add = changing((cli, [words]) => ({ [cli.options['deny'] === true ? 'deny' : 'allow']: words }))
+export const remove = changing((_, [words]) => ({ remove: words }))
+export const set = changing(({ options }) => {
+  if (options['acceptEdits'] !== undefined || options['skip'] !== undefined) return options
+  throw new CliError('nothing to change; give --accept-edits, --no-accept-edits or --skip', EXIT.usage)
+})
+
+/** A command that changes rules and prints them; the changes are spelled like the old options. */
+function changing(wishesOf: (cli: Cli, args: readonly unknown[]) => Options): Command {
+  return (cli, args) =>
+    cli.withDaemon(async (client) => {
+      const { session, project } = given(cli.options, 'session', 'project')
+      await change(cli, client, await holderOf(client, session, project), wishesOf(cli, args))
+    })
+}
+
+/** `corral rules SESSION`, with the verbs as options. */
+export const bare: Command = (cli, [session]) =>
+  cli.withDaemon(async (client) => {
+    const holder = await holderOf(client, text(session), text(cli.options['project']))
+    await change(cli, client, holder, cli.options)
+  })
+
+async function change(cli: Cli, client: NativeClient, holder: Holder, wishes: Options): Promise<void> {
+  const changes = changesOf(wishes, holder.rules)
+  const rules = Object.keys(changes).length > 0 ? await holder.change(changes) : holder.rules
+  await show(cli, client, { ...holder, rules })
+}
+
+async function show(cli: Cli, client: NativeClient, { name, agent, rules }: Holder): Promise<void> {
+  if (cli.json) cli.printJson(rules)
+  else print(cli, name, rules)
+  const { warnings } = await client.call('rules.check', { rules, ...agent })
+  for (const { rule, message } of warnings) {
+    cli.note(cli.paint('yellow', `${clean(rule)}: ${clean(message)}`))
+  }
+}
+
+async function holderOf(client: NativeClient, session?: string, project?: string): Promise<Holder> {
+  if ((session === undefined) === (project === undefined)) {
+    throw new CliError('say whose rules; give either --session ID or --project DIRECTORY', EXIT.usage)
+  }
+  return session === undefined ? ofDirectory(client, resolve(project!)) : ofSession(client, session)
+}
 
 async function ofSession(client: NativeClient, fragment: string): Promise<Holder> {
   const sessionId = await resolveSession(client, fragment)
@@ -49,17 +89,21 @@ async function ofSession(client: NativeClient, fragment: string): Promise<Holder
   }
 }
 
-async function ofProject(client: NativeClient, path: string): Promise<Holder> {
+async function ofDirectory(client: NativeClient, path: string): Promise<Holder> {
   const { directories } = await client.call('directory.list')
   return {
-    name: `${path} and below`,
+    name: directoryName(path),
     agent: {},
     rules: directories.find((directory) => directory.path === path)?.rules ?? NONE,
     change: async (changed) => (await client.call('directory.configure', { path, rules: changed })).rules,
   }
 }
 
-/** As a shell would have it, if the quotes were not there. */
+function directoryName(path: string): string {
+  return `${clean(path)} and below`
+}
+
+/** The shell does not expand `~` inside the quotes that rules need. */
 function withHome(rule: string): string {
   return rule.replace('(~/', () => `(${homedir()}/`)
 }
@@ -70,7 +114,8 @@ function changesOf(options: Options, { allow, deny }: Rules): Partial<Rules> {
   const edited = (old: readonly string[], more: string[]): string[] =>
     [...new Set([...old, ...more])].filter((rule) => !unwanted.has(rule))
   for (const rule of unwanted) {
-    if (!allow.includes(rule) && !deny.includes(rule)) throw new CliError(`there is no rule ${rule}`)
+    if (!allow.includes(rule) && !deny.includes(rule))
+      throw new CliError(`there is no rule ${rule}; corral rule ls lists them`)
   }
   const minutes = wholeNumber(options, 'skip', -1)
   return {
@@ -81,14 +126,14 @@ function changesOf(options: Options, { allow, deny }: Rules): Partial<Rules> {
   }
 }
 
-function show(cli: Cli, name: string, { allow, deny, acceptEdits, skipUntil }: Rules): void {
+function print(cli: Cli, name: string, { allow, deny, acceptEdits, skipUntil }: Rules): void {
   const left = skipUntil === null ? 0 : skipUntil - Date.now()
   const lines = [
-    ...deny.map((rule) => `never   ${clean(rule)}`),
-    ...allow.map((rule) => `always  ${clean(rule)}`),
-    ...(acceptEdits ? ['always  edits of files'] : []),
-    ...(left > 0 ? [`always  everything, for another ${duration(left)}`] : []),
+    ...deny.map((rule) => `deny   ${clean(rule)}`),
+    ...allow.map((rule) => `allow  ${clean(rule)}`),
+    ...(acceptEdits ? ['allow  edits of files'] : []),
+    ...(left > 0 ? [`allow  everything for another ${duration(left)}`] : []),
   ]
   cli.print(cli.paint('bold', name))
-  cli.print(lines.length > 0 ? lines.join('\n') : 'no rules: the mode decides, else you are asked')
+  cli.print(lines.length > 0 ? lines.join('\n') : 'no rules; the mode of the session decides')
 }

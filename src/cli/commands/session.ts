@@ -3,10 +3,10 @@ import type { NativeClient } from '../../dialects/native/client.ts'
 import type { SessionView } from '../../dialects/native/wire.ts'
 import { given, text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { clean, duration, oneLine, sessionName, shortId, table } from '../format.ts'
+import { ago, clean, fields, oneLine, sessionName, shortId, table } from '../format.ts'
 import { setup, wholeNumber } from '../options.ts'
 import { PAGE, readPast } from '../past.ts'
-import { renderItems } from '../render.ts'
+import { renderItems, usageText } from '../render.ts'
 import { resolveSession } from '../resolve.ts'
 
 export const list: Command = (cli) =>
@@ -17,15 +17,15 @@ export const list: Command = (cli) =>
     const sessions = await collect(client, wanted, { archived, ...(agent !== undefined && { agent }) })
     if (cli.json) return sessions.forEach(cli.printJson)
     if (cli.options['quiet']) return sessions.forEach((session) => cli.print(session.id))
-    if (sessions.length === 0 && agent !== undefined) return cli.note(`no sessions of the agent ${agent}`)
-    if (sessions.length === 0 && archived) return cli.note('nothing was put away')
-    if (sessions.length === 0) return cli.note('no sessions yet; begin one with: corral new "…"')
+    if (sessions.length === 0 && agent !== undefined) return cli.note(`no session uses the agent ${agent}`)
+    if (sessions.length === 0 && archived) return cli.note('no session is archived')
+    if (sessions.length === 0) return cli.note('no sessions yet; start one with: corral new "…"')
     const rows = sessions.map((session) => [
       cli.paint('bold', shortId(session.id)),
       statusWord(cli, session),
       clean(session.agent),
       session.mode,
-      `${duration(Date.now() - session.activeAt)} ago`,
+      ago(session.activeAt),
       oneLine(sessionName(session), 60),
     ])
     cli.print(table(rows))
@@ -64,6 +64,36 @@ function statusWord(cli: Cli, session: SessionView): string {
   return cli.paint(style[session.status], session.status + extra)
 }
 
+export const show: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const sessionId = await resolveSession(client, String(fragment))
+    const session = await client.call('session.get', { sessionId })
+    if (cli.json) return cli.printJson(session)
+    cli.print(fields(cli.paint, detailsOf(session)))
+  })
+
+function detailsOf(session: SessionView): [name: string, value: string][] {
+  const { status, usage } = session
+  const count = (number: number): string => (number > 0 ? String(number) : '')
+  return [
+    ['id', session.id],
+    ['title', clean(session.title ?? '')],
+    ['status', session.archived ? `${status}, archived` : status],
+    ['agent', clean(session.agent)],
+    ['mode', session.mode],
+    ['model', clean(session.modelInUse ?? session.model ?? '')],
+    ['effort', session.effort ?? ''],
+    ['directory', clean(session.cwd)],
+    ['forked from', session.parentId ?? ''],
+    ['started', ago(session.createdAt)],
+    ['active', ago(session.activeAt)],
+    ['turns', `${session.turnCount}, ${usageText(usage)}`],
+    ['in the queue', count(session.queued)],
+    ['approvals', count(session.openApprovals)],
+    ['last error', clean(session.lastError?.message ?? '')],
+  ]
+}
+
 export const history: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const wanted = wholeNumber(cli.options, 'limit', 100)
@@ -81,18 +111,18 @@ export const interrupt: Command = (cli, [fragment]) =>
       clearQueue: cli.options['clear'] === true,
     })
     if (cli.json) return cli.printJson({ sessionId, ...result })
-    cli.print(result.interrupted ? 'interrupting' : 'no turn was running')
-    if (result.cancelled.length > 0) cli.print(`${result.cancelled.length} taken out of the queue`)
+    cli.print(result.interrupted ? 'stopping the turn' : 'no turn was running')
+    if (result.cancelled.length > 0) cli.print(`removed ${result.cancelled.length} from the queue`)
   })
 
 /** A command that does one thing to a session and shows it. */
 function changing(
   say: string,
-  change: (client: NativeClient, sessionId: string, cli: Cli) => Promise<SessionView>,
+  change: (client: NativeClient, sessionId: string, cli: Cli, words: unknown) => Promise<SessionView>,
 ): Command {
-  return (cli, [fragment]) =>
+  return (cli, [fragment, words]) =>
     cli.withDaemon(async (client) => {
-      const session = await change(client, await resolveSession(client, String(fragment)), cli)
+      const session = await change(client, await resolveSession(client, String(fragment)), cli, words)
       if (cli.json) cli.printJson(session)
       else cli.print(`${say} ${shortId(session.id)}`)
     })
@@ -101,15 +131,20 @@ function changing(
 export const pause = changing('paused', (client, sessionId) => client.call('session.pause', { sessionId }))
 export const resume = changing('resumed', (client, sessionId) => client.call('session.resume', { sessionId }))
 
-export const fork = changing('forked:', (client, sessionId, cli) =>
+export const fork = changing('forked; the new session is', (client, sessionId, cli) =>
   client.call('session.fork', { sessionId, ...given(cli.options, 'title'), key: uuid(), origin: 'cli' }),
+)
+
+export const rename = changing('renamed', (client, sessionId, _, words) =>
+  client.call('session.configure', { sessionId, title: (words as string[]).join(' ') }),
 )
 
 export const set = changing('changed', (client, sessionId, cli) => {
   const { archive } = cli.options
   const changes = { ...setup(cli.options), ...(typeof archive === 'boolean' && { archived: archive }) }
-  if (Object.keys(changes).length === 0)
-    throw new CliError('nothing to change: give --mode, --model, --effort, --title or --archive', EXIT.usage)
+  if (Object.keys(changes).length === 0) {
+    throw new CliError('nothing to change; give --mode, --model, --effort or --archive', EXIT.usage)
+  }
   return client.call('session.configure', { sessionId, ...changes })
 })
 
@@ -121,8 +156,7 @@ export const remove: Command = (cli, [fragments]) =>
       if (cli.json) cli.printJson({ sessionId, worktree })
       else cli.print(`removed ${shortId(sessionId)}`)
       if (cli.json || worktree === null || worktree.fate === 'removed') continue
-      const why =
-        worktree.fate === 'kept' ? 'there is work in it that is nowhere else' : 'git did not remove it'
-      cli.note(`its worktree stays (${why}): ${clean(worktree.path)}`)
+      const why = worktree.fate === 'kept' ? 'it holds work that is nowhere else' : 'git could not remove it'
+      cli.note(`its worktree was kept, since ${why}: ${clean(worktree.path)}`)
     }
   })

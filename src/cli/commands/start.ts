@@ -16,7 +16,7 @@ export const start: Command = async (cli) => {
   const daemon = await starting
   announce(cli, config, daemon)
   await daemon.stopped
-  setTimeout(() => process.exit(), EXIT_MS).unref() // whatever still holds the process has had its chance
+  setTimeout(() => process.exit(), EXIT_MS).unref() // for whatever still keeps the process alive
   return EXIT.ok
 }
 
@@ -29,15 +29,15 @@ function flagsOf(cli: Cli): Record<string, unknown> {
   }
 }
 
-/** The first signal stops in order, the second at once; agents that are left are taken up by the next daemon. */
+/** The first signal stops in order, the second at once; the next daemon takes over agents that are left. */
 function stopOnSignals(cli: Cli, starting: Promise<Daemon>): void {
   let asked = false
   const stop = (signal: NodeJS.Signals): void => {
     if (asked) process.exit(EXIT.error)
     asked = true
-    if (!cli.json) cli.note(`${signal}: stopping; once more to leave at once`)
+    if (!cli.json) cli.note(`${signal}: stopping; send it again to end at once`)
     const how = { agents: signal === 'SIGHUP' ? 'keep' : 'end', now: true } as const
-    // Of a daemon that cannot start somebody else is told.
+    // `start` reports a daemon that cannot start.
     starting.then((daemon) => daemon.stop(how)).catch(() => undefined)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
@@ -59,6 +59,6 @@ function announce(cli: Cli, config: Config, daemon: Daemon): void {
         )
       cli.print(`  agents: ${found.join(', ') || 'none found'}`)
     },
-    (error: unknown) => cli.note(`agents could not be looked for: ${String(error)}`),
+    (error: unknown) => cli.note(`could not look for agents: ${String(error)}`),
   )
 }

@@ -16,7 +16,7 @@ export const create: Command = (cli, [words]) =>
   cli.withDaemon(async (client) => {
     const wanted = setup(cli.options)
     if (cli.options['carry'] === true && cli.options['worktree'] !== true)
-      throw new CliError('--carry goes with --worktree', EXIT.usage)
+      throw new CliError('--carry needs --worktree', EXIT.usage)
     const message = await messageFrom(cli, words)
     const agent = text(cli.options['agent']) ?? (await defaultAgent(cli, client))
     const session = await client.call('session.create', {
@@ -39,7 +39,8 @@ export const create: Command = (cli, [words]) =>
 export const send: Command = (cli, [fragment, words]) =>
   cli.withDaemon(async (client) => {
     const message = await messageFrom(cli, words)
-    if (message === null) throw new CliError('no message given; use - to read it from stdin', EXIT.usage)
+    if (message === null)
+      throw new CliError('no message given; add one, or use - to read it from stdin', EXIT.usage)
     const sessionId = await resolveSession(client, String(fragment))
     const sent = await submit(cli, client, sessionId, message)
     const paused = sent.position > 0 && (await client.call('session.get', { sessionId })).status === 'paused'
@@ -51,12 +52,13 @@ export const send: Command = (cli, [fragment, words]) =>
 export const steer: Command = (cli, [fragment, words]) =>
   cli.withDaemon(async (client) => {
     const content = await messageFrom(cli, words)
-    if (content === null) throw new CliError('no message given; use - to read it from stdin', EXIT.usage)
+    if (content === null)
+      throw new CliError('no message given; add one, or use - to read it from stdin', EXIT.usage)
     const sessionId = await resolveSession(client, String(fragment))
     const key = text(cli.options['key']) ?? uuid()
     const steered = await client.call('session.steer', { sessionId, content, key, origin: 'cli' })
     if (cli.json) cli.printJson({ sessionId, ...steered })
-    else cli.print(`on its way to turn ${shortId(steered.turnId)}`)
+    else cli.print(`sent into turn ${shortId(steered.turnId)}`)
     return EXIT.ok
   }, RECONNECT)
 
@@ -83,7 +85,7 @@ export const attach: Command = (cli, [fragment]) =>
       cli.note(
         cli.paint(
           'dim',
-          `-- ${shortId(sessionId)} ${name}: ${session.status}; Ctrl-C detaches, /help for more`,
+          `-- ${shortId(sessionId)} ${name}: ${session.status}; Ctrl-C leaves, /help says what you can type`,
         ),
       )
     }
@@ -121,7 +123,7 @@ async function answerTo(
 function sayGoodbye(cli: Cli, sessionId: string): void {
   const id = shortId(sessionId)
   cli.note(
-    `detached; the session goes on. Back: corral attach ${id}. To stop its turn: corral interrupt ${id}`,
+    `you left, and the session goes on; return with: corral attach ${id}; stop its turn with: corral interrupt ${id}`,
   )
 }
 
@@ -133,7 +135,7 @@ async function defaultAgent(cli: Cli, client: NativeClient): Promise<string> {
   return name
 }
 
-/** The words as one text; `-` stands for all of stdin; null when there is nothing. */
+/** The words as one text, or all of stdin for `-`; null when there are none. */
 async function messageFrom(cli: Cli, words: unknown): Promise<string | null> {
   const list = Array.isArray(words) ? (words as string[]) : []
   if (list.length === 0) return null
@@ -141,6 +143,6 @@ async function messageFrom(cli: Cli, words: unknown): Promise<string | null> {
   const chunks: Buffer[] = []
   for await (const chunk of cli.stdin) chunks.push(chunk as Buffer)
   const all = Buffer.concat(chunks).toString().trimEnd()
-  if (all === '') throw new CliError('stdin was empty', EXIT.usage)
+  if (all === '') throw new CliError('stdin was empty; there is no message to send', EXIT.usage)
   return all
 }

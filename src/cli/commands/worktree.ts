@@ -1,9 +1,10 @@
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import { given, type Cli, type Command } from '../cli.ts'
 import { EXIT } from '../exit.ts'
-import { clean, shortId, table } from '../format.ts'
-import { pickId } from '../resolve.ts'
+import { clean, fields, shortId, table } from '../format.ts'
+import { pickOne } from '../resolve.ts'
 
+type Worktree = Api['worktree.list']['result']['worktrees'][number]
 type Merged = Api['worktree.merge']['result']
 
 export const list: Command = (cli) =>
@@ -12,7 +13,7 @@ export const list: Command = (cli) =>
     if (cli.json) return worktrees.forEach(cli.printJson)
     if (cli.options['quiet']) return worktrees.forEach(({ sessionId }) => cli.print(clean(sessionId)))
     if (worktrees.length === 0)
-      return cli.note('no worktrees; a session gets one with: corral new --worktree')
+      return cli.note('no session has a worktree; make one with: corral new --worktree')
     const rows = worktrees.map(({ sessionId, branch, path }) => [
       cli.paint('bold', shortId(sessionId)),
       clean(branch ?? '(no branch)'),
@@ -21,13 +22,27 @@ export const list: Command = (cli) =>
     cli.print(table(rows))
   })
 
+export const show: Command = (cli, [fragment]) =>
+  cli.withDaemon(async (client) => {
+    const worktree = await find(client, fragment)
+    if (cli.json) return cli.printJson(worktree)
+    const { sessionId, path, branch, base } = worktree
+    const text = fields(cli.paint, [
+      ['session', clean(sessionId)],
+      ['directory', clean(path)],
+      ['branch', clean(branch ?? '')],
+      ['base', clean(base ?? '')],
+    ])
+    cli.print(text)
+  })
+
 export const diff: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveWorktree(client, String(fragment))
+    const { sessionId } = await find(client, fragment)
     const found = await client.call('worktree.diff', { sessionId })
     if (cli.json) return cli.printJson({ sessionId, ...found })
     cli.stdout.write(cli.stdout.isTTY ? coloured(cli, clean(found.text)) : found.text)
-    if (found.truncated) cli.note('the rest is left out: it is too much')
+    if (found.truncated) cli.note('the diff is too long; the rest was left out')
   })
 
 const COLOURS = { '+': 'green', '-': 'red', '@': 'cyan' } as const
@@ -42,7 +57,7 @@ function coloured(cli: Cli, text: string): string {
 
 export const merge: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveWorktree(client, String(fragment))
+    const { sessionId } = await find(client, fragment)
     const merged = await client.call('worktree.merge', { sessionId, ...given(cli.options, 'message') })
     if (cli.json) cli.printJson({ sessionId, ...merged })
     else sayMerged(cli, merged)
@@ -50,32 +65,28 @@ export const merge: Command = (cli, [fragment]) =>
   })
 
 const BLOCKED = {
-  detached: 'no branch is checked out in the repository',
-  uncommitted: 'these have uncommitted changes in the repository',
-  unfinished: 'a merge or a rebase is under way',
+  detached: 'check out a branch in the repository first',
+  uncommitted: 'commit or undo your changes to these files first',
+  unfinished: 'finish the merge or rebase in the repository first',
 } as const
 
 function sayMerged(cli: Cli, { outcome, commit = '', why, files = [] }: Merged): void {
   if (outcome === 'merged') return cli.print(`merged as ${commit.slice(0, 12)}`)
-  if (outcome === 'nothing') return cli.print('there was nothing to merge')
-  const reason = outcome === 'conflict' ? 'both sides have changed these' : BLOCKED[why ?? 'unfinished']
-  cli.note(`not merged, nothing was touched: ${reason}`)
+  if (outcome === 'nothing') return cli.print('the worktree has nothing new to merge')
+  const reason = outcome === 'conflict' ? 'both sides have changed these files' : BLOCKED[why ?? 'unfinished']
+  cli.note(`not merged, and nothing was changed: ${reason}`)
   for (const file of files) cli.note(`  ${clean(file)}`)
 }
 
-export const discard: Command = (cli, [fragment]) =>
+export const remove: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveWorktree(client, String(fragment))
+    const { sessionId } = await find(client, fragment)
     await client.call('worktree.discard', { sessionId, force: cli.options['force'] === true })
     if (cli.json) cli.printJson({ sessionId })
     else cli.print(`removed the worktree of ${shortId(sessionId)}`)
   })
 
-async function resolveWorktree(client: NativeClient, fragment: string): Promise<string> {
+async function find(client: NativeClient, fragment: unknown): Promise<Worktree> {
   const { worktrees } = await client.call('worktree.list')
-  return pickId(
-    'worktree',
-    fragment,
-    worktrees.map(({ sessionId }) => sessionId),
-  )
+  return pickOne('worktree', fragment, worktrees, ({ sessionId }) => sessionId)
 }

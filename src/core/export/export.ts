@@ -88,5 +88,5 @@ function decode(cursor: string): ExportCursor {
   } catch {
     // Not one of ours, whatever it is.
   }
-  throw new CorralError('invalid', 'cursor is not one that an export gave out', { field: 'cursor' })
+  throw new CorralError('invalid', 'cursor does not come from an export', { field: 'cursor' })
 }

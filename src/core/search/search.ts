@@ -56,5 +56,5 @@ function encode({ until, offset }: SearchCursor): string {
 function decode(cursor: string): SearchCursor {
   const [, until, offset] = /^(\d{1,15})-(\d{1,15})$/.exec(cursor) ?? []
   if (until !== undefined && offset !== undefined) return { until: Number(until), offset: Number(offset) }
-  throw new CorralError('invalid', 'cursor is not one that a search gave out', { field: 'cursor' })
+  throw new CorralError('invalid', 'cursor does not come from a search', { field: 'cursor' })
 }

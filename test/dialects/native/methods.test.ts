@@ -121,7 +121,7 @@ test('the same key makes one session', async () => {
 test('a session may be given its id, and nobody else gets it', async () => {
   const params = { agent: 'demo', cwd: daemon.project, id: randomUUID() }
   assert.equal((await call('session.create', params)).id, params.id)
-  await assert.rejects(call('session.create', params), /There is a session .* already/)
+  await assert.rejects(call('session.create', params), /A session with the id .* exists already/)
   await assert.rejects(call('session.create', { ...params, id: 'mine' }), { code: 'invalid' })
 })
 

@@ -1,0 +1,142 @@
+import { Command, Option } from 'commander'
+import { createCli, type Command as Action, type Options } from './cli.ts'
+import { CliError, EXIT } from './exit.ts'
+import { COMMANDS, groupOf, namesOf, NOUNS } from './program.ts'
+import { COMMON, GROUPS, type CommandSpec, type NounSpec, type OptionSpec } from './program/spec.ts'
+import { version } from './version.ts'
+
+/** How the command ended. */
+interface Outcome {
+  code: number
+}
+
+/** The program with all of its commands, for one command line. */
+export function buildProgram(outcome: Outcome): Command {
+  const program = new Command('corral')
+    .description('Run coding agents as sessions that last, and reach them from everywhere.')
+    .usage('[command] [options]')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    .enablePositionalOptions() // a verb's options are not those of its noun
+    .exitOverride()
+    .configureOutput({ outputError() {} }) // `run` reports it
+    .configureHelp({ subcommandTerm: termOf, commandUsage: usageOf })
+  const nouns = new Map(NOUNS.map((noun) => [noun.name, nounCommand(program, noun, outcome)]))
+  for (const group of GROUPS) {
+    for (const spec of COMMANDS.filter((one) => groupOf(one) === group)) {
+      for (const name of namesOf(spec)) addVerb(program, nouns, name, spec, outcome)
+      for (const name of spec.old ?? []) addVerb(program, nouns, name, spec, outcome, true)
+    }
+    for (const noun of NOUNS.filter((one) => one.group === group)) {
+      program.addCommand(nouns.get(noun.name)!.helpGroup(`${group}:`))
+    }
+  }
+  return program.addHelpText('after', HELP_END)
+}
+
+const HELP_END = `
+Run \`corral <command> --help\` to read when to use it, its options and examples.
+Wherever an id is needed, its beginning or its end is enough.
+
+First steps:
+  $ corral start --detach
+  $ corral new "Why does the build fail?"
+
+Exit codes: 0 success, 1 error, 2 wrong usage, 3 no daemon is running,
+130 left before the answer was complete.`
+
+/** Like commander's own, but without the plural of a noun. */
+function usageOf(command: Command): string {
+  const path = [command.name(), command.usage()]
+  for (let above = command.parent; above; above = above.parent) path.unshift(above.name())
+  return path.join(' ')
+}
+
+function termOf(command: Command): string {
+  if (command.commands.length > 0) return `${command.name()} <verb>`
+  if (!command.parent?.parent) return command.name()
+  const args = command.registeredArguments.map((argument) => {
+    const name = argument.name() + (argument.variadic ? '...' : '')
+    return argument.required ? `<${name}>` : `[${name}]`
+  })
+  return [command.name(), ...args].join(' ')
+}
+
+function nounCommand(program: Command, { name, plural, summary, bare }: NounSpec, outcome: Outcome): Command {
+  const command = program.createCommand(name).copyInheritedSettings(program)
+  command.alias(plural).usage('<verb> [options]').description(`${summary}.`).summary(summary)
+  command.commandsGroup('Verbs:').helpCommand(false).allowExcessArguments()
+  command.addHelpText('after', `\nRun \`corral ${name} <verb> --help\` for its options and examples.`)
+  if (bare.args !== '') command.arguments(bare.args)
+  addOptions(command, bare.options, true)
+  command.action(async () => {
+    const [first = ''] = command.args
+    if (command.args.length > command.registeredArguments.length) {
+      throw unknownCommand(first, command, `corral ${name}`)
+    }
+    outcome.code = await act(command, await bare.load())
+  })
+  return command
+}
+
+/** A command under one of its names; a name of two words is a verb of a noun. */
+function addVerb(
+  program: Command,
+  nouns: ReadonlyMap<string, Command>,
+  name: string,
+  spec: CommandSpec,
+  outcome: Outcome,
+  hidden = false,
+): void {
+  const [own = '', noun = ''] = name.split(' ').toReversed()
+  const parent = nouns.get(noun) ?? program
+  const command = parent
+    .command(`${own} ${spec.args}`.trim(), { isDefault: name === 'start', hidden })
+    .summary(spec.summary)
+    .description(`${spec.summary}.\n\n${spec.use}`)
+    .allowExcessArguments(false)
+    .addHelpText('after', `\n${examplesText(spec)}`)
+  if (parent === program) command.helpGroup(`${groupOf(spec)}:`)
+  addOptions(command, spec.options ?? [])
+  command.action(async () => {
+    // Nobody reads the output any more. A daemon goes on without a reader, and `rpc` may have one to stop.
+    process.stdout.on('error', () => !['start', 'rpc'].includes(name) && process.exit(EXIT.ok))
+    outcome.code = await act(command, await spec.load())
+  })
+}
+
+function examplesText({ examples }: CommandSpec): string {
+  const lines = examples.map((example) => `  $ ${example}`)
+  return [examples.length === 1 ? 'Example:' : 'Examples:', ...lines].join('\n')
+}
+
+function addOptions(command: Command, options: readonly OptionSpec[], hidden = false): void {
+  for (const [flags, description, kind] of options) {
+    const option = new Option(flags, description).hideHelp(hidden || kind === 'old')
+    command.addOption(kind === 'many' ? option.argParser(collect) : option)
+  }
+  for (const [flags, description] of COMMON) command.addOption(new Option(flags, description))
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value]
+}
+
+async function act(command: Command, action: Action): Promise<number> {
+  const cli = createCli(command.optsWithGlobals<Options>())
+  return (await action(cli, command.processedArgs as unknown[])) ?? EXIT.ok
+}
+
+/** Says which command may have been meant. */
+export function unknownCommand(word: string, parent: Command, path: string): CliError {
+  const names = parent
+    .createHelp()
+    .visibleCommands(parent)
+    .map((command) => command.name())
+  const near = names.filter((name) => name.startsWith(word.slice(0, 2)))
+  const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
+  const full = `${path} ${word}`.replace('corral ', '')
+  return new CliError(`unknown command '${full}'${hint}; see ${path} --help`, EXIT.usage)
+}
