@@ -44,12 +44,7 @@ const native = protocolParts({
     Failure: wire.failure,
     Settings: wire.settings,
   },
-  errors: errorsOf(
-    [],
-    Object.keys(ERROR_CODES) as (keyof typeof ERRORS)[],
-    ERROR_CODES,
-    (name) => ERRORS[name],
-  ),
+  errors: Object.entries(ERROR_CODES).map(([name, code]) => ({ name, code, ...ERRORS[name as ErrorCode] })),
 })
 
 const PAGES: Record<string, Parts> = {
@@ -78,7 +73,7 @@ const PAGES: Record<string, Parts> = {
         ConversationEvent: humanlayer.conversationEvent,
         Snapshot: humanlayer.snapshot,
       },
-      errors: errorsOf(HUMANLAYER_METHODS, humanlayerErrors.ALWAYS, humanlayerErrors.CODES, (name) =>
+      errors: errorsOf(HUMANLAYER_METHODS, humanlayerErrors.ALWAYS, humanlayerErrors.codeOf, (name) =>
         name in humanlayerErrors.REFUSALS
           ? humanlayerErrors.REFUSALS[name as RefusalCode]
           : coreEntry(name as ErrorCode, ['field']),
@@ -98,7 +93,7 @@ const PAGES: Record<string, Parts> = {
         Health: codecast.health,
       },
       errorName: 'Error',
-      errors: errorsOf(CODECAST_METHODS, codecastErrors.ALWAYS, codecastErrors.CODES, (name) =>
+      errors: errorsOf(CODECAST_METHODS, codecastErrors.ALWAYS, codecastErrors.codeOf, (name) =>
         coreEntry(name, []),
       ),
     }),
