@@ -47,12 +47,7 @@ const native = protocolParts({
     Failure: wire.failure,
     Settings: wire.settings,
   },
-  errors: errorsOf(
-    [],
-    Object.keys(ERROR_CODES) as (keyof typeof ERRORS)[],
-    ERROR_CODES,
-    (name) => ERRORS[name],
-  ),
+  errors: Object.entries(ERROR_CODES).map(([name, code]) => ({ name, code, ...ERRORS[name as ErrorCode] })),
 })
 
 const PAGES: Record<string, Parts> = {
@@ -81,7 +76,7 @@ const PAGES: Record<string, Parts> = {
         ConversationEvent: humanlayer.conversationEvent,
         Snapshot: humanlayer.snapshot,
       },
-      errors: errorsOf(HUMANLAYER_METHODS, humanlayerErrors.ALWAYS, humanlayerErrors.CODES, (name) =>
+      errors: errorsOf(HUMANLAYER_METHODS, humanlayerErrors.ALWAYS, humanlayerErrors.codeOf, (name) =>
         name in humanlayerErrors.REFUSALS
           ? humanlayerErrors.REFUSALS[name as RefusalCode]
           : coreEntry(name as ErrorCode, ['field']),
@@ -101,7 +96,7 @@ const PAGES: Record<string, Parts> = {
         Health: codecast.health,
       },
       errorName: 'Error',
-      errors: errorsOf(CODECAST_METHODS, codecastErrors.ALWAYS, codecastErrors.CODES, (name) =>
+      errors: errorsOf(CODECAST_METHODS, codecastErrors.ALWAYS, codecastErrors.codeOf, (name) =>
         coreEntry(name, []),
       ),
     }),
@@ -111,10 +106,14 @@ const PAGES: Record<string, Parts> = {
     methods: LOAF_METHODS,
     shapes: LOAF_SHAPES,
     errorName: 'Name',
-    errors: errorsOf(LOAF_METHODS, loafErrors.ALWAYS, loafErrors.CODES, (name) =>
-      name in loafErrors.OWN_ERRORS
-        ? loafErrors.OWN_ERRORS[name as keyof typeof loafErrors.OWN_ERRORS]
-        : coreEntry(name as ErrorCode, []),
+    errors: errorsOf(
+      LOAF_METHODS,
+      loafErrors.ALWAYS,
+      (name) => loafErrors.CODES[name],
+      (name) =>
+        name in loafErrors.OWN_ERRORS
+          ? loafErrors.OWN_ERRORS[name as keyof typeof loafErrors.OWN_ERRORS]
+          : coreEntry(name as ErrorCode, []),
     ),
   }),
   'docs/relay.md': { settings: () => tables.settingsText('relay') },

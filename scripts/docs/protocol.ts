@@ -43,30 +43,28 @@ export function protocolParts(protocol: Protocol): Parts {
   }
 }
 
-/** The errors that methods may end with, in the order of the catalogue. */
+/** The errors that methods may end with: first those that any method may end with. */
 export function errorsOf<N extends string>(
   methods: readonly { errors: readonly N[] }[],
   always: readonly N[],
-  catalogue: Readonly<Record<N, number>>,
+  codeOf: (name: N) => number,
   entryOf: (name: N) => ErrorEntry,
 ): ProtocolError[] {
-  const known = new Set([...always, ...methods.flatMap(({ errors }) => errors)])
-  const names = (Object.keys(catalogue) as N[]).filter((name) => known.has(name))
-  return names.map((name) => ({ name, code: catalogue[name], ...entryOf(name) }))
+  const names = new Set([...always, ...methods.flatMap(({ errors }) => errors)])
+  return [...names].map((name) => ({ name, code: codeOf(name), ...entryOf(name) }))
 }
 
 /** An error of the core in a protocol that passes on only these fields of its data; the message says the rest. */
 export function coreEntry(name: ErrorCode, fields: readonly string[]): ErrorEntry {
   const { meaning, remedy, data = '' }: ErrorEntry = ERRORS[name]
-  const isPassed = (field: string): boolean => fields.includes(field)
+  const all = [...data.matchAll(/`(\w+)`/g)].map(([, field]) => field!)
+  const missing = all.filter((field) => !fields.includes(field))
   return {
     meaning,
-    remedy: remedy.replace(/`(\w+)`(?= (?:lists|names|says))/, (code, field: string) =>
-      isPassed(field) ? code : 'the message',
+    remedy: remedy.replace(/`(\w+)`/g, (code, field: string) =>
+      missing.includes(field) ? 'the message' : code,
     ),
-    data: [...data.matchAll(/`(\w+)`/g)]
-      .flatMap(([code, field]) => (isPassed(field!) ? [code] : []))
-      .join(', '),
+    data: all.flatMap((field) => (fields.includes(field) ? [`\`${field}\``] : [])).join(', '),
   }
 }
 

@@ -51,11 +51,11 @@ export type DemoOutput =
   | { type: 'accepted'; turnId: string }
   | { type: 'steer-read'; steerId: string }
   | { type: 'steer-taken'; steerId: string }
-  | { type: 'delta'; messageId: string; kind: MessageKind; text: string }
-  | { type: 'message'; messageId: string; kind: MessageKind; text: string; aborted: boolean }
-  | { type: 'tool-start'; callId: string; tool: string; input: unknown }
-  | { type: 'tool-end'; callId: string; output: string; isError: boolean }
-  | {
+  | ({ type: 'delta'; messageId: string; kind: MessageKind; text: string } & Teller)
+  | ({ type: 'message'; messageId: string; kind: MessageKind; text: string; aborted: boolean } & Teller)
+  | ({ type: 'tool-start'; callId: string; tool: string; input: unknown } & Teller)
+  | ({ type: 'tool-end'; callId: string; output: string; isError: boolean } & Teller)
+  | ({
       type: 'ask'
       requestId: string
       kind: 'tool' | 'question'
@@ -63,7 +63,7 @@ export type DemoOutput =
       input: unknown
       callId: string
       summary: string
-    }
+    } & Teller)
   /** A call that the client carries out. */
   | { type: 'call'; requestId: string; callId: string; tool: string; input: unknown }
   | { type: 'withdraw'; requestId: string }
@@ -73,6 +73,11 @@ export type DemoOutput =
   | { type: 'notice'; code: string; message: string }
   | { type: 'end-of-turn'; turnId: string; outcome: Outcome; usage: Usage; error: Failure | null }
   | { type: 'barrier'; id: string }
+
+/** Whose line it is: without `parent` the agent's own, else the sub-agent's that this call runs. */
+export interface Teller {
+  parent?: string
+}
 
 export type MessageKind = 'text' | 'thinking'
 export type Outcome = 'completed' | 'failed' | 'interrupted'

@@ -38,6 +38,11 @@ export function summaryOf({ tool, input }: ToolCall): string {
   return subject === null ? tool : `${tool}: ${subject.slice(0, 200)}`
 }
 
+/** The script that a call hands to a sub-agent; null when it is no such call. */
+export function taskOf({ tool, input }: ToolCall): string | null {
+  return tool === 'Task' ? field(input, 'prompt') : null
+}
+
 /** What a call comes to once it may run; `decision` is null when nobody was asked. */
 export function pretend(call: ToolCall, decision: DemoDecision | null): ToolResult {
   if (decision?.behavior === 'deny') return { output: decision.comment || 'denied', isError: true }

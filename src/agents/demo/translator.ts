@@ -27,15 +27,27 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
   accepted: (line) => ({ type: 'turn.accepted', turnId: line.turnId }),
   'steer-read': (line) => ({ type: 'steer.arrived', steerId: line.steerId }),
   'steer-taken': (line) => ({ type: 'steer.taken', steerId: line.steerId }),
-  delta: ({ messageId, kind, text }) => ({ type: 'message.delta', messageId, kind, text, parent: null }),
-  message: ({ messageId, kind, text, aborted }) => {
-    return { type: 'message.completed', messageId, kind, text, parent: null, aborted }
+  delta: ({ messageId, kind, text, parent = null }) => ({
+    type: 'message.delta',
+    messageId,
+    kind,
+    text,
+    parent,
+  }),
+  message: ({ messageId, kind, text, aborted, parent = null }) => {
+    return { type: 'message.completed', messageId, kind, text, parent, aborted }
   },
-  'tool-start': ({ callId, tool, input }) => ({ type: 'tool.started', callId, tool, input, parent: null }),
-  'tool-end': ({ callId, output, isError }) => {
-    return { type: 'tool.completed', callId, output, isError, parent: null, cut: 0 }
+  'tool-start': ({ callId, tool, input, parent = null }) => ({
+    type: 'tool.started',
+    callId,
+    tool,
+    input,
+    parent,
+  }),
+  'tool-end': ({ callId, output, isError, parent = null }) => {
+    return { type: 'tool.completed', callId, output, isError, parent, cut: 0 }
   },
-  ask: ({ requestId, kind, tool, input, callId, summary }) => ({
+  ask: ({ requestId, kind, tool, input, callId, summary, parent = null }) => ({
     type: 'approval.asked',
     approval: {
       requestId,
@@ -46,7 +58,7 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
       callId,
       summary,
       suggestions: null,
-      parent: null,
+      parent,
     },
   }),
   call: ({ requestId, callId, tool, input }) => ({ type: 'call.asked', callId, requestId, tool, input }),
@@ -96,7 +108,7 @@ export const demoTranslator = {
 } satisfies Translator<DemoState>
 
 function next(state: DemoState, line: DemoOutput): DemoState {
-  if (line.type === 'message' && line.kind === 'text') return { text: line.text }
+  if (line.type === 'message' && line.kind === 'text' && !line.parent) return { text: line.text }
   return line.type === 'end-of-turn' ? { text: null } : state
 }
 

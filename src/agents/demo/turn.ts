@@ -3,9 +3,17 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Mode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Output } from './output.ts'
-import type { DemoDecision, DemoOutput, DemoResult, MessageKind, Outcome } from './protocol.ts'
+import type { DemoDecision, DemoOutput, DemoResult, MessageKind, Outcome, Teller } from './protocol.ts'
 import { type Call, type Facts, planOf, type Utterance, type Action, wordsUpTo } from './script.ts'
-import { needsApproval, pretend, summaryOf, type ToolCall, toolCallOf, type ToolResult } from './tools.ts'
+import {
+  needsApproval,
+  pretend,
+  summaryOf,
+  taskOf,
+  type ToolCall,
+  toolCallOf,
+  type ToolResult,
+} from './tools.ts'
 
 export interface TurnNeeds {
   output: Output
@@ -42,6 +50,8 @@ class ModelFailure extends Error {
   }
 }
 
+class TooManyRounds extends Error {}
+
 const MAX_ROUNDS = 100
 const CHUNK_BYTES = 64 * 1024
 
@@ -51,47 +61,55 @@ export async function runTurn(needs: TurnNeeds, prompt: string): Promise<Ending>
   const end = (outcome: Outcome, modelCalls: number, error: Failure | null = null): Ending => {
     return { outcome, error, modelCalls, chars: player.chars }
   }
-  let said: Utterance[] = [{ by: 'user', text: prompt }]
-  let round = 1
   try {
-    for (; round <= MAX_ROUNDS; round++) {
-      const results = await player.play(planOf(said, needs.facts()))
-      if (results.length === 0) return end('completed', round)
-      said = [...results, ...needs.steered()]
-    }
-    return end('failed', MAX_ROUNDS, {
-      code: 'limit',
-      message: `Stopped after ${MAX_ROUNDS} rounds of tool calls`,
-    })
+    await player.rounds(prompt, needs.steered)
+    return end('completed', player.modelCalls)
   } catch (error) {
     if (error instanceof ModelFailure) {
-      return end('failed', round, {
-        code: 'model_error',
-        message: error.message,
-        detail: { status: error.status },
-      })
+      const { message, status } = error
+      return end('failed', player.modelCalls, { code: 'model_error', message, detail: { status } })
     }
-    if ((error as Error).name === 'AbortError') return end('interrupted', round)
+    if (error instanceof TooManyRounds) {
+      return end('failed', MAX_ROUNDS, { code: 'limit', message: error.message })
+    }
+    if ((error as Error).name === 'AbortError') return end('interrupted', player.modelCalls)
     throw error
   }
 }
 
+/** Does what scripts say: for the agent itself, or for a sub-agent of its that a call runs. */
 class Player {
   /** Said and thought so far. */
   chars = 0
+  modelCalls = 0
+  /** The last text that was said. */
+  text = ''
   readonly #needs: TurnNeeds
+  readonly #teller: Teller
   readonly #output: Output
   readonly #signal: AbortSignal
   #answered = Promise.withResolvers<void>()
 
-  constructor(needs: TurnNeeds) {
+  constructor(needs: TurnNeeds, teller: Teller = {}) {
     this.#needs = needs
+    this.#teller = teller
     this.#output = needs.output
     this.#signal = needs.signal
   }
 
+  /** A script, then what the results of its calls ask for, until nothing more is called. */
+  async rounds(prompt: string, steered: () => Utterance[]): Promise<void> {
+    let said: Utterance[] = [{ by: 'user', text: prompt }]
+    while (++this.modelCalls <= MAX_ROUNDS) {
+      const results = await this.#play(planOf(said, this.#needs.facts()))
+      if (results.length === 0) return
+      said = [...results, ...steered()]
+    }
+    throw new TooManyRounds(`Stopped after ${MAX_ROUNDS} rounds of tool calls`)
+  }
+
   /** Tools of the client's are called all at once, others one after the other. */
-  async play(actions: Action[]): Promise<Utterance[]> {
+  async #play(actions: Action[]): Promise<Utterance[]> {
     const results: Promise<Utterance>[] = []
     this.#answered = Promise.withResolvers()
     for (const action of actions) {
@@ -113,13 +131,16 @@ class Player {
 
   #complete(messageId: string, kind: MessageKind, text: string, aborted = false): void {
     this.chars += text.length
-    this.#output.emit({ type: 'message', messageId, kind, text, aborted })
+    if (kind === 'text') this.text = text
+    this.#output.emit({ type: 'message', messageId, kind, text, aborted, ...this.#teller })
     if (aborted) this.#signal.throwIfAborted()
   }
 
   #speak(kind: MessageKind, text: string): void {
     const messageId = randomUUID()
-    const lines = (text.match(/\s+\S*|\S+/g) ?? []).map((piece) => deltaLine(messageId, kind, piece))
+    const lines = (text.match(/\s+\S*|\S+/g) ?? []).map((piece) =>
+      deltaLine({ messageId, kind, text: piece, ...this.#teller }),
+    )
     this.#output.write(Buffer.from(lines.join('')))
     this.#complete(messageId, kind, text)
   }
@@ -132,7 +153,7 @@ class Player {
       if (told > 0) await setTimeout(everyMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) break
       const text = told === 0 ? 'w1' : ` w${told + 1}`
-      this.#output.emit({ type: 'delta', messageId, kind: 'text', text })
+      this.#output.emit({ type: 'delta', messageId, kind: 'text', text, ...this.#teller })
     }
     this.#complete(messageId, 'text', wordsUpTo(told), signal.aborted)
   }
@@ -141,7 +162,7 @@ class Player {
   async #burst(count: number, bytes: number): Promise<void> {
     const messageId = randomUUID()
     const piece = 'x'.repeat(bytes)
-    const line = Buffer.from(deltaLine(messageId, 'text', piece))
+    const line = Buffer.from(deltaLine({ messageId, kind: 'text', text: piece, ...this.#teller }))
     const perChunk = Math.max(1, Math.min(count, Math.floor(CHUNK_BYTES / line.length)))
     const chunk = Buffer.alloc(perChunk * line.length, line)
     let told = 0
@@ -158,14 +179,14 @@ class Player {
     this.#signal.throwIfAborted()
     const tool = toolCallOf(call)
     const callId = randomUUID()
-    this.#output.emit({ type: 'tool-start', callId, ...tool })
+    this.#output.emit({ type: 'tool-start', callId, ...tool, ...this.#teller })
     try {
       const offered = this.#needs.offered(tool.tool)
       const result = offered ? await this.#carriedOut(tool, callId) : await this.#pretended(tool, callId)
-      this.#output.emit({ type: 'tool-end', callId, ...result })
+      this.#output.emit({ type: 'tool-end', callId, ...result, ...this.#teller })
       return { by: 'tool', text: result.output }
     } catch (error) {
-      this.#output.emit({ type: 'tool-end', callId, output: 'interrupted', isError: true })
+      this.#output.emit({ type: 'tool-end', callId, output: 'interrupted', isError: true, ...this.#teller })
       throw error
     }
   }
@@ -182,11 +203,29 @@ class Player {
     const { mode, ask } = this.#needs
     const kind = tool.tool === 'Ask' ? 'question' : 'tool'
     const requestId = randomUUID()
-    const request = { type: 'ask', requestId, kind, ...tool, callId, summary: summaryOf(tool) } as const
-    return pretend(tool, needsApproval(mode(), tool.tool) ? await ask(request) : null)
+    const call = { ...tool, callId, summary: summaryOf(tool), ...this.#teller }
+    const request = { type: 'ask', requestId, kind, ...call } as const
+    const decision = needsApproval(mode(), tool.tool) ? await ask(request) : null
+    const prompt = decision?.behavior === 'deny' ? null : taskOf(tool)
+    return prompt === null ? pretend(tool, decision) : this.#delegated(prompt, callId)
+  }
+
+  /** A sub-agent does it; its last text is what the call comes to. */
+  async #delegated(prompt: string, callId: string): Promise<ToolResult> {
+    const helper = new Player(this.#needs, { parent: callId })
+    try {
+      await helper.rounds(prompt, () => [])
+      return { output: helper.text, isError: false }
+    } catch (error) {
+      if (!(error instanceof ModelFailure || error instanceof TooManyRounds)) throw error
+      return { output: error.message, isError: true }
+    } finally {
+      this.chars += helper.chars
+      this.modelCalls += helper.modelCalls
+    }
   }
 }
 
-function deltaLine(messageId: string, kind: MessageKind, text: string): string {
-  return `${JSON.stringify({ type: 'delta', messageId, kind, text } satisfies DemoOutput)}\n`
+function deltaLine(delta: Omit<Extract<DemoOutput, { type: 'delta' }>, 'type'>): string {
+  return `${JSON.stringify({ type: 'delta', ...delta } satisfies DemoOutput)}\n`
 }

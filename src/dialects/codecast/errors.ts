@@ -2,34 +2,8 @@ import { asCorralError, type ErrorCode } from '../../core/error.ts'
 import type { InvalidParams, RpcError } from '../../transports/jsonrpc.ts'
 import { APPLICATION_ERROR, INVALID_PARAMS } from './wire.ts'
 
-/** Everything that may go wrong inside, in the wire's codes. */
-export const CODES: Record<ErrorCode, number> = {
-  invalid: INVALID_PARAMS,
-  session_not_found: APPLICATION_ERROR,
-  turn_not_found: APPLICATION_ERROR,
-  approval_not_found: APPLICATION_ERROR,
-  call_not_found: APPLICATION_ERROR,
-  approval_resolved: APPLICATION_ERROR,
-  path_not_found: APPLICATION_ERROR,
-  project_not_found: APPLICATION_ERROR,
-  repo_not_found: APPLICATION_ERROR,
-  repo_in_project: APPLICATION_ERROR,
-  device_not_found: APPLICATION_ERROR,
-  pin_invalid: APPLICATION_ERROR,
-  pin_expired: APPLICATION_ERROR,
-  forbidden: APPLICATION_ERROR,
-  git_failed: APPLICATION_ERROR,
-  unsaved_work: APPLICATION_ERROR,
-  agent_unknown: APPLICATION_ERROR,
-  agent_missing: APPLICATION_ERROR,
-  unsupported: APPLICATION_ERROR,
-  conversation_busy: APPLICATION_ERROR,
-  queue_full: APPLICATION_ERROR,
-  not_running: APPLICATION_ERROR,
-  cursor_reset: APPLICATION_ERROR,
-  storage: APPLICATION_ERROR,
-  stopping: APPLICATION_ERROR,
-  internal: APPLICATION_ERROR,
+export function codeOf(error: ErrorCode): number {
+  return error === 'invalid' ? INVALID_PARAMS : APPLICATION_ERROR
 }
 
 /** Every method may end with these. */
@@ -37,7 +11,7 @@ export const ALWAYS: readonly ErrorCode[] = ['invalid', 'storage', 'stopping', '
 
 export function wireError(thrown: unknown): RpcError {
   const error = asCorralError(thrown)
-  return { code: CODES[error.code], message: error.message }
+  return { code: codeOf(error.code), message: error.message }
 }
 
 /** Why parameters were refused, naming them as the original does. */

@@ -9,38 +9,25 @@ export const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
 export const INTERNAL_ERROR = -32603
 
-/** What other parameters would mend is a matter of the parameters; all else is not. */
-export const CODES: Record<ErrorName, number> = {
-  invalid_params: INVALID_PARAMS,
-  invalid: INVALID_PARAMS,
-  session_not_found: INVALID_PARAMS,
-  turn_not_found: INVALID_PARAMS,
-  approval_not_found: INVALID_PARAMS,
-  call_not_found: INVALID_PARAMS,
-  subscription_not_found: INVALID_PARAMS,
-  path_not_found: INVALID_PARAMS,
-  project_not_found: INVALID_PARAMS,
-  repo_not_found: INVALID_PARAMS,
-  device_not_found: INVALID_PARAMS,
-  agent_unknown: INVALID_PARAMS,
-  unsupported: INVALID_PARAMS,
-  wrong_status: INTERNAL_ERROR,
-  too_many_subscriptions: INTERNAL_ERROR,
-  approval_resolved: INTERNAL_ERROR,
-  repo_in_project: INTERNAL_ERROR,
-  pin_invalid: INTERNAL_ERROR,
-  pin_expired: INTERNAL_ERROR,
-  forbidden: INTERNAL_ERROR,
-  git_failed: INTERNAL_ERROR,
-  unsaved_work: INTERNAL_ERROR,
-  agent_missing: INTERNAL_ERROR,
-  conversation_busy: INTERNAL_ERROR,
-  queue_full: INTERNAL_ERROR,
-  not_running: INTERNAL_ERROR,
-  cursor_reset: INTERNAL_ERROR,
-  storage: INTERNAL_ERROR,
-  stopping: INTERNAL_ERROR,
-  internal: INTERNAL_ERROR,
+/** Other parameters would help. */
+const ABOUT_PARAMS: ReadonlySet<ErrorName> = new Set<ErrorName>([
+  'invalid_params',
+  'invalid',
+  'session_not_found',
+  'turn_not_found',
+  'approval_not_found',
+  'call_not_found',
+  'subscription_not_found',
+  'path_not_found',
+  'project_not_found',
+  'repo_not_found',
+  'device_not_found',
+  'agent_unknown',
+  'unsupported',
+])
+
+export function codeOf(name: ErrorName): number {
+  return ABOUT_PARAMS.has(name) ? INVALID_PARAMS : INTERNAL_ERROR
 }
 
 /** What this protocol's own errors mean. */
@@ -83,11 +70,11 @@ export function wrongParams({ field, problem }: InvalidParams): RpcError {
 /** What was thrown, in this protocol's words. A fault of ours is for the log, not for the client. */
 export function errorOf(thrown: unknown, onFault: (error: unknown) => void): RpcError {
   if (thrown instanceof HumanLayerError) {
-    return { code: CODES[thrown.data.code], message: thrown.message, data: thrown.data }
+    return { code: codeOf(thrown.data.code), message: thrown.message, data: thrown.data }
   }
   const error = asCorralError(thrown)
   if (error.code === 'internal') onFault(thrown)
-  return { code: CODES[error.code], message: messageOf(thrown, error), data: dataOf(error) }
+  return { code: codeOf(error.code), message: messageOf(thrown, error), data: dataOf(error) }
 }
 
 function messageOf(thrown: unknown, error: CorralError): string {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Engine } from '../../../src/core/api.ts'
+import { linesOf, wantedTypes } from '../../../src/dialects/humanlayer/broadcast.ts'
 import { createFollowing, type Follower } from '../../../src/dialects/humanlayer/following.ts'
 import { goOn, HELD } from '../../support/held.ts'
 import { type Client, type Json, type Rig, rigFor, type WireEvent } from './support.ts'
@@ -174,4 +175,21 @@ test('subscribers that are up to date have one fold in common; who comes in the 
     [...Array<string>(5).fill('said,decided'), ...Array<string>(5).fill('decided')],
   )
   assert.equal(looks, 0, 'the fold has seen the session from its beginning, and all have it in common')
+})
+
+test('a batch looks a session up once, however many of its events it has', async (t) => {
+  const rig = await rigFor(t)
+  const sessionId = await rig.run('hello')
+  await say(rig, sessionId, 'hello again')
+  await settled(rig)
+  const { engine } = rig.engine
+  let looks = 0
+  const get: Engine['sessions']['get'] = (id) => (looks++, engine.sessions.get(id))
+  const counting: Engine = { ...engine, sessions: { ...engine.sessions, get } }
+  const follower = createFollowing(counting).open()
+  t.after(follower.close)
+  const events = engine.events.read({ sessionId, after: 0, limit: 100 })
+  const lines = linesOf(counting, follower, events, wantedTypes([])).toString().split('\n')
+  assert.ok(lines.length >= 4, `${lines.length} lines`)
+  assert.equal(looks, 1)
 })
