@@ -14,19 +14,20 @@ export class Requests {
   refusing = false
   readonly #context: Context
   readonly #underWay = new Set<Promise<void>>()
-  readonly #call: Caller<Context> = createCaller<Context, LoafMethod>({
-    methods: METHODS,
-    methodNotFound,
-    invalidParams,
-    mapError(thrown) {
-      const { code, message, data } = asLoafError(thrown)
-      return { code, message, data }
-    },
-    ...verifying(nameOf, ALWAYS),
-  })
+  readonly #call: Caller<Context>
 
-  constructor(context: Context) {
+  constructor(context: Context, methods: readonly LoafMethod[] = METHODS) {
     this.#context = context
+    this.#call = createCaller<Context, LoafMethod>({
+      methods,
+      methodNotFound,
+      invalidParams,
+      mapError(thrown) {
+        const { code, message, data } = asLoafError(thrown)
+        return { code, message, data }
+      },
+      ...verifying(nameOf, ALWAYS),
+    })
   }
 
   get tooMany(): boolean {
