@@ -129,14 +129,15 @@ async function act(command: Command, action: Action): Promise<number> {
   return (await action(cli, command.processedArgs as unknown[])) ?? EXIT.ok
 }
 
-/** Says which command may have been meant. */
+/** Says which command may have been meant, or which verbs a noun has. */
 export function unknownCommand(word: string, parent: Command, path: string): CliError {
   const names = parent
     .createHelp()
     .visibleCommands(parent)
     .map((command) => command.name())
   const near = names.filter((name) => name.startsWith(word.slice(0, 2)))
-  const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
+  const verbs = parent.parent ? `; its verbs are ${names.join(', ')}` : ''
+  const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : verbs
   const full = `${path} ${word}`.replace('corral ', '')
   return new CliError(`unknown command '${full}'${hint}; see ${path} --help`, EXIT.usage)
 }

@@ -93,7 +93,7 @@ describe('the end of the daemon, with the real claude', { skip: claudeAbsent }, 
     assert.equal((await rig.corral('stop', '--now')).code, 0)
     await assertStopped(rig)
     assert.equal((await lastTurn(rig, sessionId)).state, 'interrupted')
-    assert.match((await rig.corral('approvals')).stderr, /nothing waits/)
+    assert.match((await rig.corral('approval', 'ls')).stderr, /no approval waits/)
   })
 
   test('corral restart in the middle of a turn keeps the process, and the turn completes', async (t) => {

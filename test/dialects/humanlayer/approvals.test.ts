@@ -273,7 +273,7 @@ test('who asks from outside runs what it asked for: another input is refused, an
   const send = (params: Json): Promise<Json> => rig.call('sendDecision', { approval_id, ...params })
   const refused = await send({ decision: 'approve', updated_input: { command: 'y' } })
   assert.equal(refused['success'], false)
-  assert.match(String(refused['error']), /Bash cannot take another input/)
+  assert.match(String(refused['error']), /cannot run Bash with another input/)
   assert.equal((await approvalOf(rig, approval_id))['status'], 'pending')
   assert.deepEqual(await send({ decision: 'approve', updated_input: null }), { success: true, error: '' })
 })

@@ -122,7 +122,7 @@ describe('the process of corral mcp approvals', () => {
   test('another name than approvals is refused', async () => {
     const { code, stdout, stderr } = await corral(daemon.env, ['mcp', 'rejections'])
     assert.deepEqual([code, stdout], [2, ''])
-    assert.match(stderr, /none called rejections/)
+    assert.match(stderr, /unknown MCP server rejections/)
   })
 
   for (const how of ['kill9', 'terminate'] as const) {

@@ -177,7 +177,7 @@ test('a session that there is not is told in plain words', async (t) => {
     )
   }
   const { client: other } = await overStdio(t, daemon, { args: ['--session', 'zzz'] })
-  assert.match((await mayRun(other, 'ls')).text, /no session whose id begins or ends with zzz/)
+  assert.match((await mayRun(other, 'ls')).text, /no session has an id that begins or ends with zzz/)
 })
 
 test('rules and mode answer at once; a question to a human is for a human in any mode', async (t) => {
