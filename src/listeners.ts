@@ -39,7 +39,7 @@ export interface Listeners extends ListenerState {
 export async function openListeners(parts: ListenerParts, state: Listeners): Promise<() => Promise<void>> {
   const { config, logger, print } = parts
   const phase: { now: Phase } = { now: 'starting' }
-  const { context, door, close } = surroundings(parts, state, phase)
+  const { context, door, close } = sharedParts(parts, state, phase)
 
   async function open(name: string, work: () => Promise<OpenDialect>): Promise<OpenDialect | null> {
     try {
@@ -78,7 +78,7 @@ export async function openListeners(parts: ListenerParts, state: Listeners): Pro
   }
 }
 
-interface Surroundings {
+interface SharedParts {
   context: Omit<DialectContext, 'settings'>
   /** Null: it is switched off. */
   door: Door | null
@@ -89,7 +89,7 @@ interface Surroundings {
 const NO_DOOR: FrontDoor = { route: () => {}, serve: () => {} }
 
 /** What all dialects are handed. */
-function surroundings(parts: ListenerParts, state: Listeners, phase: { now: Phase }): Surroundings {
+function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase }): SharedParts {
   const { config, env, homedir, engine, signin, logger, daemon, isStopping } = parts
   const onFault = (error: unknown): void => logger.error({ error }, 'a fault of ours')
   const devices = createDeviceAccess(engine, {

@@ -15,14 +15,14 @@ export interface Feed {
   subscribe(options: SubscribeOptions, deliver: Deliver, failed?: Failed): Subscription
 }
 
-type Source = Pick<Log, 'events' | 'head'>
+type FeedLog = Pick<Log, 'events' | 'head'>
 type Warn = (message: string, error: unknown) => void
 
 /**
  * Live subscriptions over the log. A subscriber is either live, and gets what is published, or behind, and reads the log at
  * its own speed; nothing is buffered for it. `seq` decides at the seam, so there is no gap and no repeat.
  */
-export function createFeed(log: Source, warn: Warn): Feed {
+export function createFeed(log: FeedLog, warn: Warn): Feed {
   const ofAll = new Set<Subscriber>()
   const bySession = new Map<string, Set<Subscriber>>()
 
@@ -65,7 +65,7 @@ export function createFeed(log: Source, warn: Warn): Feed {
 }
 
 interface SubscriberDeps {
-  log: Source
+  log: FeedLog
   warn: Warn
   deliver: Deliver
   failed: Failed | undefined

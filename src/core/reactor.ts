@@ -26,26 +26,26 @@ export interface Reactor {
 export function createReactor(deps: ReactorDeps): Reactor {
   const { log } = deps
   const prompts = { held: false }
-  let agents: Agents | null = null
+  let reactor: HostReactor | null = null
   return {
     react(events) {
-      if (agents) for (const { event } of events) agents.react(event, events)
+      if (reactor) for (const { event } of events) reactor.react(event, events)
     },
     hold() {
       prompts.held = true
     },
-    ended: (sessionId) => agents?.end(sessionId) ?? Promise.resolve(),
+    ended: (sessionId) => reactor?.end(sessionId) ?? Promise.resolve(),
     async start(host) {
       const unfinished = log.unfinished()
       const alive = await host.attach(log.runs(), new Map(unfinished.map((session) => [session.id, session])))
-      agents = new Agents(deps, host, prompts)
-      for (const { id } of unfinished) agents.takeUp(id, alive.has(id))
+      reactor = new HostReactor(deps, host, prompts)
+      for (const { id } of unfinished) reactor.takeUp(id, alive.has(id))
     },
   }
 }
 
 /** What the agents of a host are told: because of an event, or because of the state that an earlier daemon left. */
-class Agents {
+class HostReactor {
   readonly #deps: ReactorDeps
   readonly #host: AgentHost
   readonly #prompts: { readonly held: boolean }

@@ -147,9 +147,9 @@ type Unchanging =
 
 type Changing = Exclude<EventType, Unchanging | 'session.created'>
 
-type Change<T extends EventType> = (state: Session, event: Event & { type: T }) => Session
+type StateChange<T extends EventType> = (state: Session, event: Event & { type: T }) => Session
 
-const BY_TYPE: { [T in Changing]: Change<T> } = {
+const BY_TYPE: { [T in Changing]: StateChange<T> } = {
   'session.changed': changed,
   'session.destroyed': (state, { at: activeAt }) => ({
     ...state,

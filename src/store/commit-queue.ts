@@ -2,7 +2,7 @@ import { CorralError } from '../core/error.ts'
 import type { LoggedEvent } from '../core/event.ts'
 import type { Batch } from '../core/ports.ts'
 import type { Pen } from './pen.ts'
-import type { EventRow } from './statements.ts'
+import type { NewEventRow } from './statements.ts'
 import type { WriterAnswer, WriterRequest } from './writing.ts'
 
 interface CommitQueueDeps {
@@ -102,7 +102,7 @@ export class CommitQueue {
   }
 }
 
-function rowOf(logged: LoggedEvent): EventRow {
+function rowOf(logged: LoggedEvent): NewEventRow {
   const { event } = logged
   const message = event.type === 'message.delta' ? event.messageId : null
   return [event.seq, event.sessionId, event.turnId ?? null, event.type, event.at, logged.json, message]

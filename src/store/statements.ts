@@ -5,10 +5,10 @@ import { writeDaemon, type Writers } from './daemon.ts'
 import { createIndex, type SearchIndex } from './search.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
-export type EventRow = [number, string, string | null, string, number, string, string | null]
+export type NewEventRow = [number, string, string | null, string, number, string, string | null]
 
 export interface CommitRequest {
-  events: EventRow[]
+  events: NewEventRow[]
   writes: Write[]
 }
 

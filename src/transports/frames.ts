@@ -1,4 +1,4 @@
-import type { Batch } from './writer.ts'
+import type { WriteBatch } from './writer.ts'
 
 const TEXT = 0x81
 const PONG = 0x8a
@@ -29,7 +29,7 @@ export function pongFrame(payload: Buffer): Buffer {
 }
 
 /** Frames, joined into one piece. */
-export function frameBatch(): Batch<Buffer> {
+export function frameBatch(): WriteBatch<Buffer> {
   let frames: Buffer[] = []
   let size = 0
   return {

@@ -161,13 +161,13 @@ function handUpgradesTo(handlers: ReadonlyMap<string, UpgradeHandler>, guard: Gu
   }
 }
 
-interface ServerWishes {
+interface ServerSettings {
   tls: ListenOptions['tls']
   handshakeMs: number | undefined
   upgrades: boolean
 }
 
-function newServer({ tls, handshakeMs: limit, upgrades }: ServerWishes): Server {
+function newServer({ tls, handshakeMs: limit, upgrades }: ServerSettings): Server {
   const options: TlsServerOptions = {
     ...(limit !== undefined && { headersTimeout: limit, connectionsCheckingInterval: Math.ceil(limit / 4) }),
     // Whoever asks for a protocol that is none of ours is answered in plain HTTP.

@@ -1,4 +1,4 @@
-import type { Batch } from './writer.ts'
+import type { WriteBatch } from './writer.ts'
 
 /** Below this a copy for each costs less than writing it on its own. */
 const LARGE = 64 * 1024
@@ -9,7 +9,7 @@ export function forMany(line: string): string | Buffer {
 }
 
 /** Lines, each with its LF. */
-export function lineBatch(): Batch<string | Buffer> {
+export function lineBatch(): WriteBatch<string | Buffer> {
   let gathered = ''
   /** Goes out before `gathered`: there is something only where a Buffer came. */
   let ahead: (string | Buffer)[] = []

@@ -96,7 +96,7 @@ export function servePeer(ws: WebSocket, socket: Socket, options: PeerOptions): 
   }
 }
 
-interface Reading {
+interface PeerParts {
   connection: WebSocketConnection
   inbox: Inbox<Buffer>
   output: Writer<Buffer>
@@ -106,7 +106,7 @@ interface Reading {
 function readMessages(
   ws: WebSocket,
   socket: Socket,
-  { connection, inbox, output, isAdmitted }: Reading,
+  { connection, inbox, output, isAdmitted }: PeerParts,
 ): void {
   let fromStranger = 0
   // Around the listener of `ws`: whatever the messages of one chunk are answered with goes out in one write.

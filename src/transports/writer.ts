@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
 /** What waits for the end of the tick, in the form of its transport. */
-export interface Batch<T> {
+export interface WriteBatch<T> {
   /** In bytes, or nearly so. */
   readonly size: number
   add(item: T): void
@@ -26,7 +26,7 @@ export interface WriterOptions<T> {
   socket: Socket
   /** Unsent bytes beyond which it is blocked, until a quarter of that is left. */
   limit: number
-  batch: Batch<T>
+  batch: WriteBatch<T>
   /** False once nothing more may be written. */
   isOpen(): boolean
   onBlocked(): void
