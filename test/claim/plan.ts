@@ -199,6 +199,9 @@ export function scriptOf([round, ...rest]: readonly Round[]): string {
 function inputOf(tool: Tool): Record<string, string> {
   if (tool === 'Write') return { path: 'a.txt', content: 'text' }
   if (tool === 'Edit') return { path: 'a.txt', before: 'a', after: 'b' }
+  // A sub-agent, which thinks, makes a call of its own and then says something.
+  if (tool === 'Task')
+    return { prompt: `[[think thought 0]] [[call Shell ${base64('{"command":"[[say helped]]"}')}]]` }
   return { command: `run ${tool}` }
 }
 

@@ -10,7 +10,7 @@ import type { Outcome } from '../../src/core/turn.ts'
 export type Told =
   | { what: 'user'; text: string }
   /** It stands where it is complete. */
-  | { what: 'answer'; text: string; aborted: boolean }
+  | { what: 'answer'; text: string; aborted: boolean; helper?: boolean }
   /** It stands where it is first told; the state is its last one. */
   | { what: 'call'; tool: string; state: CallState }
   /** A human was asked: what came of it. */
@@ -68,8 +68,8 @@ function tell(teller: Teller, change: Change, stopped: boolean): void {
     case 'said':
       return teller.add({ what: 'user', text: textOf([...change.message.content]) })
     case 'closed': {
-      const { kind, text, aborted } = change.message
-      if (kind === 'text') teller.add({ what: 'answer', text, aborted })
+      const { kind, text, aborted, parent } = change.message
+      if (kind === 'text') teller.add({ what: 'answer', text, aborted, helper: parent !== null })
       return
     }
     case 'call': {
@@ -93,6 +93,8 @@ export interface Silence {
   never?: readonly Told['what'][]
   /** Nor calls of these tools. */
   tools?: readonly string[]
+  /** It does not tell what sub-agents say: their calls only, and what comes of the call that runs them. */
+  helpers?: true
   /** Answers that follow each other are one. */
   joined?: true
   /** It tells turns that were begun through it, and not what they began with. */
@@ -107,8 +109,9 @@ export interface Silence {
 
 /** As a view with these limits would tell it. */
 export function through(silence: Silence, told: readonly Told[]): string[] {
-  const { never = [], tools = [], aborted, joined, states = {}, stopped } = silence
-  const shown = told.filter((one) => !never.includes(one.what))
+  const { never = [], tools = [], aborted, helpers, joined, states = {}, stopped } = silence
+  const isHelper = (one: Told): boolean => one.what === 'answer' && one.helper === true
+  const shown = told.filter((one) => !never.includes(one.what) && !(helpers && isHelper(one)))
   return (joined ? withJoined(shown) : shown).flatMap((one) => {
     switch (one.what) {
       case 'user':

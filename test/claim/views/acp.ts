@@ -83,7 +83,12 @@ export function acpViews(world: World): { views: View[]; watch(sessionId: string
     close: async () => void (await Promise.all([live.close(), later.close()])),
   })
   // Ends are answers to prompts, which are another client's here; questions are asked and their answers are not told.
-  const silence = { never: ['end', 'decision'], aborted: true, states: { refused: 'failed' } } as const
+  const silence = {
+    never: ['end', 'decision'],
+    aborted: true,
+    helpers: true,
+    states: { refused: 'failed' },
+  } as const
   return {
     watch: (sessionId) => live.load(sessionId),
     views: [

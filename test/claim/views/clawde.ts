@@ -7,7 +7,7 @@ import type { About, View } from '../view.ts'
 import type { World } from '../world.ts'
 
 /** Nothing in the protocol says how a turn ended or what a human has answered. */
-const SILENCE: Silence = { never: ['end', 'decision'] }
+const SILENCE: Silence = { never: ['end', 'decision'], helpers: true }
 
 const STATES: Record<string, CallState> = {
   pending: 'asked',

@@ -10,15 +10,18 @@ interface Replayed {
 
 function toldBy(events: readonly StreamEvent[]): Told[] {
   const teller = createTeller()
+  // A call and its result have no id; the demo agent makes one at a time, and a sub-agent's are within the call that runs it.
+  const open: string[] = []
   let calls = 0
   for (const event of events) {
     const { type, subtype, raw } = event as StreamEvent & { subtype?: string; raw?: Record<string, string> }
     if (type === 'text') teller.add({ what: 'answer', text: event['content'] as string, aborted: false })
-    // A call and its result have no id; the demo agent makes one at a time.
-    else if (type === 'tool_use' && 'input' in event)
-      teller.call(`${++calls}`, { tool: event['tool'] as string })
-    else if (type === 'tool_use') teller.call(`${calls}`, { state: event['is_error'] ? 'failed' : 'done' })
-    else if (type === 'system' && subtype === 'approval_resolved') {
+    else if (type === 'tool_use' && 'input' in event) {
+      open.push(`${++calls}`)
+      teller.call(open.at(-1)!, { tool: event['tool'] as string })
+    } else if (type === 'tool_use') {
+      teller.call(open.pop() ?? '0', { state: event['is_error'] ? 'failed' : 'done' })
+    } else if (type === 'system' && subtype === 'approval_resolved') {
       teller.add({ what: 'decision', behavior: raw!['behavior'] as 'allow' })
     } else if (type === 'system' && subtype === 'steered') {
       teller.add({ what: 'user', text: raw!['message']! })
@@ -43,7 +46,7 @@ async function reconnected({ world, sessionId }: About, from: number): Promise<S
 }
 
 // Messages that began a turn are not told, nor is what others have sent; a refusal is a result that is an error.
-const silence = { ours: true, aborted: true, states: { refused: 'failed' } } as const
+const silence = { ours: true, aborted: true, helpers: true, states: { refused: 'failed' } } as const
 
 export const codecastViews: View[] = [
   {

@@ -61,6 +61,7 @@ export function loafViews(world: World): { views: View[]; watch(sessionId: strin
   // Nothing says what a human has answered, and a refusal is a failure.
   const silence = {
     never: ['decision'],
+    helpers: true,
     aborted: true,
     joined: true,
     stopped: true,

@@ -57,7 +57,7 @@ async function exported({ world, sessionId }: Parameters<View['read']>[0], forma
 function toldByMarkdown(text: string): Told[] {
   const teller = createTeller()
   const parts = text.split(/\n(?=## |\*\*|<details>|\*[A-Z])/).slice(1)
-  let last = ''
+  const open: string[] = []
   let calls = 0
   for (const part of parts.map((one) => one.trim())) {
     const [head = ''] = part.split('\n')
@@ -71,9 +71,10 @@ function toldByMarkdown(text: string): Told[] {
         aborted: body.endsWith('*(cut off)*'),
       })
     } else if (head.startsWith('**Tool:**')) {
-      teller.call((last = `${++calls}`), { tool: /`(.*)`/.exec(head)![1]! })
+      open.push(`${++calls}`)
+      teller.call(open.at(-1)!, { tool: /`(.*)`/.exec(head)![1]! })
     } else if (/^<details>\n<summary>(Result|Error)/.test(part)) {
-      teller.call(last, { state: part.includes('<summary>Error') ? 'failed' : 'done' })
+      teller.call(open.pop() ?? '0', { state: part.includes('<summary>Error') ? 'failed' : 'done' })
     } else if (/^\*\*(Allowed|Refused|Answered|Taken back)/.test(head)) {
       const behavior = { Al: 'allow', Re: 'deny', An: 'respond', Ta: 'cancelled' } as const
       teller.add({ what: 'decision', behavior: behavior[head.slice(2, 4) as keyof typeof behavior] })
@@ -88,11 +89,14 @@ function toldByMarkdown(text: string): Told[] {
 /** What `corral history` prints. */
 function toldByScreen(text: string): Told[] {
   const teller = createTeller()
-  let last = ''
+  /** The last call of the agent, and that of its sub-agent. */
+  const last = ['', '']
   let calls = 0
   let isQuestion = false
   let isAnswer = false
-  for (const line of text.split('\n')) {
+  for (const row of text.split('\n')) {
+    const depth = !isQuestion && row.startsWith('    ') ? 1 : 0
+    const line = row.slice(4 * depth)
     const isBelow = line.startsWith('  ')
     if (line === '' || line.startsWith('thought ')) continue
     const wasAnswer = isAnswer
@@ -103,11 +107,11 @@ function toldByScreen(text: string): Told[] {
       teller.add({ what: 'decision', behavior: behavior[line.slice(2, 4) as keyof typeof behavior] })
       isQuestion = false
     } else if (line.startsWith('> ')) teller.add({ what: 'user', text: line.slice(2) })
-    else if (line.startsWith('* ')) teller.call((last = `${++calls}`), { tool: line.split(' ')[1]! })
+    else if (line.startsWith('* ')) teller.call((last[depth] = `${++calls}`), { tool: line.split(' ')[1]! })
     else if (/^-- (done|interrupted),|^failed: /.test(line)) {
       const outcome = { '-- d': 'completed', '-- i': 'interrupted', fail: 'failed' } as const
       teller.add({ what: 'end', outcome: outcome[line.slice(0, 4) as keyof typeof outcome] })
-    } else if (isBelow && !isQuestion && last !== '') teller.call(last, { state: 'done' })
+    } else if (isBelow && !isQuestion && last[depth] !== '') teller.call(last[depth]!, { state: 'done' })
     else if (!isBelow && !line.startsWith('-- ')) {
       const aborted = line.endsWith(' (cut off)')
       const text = aborted ? line.slice(0, -' (cut off)'.length) : line
