@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { startTime } from '../../src/agents/host/process.ts'
@@ -133,12 +133,14 @@ describe('the end of the daemon, with the real claude', { skip: claudeAbsent }, 
     const rig = await rigFor(t)
     const cwd = rig.directory()
     const sessionId = await rig.session({ cwd })
-    const sent = await rig.send(sessionId, '[[drip 30 20]]')
-    await sent.until('message.delta')
+    writeFileSync(join(cwd, 'wait.sh'), "until [ -e go ]; do sleep 0.05; done; echo '[[drip 30 20]]'\n")
+    const sent = await rig.send(sessionId, '[[shell sh wait.sh]]')
+    await sent.until('tool.started')
     const { pid } = claudeIn(cwd)
     const { stdout } = await rig.corral('stop', '--keep-agents')
     assert.match(stdout, /agents keep running/)
     assert.equal(claudeIn(cwd).pid, pid)
+    writeFileSync(join(cwd, 'go'), '')
     await rig.daemon.restart()
     assert.equal((await sent.end('turn.completed')).text, words(30))
   })

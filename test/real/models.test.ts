@@ -9,6 +9,7 @@ import { claudeAbsent, claudeHome } from '../support/claude-env.ts'
 import { codexAbsent, scriptedCodex } from '../support/codex-env.ts'
 import { startDaemon } from '../support/daemon.ts'
 import { geminiAbsent, scriptedGemini } from '../support/gemini-env.ts'
+import { askUntil } from '../support/wait.ts'
 import { opencodeAbsent, scriptedOpencode } from '../support/opencode-env.ts'
 
 interface Asked {
@@ -60,14 +61,18 @@ for (const { agent, absent, home, model, records } of AGENTS) {
     const daemon = await startDaemon({ env: { ...own.env, CORRAL_RELAY_AGENT: agent } })
     t.after(() => daemon.stop())
     const client = new OpenAI({ apiKey: 'none', baseURL: `${daemon.listeners['relay']}/v1`, maxRetries: 0 })
-    const [{ data }, again] = await Promise.all([client.models.list(), client.models.list()])
-    assert.deepEqual(again.data, data)
-    const told = data.slice(
-      0,
-      data.findIndex(({ id }) => id === 'claude-sonnet-4-6'),
-    )
-    const one = told.find(({ id }) => model.test(id))
-    assert.ok(one, JSON.stringify(told))
+    const list = async (): Promise<OpenAI.Model[]> => (await client.models.list()).data
+    const [data, again] = await Promise.all([list(), list()])
+    assert.deepEqual(again, data)
+    // An agent that takes longer to start than a caller waits tells the next one.
+    const toldIn = (models: OpenAI.Model[]): OpenAI.Model[] =>
+      models.slice(
+        0,
+        models.findIndex(({ id }) => id === 'claude-sonnet-4-6'),
+      )
+    const isOne = ({ id }: OpenAI.Model): boolean => model.test(id)
+    const told = toldIn(await askUntil(list, (models) => toldIn(models).some(isOne), `a model like ${model}`))
+    const one = told.find(isOne)!
     assert.equal((await client.models.retrieve(one.id)).id, one.id)
 
     const native = await connect(daemon.socket)
