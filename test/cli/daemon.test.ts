@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { COMPILED, startDaemon, type TestDaemon } from '../support/daemon.ts'
-import { until } from '../support/wait.ts'
+import { askUntil, until } from '../support/wait.ts'
 import { corral, newSession } from './support.ts'
 
 /** Of the tests that only want one to be there. */
@@ -141,11 +141,14 @@ test('a restart leaves a running turn running', async (t) => {
   await corral(env, ['start', '--detach'])
   const created = await corral(env, ['new', '--agent', 'demo', '--cwd', project])
   const id = created.stdout.trim()
-  const watched = corral(env, ['send', id, '[[drip 80 25]]'])
-  for (let tries = 0; tries < 100; tries++) {
-    const [session] = (await corral(env, ['ls', '--json'])).json<{ turn: { accepted: boolean } | null }>()
-    if (session?.turn?.accepted) break
+  const watched = corral(env, ['send', id, '[[drip 80 50]]'])
+  interface Seen {
+    turn: { accepted: boolean } | null
+    turnCount: number
   }
+  const list = async () => (await corral(env, ['ls', '--json'])).json<Seen>()
+  const hasBegun = ([session]: Seen[]): boolean => session!.turn?.accepted ?? session!.turnCount > 0
+  await askUntil(list, hasBegun, 'the turn has begun')
   const before = (await corral(env, ['status', '--json'])).json<{ pid: number }>()[0]!.pid
   const restarted = await corral(env, ['restart'])
   assert.equal(restarted.code, 0, restarted.stderr)

@@ -266,7 +266,8 @@ test('a decision that is nested too deeply is refused and leaves the question op
   }))
 
 test('destroying a session in the middle of a turn ends its agent by signal, at once', () =>
-  withEngine({}, async (t) => {
+  // On a busy machine it may take a while until the process gets to hear the first one.
+  withEngine({ options: { killMs: 60_000 } }, async (t) => {
     const id = await newSession(t)
     const { seq } = await say(t, id, '[[hang]]')
     await t.event('turn.accepted', { sessionId: id, after: seq })
