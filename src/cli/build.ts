@@ -10,8 +10,11 @@ interface Outcome {
   code: number
 }
 
-/** The program with all of its commands, for one command line. */
-export function buildProgram(outcome: Outcome): Command {
+/**
+ * The program for one command line. It has all of its commands only where the first word of the line names none: to build
+ * them takes longer than many commands do.
+ */
+export function buildProgram(outcome: Outcome, first: string | undefined): Command {
   const program = new Command('corral')
     .description('Run coding agents as sessions that last, and reach them from everywhere.')
     .usage('[command] [options]')
@@ -23,17 +26,28 @@ export function buildProgram(outcome: Outcome): Command {
     .exitOverride()
     .configureOutput({ outputError() {} }) // `run` reports it
     .configureHelp({ subcommandTerm: termOf, commandUsage: usageOf })
-  const nouns = new Map(NOUNS.map((noun) => [noun.name, nounCommand(program, noun, outcome)]))
+  addCommands(program, outcome, (word) => word === first)
+  if (program.commands.length === 0) addCommands(program, outcome, () => true)
+  return program.addHelpText('after', HELP_END)
+}
+
+/** Adds the commands whose first word fits. */
+function addCommands(program: Command, outcome: Outcome, fits: (word: string) => boolean): void {
+  const fitting = NOUNS.filter(({ name, plural }) => fits(name) || fits(plural))
+  const nouns = new Map(fitting.map((noun) => [noun.name, nounCommand(program, noun, outcome)]))
+  const isWanted = (name: string): boolean => {
+    const [word = '', verb] = name.split(' ')
+    return verb === undefined ? fits(word) : nouns.has(word)
+  }
   for (const group of GROUPS) {
     for (const spec of COMMANDS.filter((one) => groupOf(one) === group)) {
-      for (const name of namesOf(spec)) addVerb(program, nouns, name, spec, outcome)
-      for (const name of spec.old ?? []) addVerb(program, nouns, name, spec, outcome, true)
+      for (const name of namesOf(spec).filter(isWanted)) addVerb(program, nouns, name, spec, outcome)
+      for (const name of spec.old?.filter(isWanted) ?? []) addVerb(program, nouns, name, spec, outcome, true)
     }
-    for (const noun of NOUNS.filter((one) => one.group === group)) {
+    for (const noun of fitting.filter((one) => one.group === group)) {
       program.addCommand(nouns.get(noun.name)!.helpGroup(`${group}:`))
     }
   }
-  return program.addHelpText('after', HELP_END)
 }
 
 const HELP_END = `

@@ -8,7 +8,7 @@ import { COMMON } from './program/spec.ts'
 export async function run(argv: string[]): Promise<number> {
   const outcome = { code: EXIT.ok as number }
   const words = helpLast(commandFirst(argv))
-  const program = buildProgram(outcome)
+  const program = buildProgram(outcome, words[0])
   try {
     refuseUnknownCommand(program, words)
     await program.parseAsync(words, { from: 'user' })

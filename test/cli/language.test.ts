@@ -9,7 +9,7 @@ import { GROUPS } from '../../src/cli/program/spec.ts'
 
 const WIDTH = 80
 
-const program = buildProgram({ code: 0 })
+const program = buildProgram({ code: 0 }, undefined)
 
 /** What `--help` prints in a terminal of 80 columns. */
 function helpOf(command: Command): string {
