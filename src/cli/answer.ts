@@ -20,7 +20,7 @@ export function answering(asked: Asked): Answering {
 const HELP = `y          allow it
 n [why]    refuse it, and tell the agent why
 a          allow it in this session from now on
-p          allow it in this project from now on`
+p          allow it in this project directory from now on`
 
 function answeringYesNo(asked: Asked): Answering {
   return {

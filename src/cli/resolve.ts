@@ -1,5 +1,5 @@
 import type { Api, NativeClient } from '../dialects/native/client.ts'
-import { CliError } from './exit.ts'
+import { CliError, EXIT } from './exit.ts'
 import { shortId } from './format.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -26,11 +26,16 @@ export function pickOne<T>(what: What, fragment: unknown, items: readonly T[], i
 
 /** The one id that begins or ends with the fragment. */
 export function pickId(what: What, fragment: string, ids: readonly string[]): string {
+  // Most likely a variable of a script that is not set: it must not mean the only one there is.
+  if (fragment === '') throw new CliError(`the id of the ${what} is empty; see ${LISTS[what]}`, EXIT.usage)
   if (ids.includes(fragment)) return fragment
   const found = fitting(fragment, ids)
   if (found.length === 1) return found[0]!
   if (found.length === 0) {
-    throw new CliError(`no ${what} has an id that begins or ends with ${fragment}; see ${LISTS[what]}`)
+    const names = what === 'project' ? 'this name, or ' : ''
+    throw new CliError(
+      `no ${what} has ${names}an id that begins or ends with ${fragment}; see ${LISTS[what]}`,
+    )
   }
   const some = found.slice(0, 5).map(shortId).join(', ')
   throw new CliError(

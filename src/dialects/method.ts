@@ -44,17 +44,17 @@ export interface Verifier {
 
 /**
  * What a dispatcher checks in tests, always: that every result and every error is as its descriptor says. Nobody else pays for it.
- * `nameOf` is the name of an error in this protocol; `always` are those that any method may end with. `spellings`: results have
- * fields in other spellings, too, that no schema names.
+ * `nameOf` is the name of an error in this protocol; `always` are those that any method may end with. `described` leaves out of a
+ * result what no schema names, such as fields that are there in a second spelling.
  */
 export function verifying(
   nameOf: (thrown: unknown) => string,
   always: readonly string[],
-  { spellings = false } = {},
+  described: (result: unknown) => unknown = (result) => result,
 ): Partial<Verifier> {
   if (process.env['CORRAL_VERIFY'] !== '1') return {}
   return {
-    verifyResult: (method, value) => verifyResult(method, value, spellings),
+    verifyResult: (method, value) => verifyResult(method, value, described),
     verifyError({ name, errors }, thrown) {
       const code = nameOf(thrown)
       if (errors.includes(code) || always.includes(code)) return thrown
@@ -64,12 +64,16 @@ export function verifying(
 }
 
 /** Throws when a result is not what the schema says, field by field: nothing missing, nothing that is not documented. */
-function verifyResult({ name, result }: Named, value: unknown, spellings: boolean): void {
+function verifyResult(
+  { name, result }: Named,
+  value: unknown,
+  described: (result: unknown) => unknown,
+): void {
   const given = plain(value instanceof Streaming ? value.result : value)
   const { success, data, error } = result.safeParse(given)
   const problems = error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   if (!success) throw undocumented(name, problems!.join('; '))
-  if (!spellings && !isDeepStrictEqual(plain(data), given)) {
+  if (!isDeepStrictEqual(described(plain(data)), described(given))) {
     throw undocumented(
       name,
       `it has fields that are not in its schema: ${JSON.stringify(given).slice(0, 500)}`,

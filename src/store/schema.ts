@@ -87,6 +87,7 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   ALTER TABLE turns ADD COLUMN mode TEXT;
   ALTER TABLE turns ADD COLUMN model TEXT;
   `,
+  "DELETE FROM search WHERE rowid IN (SELECT seq FROM turns WHERE state = 'cancelled')",
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

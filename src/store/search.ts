@@ -27,6 +27,8 @@ const SPOKEN: ReadonlySet<string> = new Set(SPOKEN_TYPES)
 
 export interface SearchIndex {
   add(seq: number, session: string, type: string, body: string): void
+  /** The message of a turn that was cancelled: it is in no conversation, so nobody finds it. */
+  withdraw(turn: string): void
   forget(seq: number, type: string): void
   drop(session: string): void
 }
@@ -34,6 +36,7 @@ export interface SearchIndex {
 export function createIndex(db: DatabaseSync): SearchIndex {
   const add = db.prepare('INSERT INTO search(rowid, session, words, wholes) VALUES (?, ?, ?, ?)')
   const forget = db.prepare('DELETE FROM search WHERE rowid = ?')
+  const withdraw = db.prepare('DELETE FROM search WHERE rowid = (SELECT seq FROM turns WHERE id = ?)')
   const drop = db.prepare('DELETE FROM search WHERE rowid IN (SELECT rowid FROM search WHERE search MATCH ?)')
   return {
     add(seq, session, type, body) {
@@ -45,6 +48,7 @@ export function createIndex(db: DatabaseSync): SearchIndex {
       const text = (list: { text: string }[]): string => list.map((word) => word.text).join(' ')
       add.run(seq, wordFor(session), text(words), text(wholes))
     },
+    withdraw: (turn) => void withdraw.run(turn),
     forget(seq, type) {
       if (SPOKEN.has(type)) forget.run(seq)
     },

@@ -24,7 +24,8 @@ export function createApplier(db: DatabaseSync): (request: CommitRequest) => voi
     for (const [seq, session, turn, type, at, body, message] of events) {
       if (message === null) {
         addEvent.run(seq, session, turn, type, at, body)
-        search.add(seq, session, type, body)
+        if (type === 'turn.cancelled') search.withdraw(turn!)
+        else search.add(seq, session, type, body)
       } else addDelta.run(seq, session, turn, message, body)
     }
     for (const one of writes) write(one)

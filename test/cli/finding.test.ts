@@ -18,6 +18,21 @@ async function ok(...args: string[]): Promise<Outcome> {
   return outcome
 }
 
+test('an empty id is no id, not even of the only session there is', async () => {
+  const id = await newSession(daemon)
+  for (const args of [
+    ['rm', ''],
+    ['send', '', 'hi'],
+    ['approve', ''],
+    ['project', 'rm', ''],
+  ]) {
+    const { code, stderr } = await corral(daemon.env, args)
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, /^corral: the id of the \w+ is empty; see corral /)
+  }
+  assert.match((await ok('ls', '-q')).stdout, new RegExp(id))
+})
+
 test('search finds what was said, in all sessions or in one', async () => {
   const one = await newSession(daemon)
   const two = await newSession(daemon)

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { corral, newSession, type Outcome } from './support.ts'
@@ -35,17 +37,28 @@ test('rules of a session are shown, added, removed', async () => {
 })
 
 test('rules of a directory hold for the sessions in it', async () => {
-  await ok('rule', 'add', '--project', '.', 'Shell(echo *)')
+  await ok('rule', 'add', '--directory', '.', 'Shell(echo *)')
   const id = await newSession(daemon, '--mode', 'ask')
   assert.match((await ok('send', id, '[[shell echo hi]]')).stdout, /hi/)
   assert.match(
-    (await ok('rule', 'ls', '--project', daemon.project)).stdout,
+    (await ok('rule', 'ls', '--directory', daemon.project)).stdout,
     /and below\nallow +Shell\(echo \*\)/,
   )
 })
 
+test('a directory that is reached through a link has one list of rules', async () => {
+  const link = join(daemon.home, 'link')
+  mkdirSync(join(daemon.home, 'linked'))
+  symlinkSync('linked', link)
+  await ok('rule', 'add', '--directory', link, '--deny', 'shell(git push*)')
+  await ok('rule', 'add', '--directory', link, '--deny', 'shell(rm *)')
+  const [rules] = (await ok('rule', 'ls', '--directory', link, '--json')).json<{ deny: string[] }>()
+  assert.deepEqual(rules!.deny, ['shell(git push*)', 'shell(rm *)'])
+  await ok('rule', 'rm', '--project', link, 'shell(git push*)')
+})
+
 test('rules that cannot work are warned of, and ~ is the home directory', async () => {
-  const fine = await ok('rule', 'add', '--deny', '--project', '.', 'shell(git push*)', 'edit(~/.ssh/*)')
+  const fine = await ok('rule', 'add', '--deny', '--directory', '.', 'shell(git push*)', 'edit(~/.ssh/*)')
   assert.match(fine.stdout, /deny +edit\(\/.*\/\.ssh\/\*\)/)
   assert.equal(fine.stderr, '')
   const odd = await ok('rules', '--project', '.', '--deny', 'Bsh(ls)', '--allow', 'shell(a * | b)')
@@ -61,7 +74,7 @@ test('rules that cannot work are warned of, and ~ is the home directory', async 
 
 test('what is not clear is refused with a hint', async () => {
   const wrong: [string[], RegExp][] = [
-    [['rule', 'add', 'edit'], /give either --session ID or --project DIRECTORY/],
+    [['rule', 'add', 'edit'], /give either --session ID or --directory DIRECTORY/],
     [['rule', 'set', '--project', '.'], /nothing to change/],
     [['rule', 'ls', '--session', 'x', '--project', '.'], /give either --session/],
     [['rule', 'rm', '--project', '.', 'Nothing'], /there is no rule Nothing/],
@@ -85,7 +98,7 @@ test('a session that was put away is left out of the list', async () => {
 
 test('what is allowed for a project is not asked again in another session of it', async () => {
   const first = await newSession(daemon, '--mode', 'ask')
-  await ok('rule', 'rm', '--project', '.', 'Shell(echo *)')
+  await ok('rule', 'rm', '--directory', '.', 'Shell(echo *)')
   await ok('send', first, '--no-wait', '[[shell echo once]]')
   const asked = await approvalOf(first)
   await ok('approve', asked, '--project')

@@ -57,6 +57,20 @@ test('what was said by either side is found, with where it stands; what tools sa
   ])
 })
 
+test('a message that is cancelled before its turn is found no more', async () => {
+  const id = await newSession()
+  await t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: HELD }] })
+  const send = (text: string) => t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text }] })
+  const { turnId } = await send('zebrafish')
+  await send('otter')
+  assert.deepEqual(texts(find('zebrafish')), ['zebrafish'])
+  await t.engine.turns.cancel(id, turnId)
+  assert.deepEqual(find('zebrafish'), [])
+  assert.deepEqual(texts(find('otter')), ['otter'])
+  await t.engine.turns.interrupt({ sessionId: id, clearQueue: true })
+  assert.deepEqual(find('otter'), [])
+})
+
 test('words of languages without spaces, and with accents', async () => {
   await newSession('東京で日本語を勉強します', 'Déjà vu à Zürich', 'สวัสดีครับ')
   const ofUser = (text: string): number => find(text).filter(({ role }) => role === 'user').length

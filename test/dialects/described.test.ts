@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { z } from 'zod'
 import { CorralError } from '../../src/core/error.ts'
+import { bothWays, oneWay } from '../../src/dialects/clawde/spelling.ts'
 import { METHODS as CODECAST } from '../../src/dialects/codecast/methods.ts'
 import { createRpcHandler } from '../../src/dialects/codecast/rpc.ts'
 import { METHODS as HUMANLAYER } from '../../src/dialects/humanlayer/methods.ts'
 import { createDispatch } from '../../src/dialects/humanlayer/rpc.ts'
+import { verifying } from '../../src/dialects/method.ts'
 
 process.env['CORRAL_VERIFY'] = '1'
 
@@ -65,6 +67,17 @@ test('Codecast: results and errors are checked against the descriptors', async (
     answers.push(((await res.json()) as { error: { code: number; message: string } }).error)
   }
   check(faults, answers, -32000)
+})
+
+test('ClawDE: a field in two spellings is described once, one that nobody describes is a fault', () => {
+  const { verifyResult } = verifying(() => '', [], oneWay)
+  const result = z.object({ repoPath: z.string(), files: z.array(z.object({ oldPath: z.string() })) })
+  const given = bothWays({ repoPath: '/', files: [bothWays({ oldPath: 'a' })] })
+  const method = { ...COMMON, name: 'repo.status', result }
+  verifyResult!(method, given)
+  assert.throws(() => verifyResult!(method, { ...given, extra: 1 }), /not in its schema/)
+  const deep = { ...given, files: [{ oldPath: 'a', extra: 1 }] }
+  assert.throws(() => verifyResult!(method, deep), /not in its schema/)
 })
 
 test('every method has a name of its own and says in a sentence what it does', () => {

@@ -43,7 +43,10 @@ export const approve: Command = (cli, [fragment]) =>
       ...(input !== undefined && { input }),
       ...(input === undefined && (await answersFor(cli, client, approvalId))),
       ...(cli.options['session'] === true && { forSession: true }),
-      ...(cli.options['project'] === true && { forProject: true, forSession: true }),
+      ...((cli.options['directory'] === true || cli.options['project'] === true) && {
+        forProject: true,
+        forSession: true,
+      }),
       by: 'cli',
     })
   })

@@ -20,7 +20,7 @@ const VALUES: Readonly<Record<string, string>> = {
   '--agent': 'corral agent ls --quiet 2>/dev/null',
 }
 
-const DIRECTORIES = ['--home', '--cwd', '--repo', '--root', '--project']
+const DIRECTORIES = ['--home', '--cwd', '--repo', '--root', '--directory']
 
 /** Shell commands that print what the first argument may be; by its name in `CommandSpec.args`. */
 const ARGUMENTS: Readonly<Record<string, string>> = {

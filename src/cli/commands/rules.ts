@@ -1,7 +1,8 @@
+import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
-import { given, text, type Cli, type Command, type Options } from '../cli.ts'
+import { text, type Cli, type Command, type Options } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean, duration, shortId } from '../format.ts'
 import { wholeNumber } from '../options.ts'
@@ -23,9 +24,9 @@ const NONE: Rules = { allow: [], deny: [], acceptEdits: false, skipUntil: null }
 /** The rules of one session or directory, or of every directory that has some. */
 export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
-    const { session, project } = given(cli.options, 'session', 'project')
-    if (session !== undefined || project !== undefined) {
-      return show(cli, client, await holderOf(client, session, project))
+    const session = text(cli.options['session'])
+    if (session !== undefined || directoryOf(cli) !== undefined) {
+      return show(cli, client, await holderOf(cli, client, session))
     }
     const { directories } = await client.call('directory.list')
     if (cli.json) return directories.forEach(cli.printJson)
@@ -44,16 +45,15 @@ export const set = changing(({ options }) => {
 function changing(wishesOf: (cli: Cli, args: readonly unknown[]) => Options): Command {
   return (cli, args) =>
     cli.withDaemon(async (client) => {
-      const { session, project } = given(cli.options, 'session', 'project')
-      await change(cli, client, await holderOf(client, session, project), wishesOf(cli, args))
+      const holder = await holderOf(cli, client, text(cli.options['session']))
+      await change(cli, client, holder, wishesOf(cli, args))
     })
 }
 
 /** `corral rules SESSION`, with the verbs as options. */
 export const bare: Command = (cli, [session]) =>
   cli.withDaemon(async (client) => {
-    const holder = await holderOf(client, text(session), text(cli.options['project']))
-    await change(cli, client, holder, cli.options)
+    await change(cli, client, await holderOf(cli, client, text(session)), cli.options)
   })
 
 async function change(cli: Cli, client: NativeClient, holder: Holder, wishes: Options): Promise<void> {
@@ -71,11 +71,26 @@ async function show(cli: Cli, client: NativeClient, { name, agent, rules }: Hold
   }
 }
 
-async function holderOf(client: NativeClient, session?: string, project?: string): Promise<Holder> {
-  if ((session === undefined) === (project === undefined)) {
-    throw new CliError('say whose rules; give either --session ID or --project DIRECTORY', EXIT.usage)
+async function holderOf(cli: Cli, client: NativeClient, session?: string): Promise<Holder> {
+  const directory = directoryOf(cli)
+  if (session !== undefined && directory === undefined) return ofSession(client, session)
+  if (session === undefined && directory !== undefined) return ofDirectory(client, realPath(directory))
+  throw new CliError('say whose rules; give either --session ID or --directory DIRECTORY', EXIT.usage)
+}
+
+/** `--project` is the older name. */
+function directoryOf({ options }: Cli): string | undefined {
+  return text(options['directory']) ?? text(options['project'])
+}
+
+/** The daemon keeps rules by where a directory really is. */
+function realPath(directory: string): string {
+  const path = resolve(directory)
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
   }
-  return session === undefined ? ofDirectory(client, resolve(project!)) : ofSession(client, session)
 }
 
 async function ofSession(client: NativeClient, fragment: string): Promise<Holder> {

@@ -6,7 +6,8 @@ const rules = () => import('../commands/rules.ts')
 /** Which rules are meant. */
 const HOLDER: readonly OptionSpec[] = [
   ['--session <session>', 'the rules of this session'],
-  ['--project <directory>', 'the rules of all sessions in this directory and below it'],
+  ['--directory <directory>', 'the rules of all sessions in this directory and below it'],
+  ['--project <directory>', '', 'old'],
 ]
 
 const SWITCHES: readonly OptionSpec[] = [
@@ -31,6 +32,7 @@ export const DECISION_NOUNS: readonly NounSpec[] = [
     bare: {
       args: '[session]',
       options: [
+        ['--directory <directory>', ''],
         ['--project <directory>', ''],
         ['--allow <rule>', '', 'many'],
         ['--deny <rule>', '', 'many'],
@@ -55,7 +57,8 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
       ['--answer <text>', 'the answer to its question; give one for each question, in order', 'many'],
       ['--input <json>', 'run the tool with this input instead'],
       ['--session', 'do not ask about this again in this session'],
-      ['--project', 'do not ask about this again in any session of this directory'],
+      ['--directory', 'do not ask about this again in any session of this directory'],
+      ['--project', '', 'old'],
     ],
     load: async () => (await approval()).approve,
   },
@@ -91,7 +94,7 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     args: '',
     summary: 'List the rules of a session, of a directory or of all directories',
     use: 'Use it to see what agents may do without asking. Without an option it lists every directory that has rules.',
-    examples: ['corral rule ls', 'corral rule ls --project .', 'corral rule ls --session 5acbbca2'],
+    examples: ['corral rule ls', 'corral rule ls --directory .', 'corral rule ls --session 5acbbca2'],
     options: HOLDER,
     load: async () => (await rules()).list,
   },
@@ -101,7 +104,7 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     summary: 'Allow tools without a question, or with --deny refuse them',
     use: 'Use it to stop being asked about the same thing. A rule is a tool or a class of tools, and a pattern in parentheses: edit, mcp__files__*, "shell(npm test*)". A rule that denies wins over one that allows.',
     examples: [
-      "corral rule add --project . 'shell(npm test*)'",
+      "corral rule add --directory . 'shell(npm test*)'",
       "corral rule add --session 5acbbca2 --deny 'shell(git push*)'",
     ],
     options: [['--deny', 'refuse these tools instead of allowing them'], ...HOLDER],
@@ -112,7 +115,7 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     args: '<rule...>',
     summary: 'Remove rules',
     use: 'Use it with the rule as `corral rule ls` prints it.',
-    examples: ["corral rule rm --project . 'shell(npm test*)'"],
+    examples: ["corral rule rm --directory . 'shell(npm test*)'"],
     options: HOLDER,
     load: async () => (await rules()).remove,
   },
@@ -121,7 +124,10 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     args: '',
     summary: 'Allow all edits, or everything for some minutes',
     use: 'Use it when you trust the agent for a while and do not want to write single rules.',
-    examples: ['corral rule set --session 5acbbca2 --accept-edits', 'corral rule set --project . --skip 30'],
+    examples: [
+      'corral rule set --session 5acbbca2 --accept-edits',
+      'corral rule set --directory . --skip 30',
+    ],
     options: [...SWITCHES, ...HOLDER],
     load: async () => (await rules()).set,
   },

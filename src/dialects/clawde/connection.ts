@@ -8,7 +8,7 @@ import { ALWAYS, ClawdeError, codeNameOf, CODES, rpcError } from './errors.ts'
 import { createBucket, SEND_LIMIT } from './limits.ts'
 import type { ClawdeMethod, Context, Services } from './method.ts'
 import { Outbox } from './outbox.ts'
-import { anySpelling, unixTimes } from './spelling.ts'
+import { anySpelling, oneWay, unixTimes } from './spelling.ts'
 import { Stream } from './stream.ts'
 import { createWorkQueue } from './work-queue.ts'
 
@@ -41,7 +41,7 @@ export function dispatcherOf(
       if (!(thrown instanceof ClawdeError) && asCorralError(thrown).code === 'internal') onFault(thrown)
       return rpcError(thrown, home)
     },
-    ...verifying(codeNameOf, ALWAYS, { spellings: true }),
+    ...verifying(codeNameOf, ALWAYS, oneWay),
   })
 }
 

@@ -55,6 +55,15 @@ export function bothWays<T extends Fields>(fields: T): T & Fields {
   return { ...fields, ...twins }
 }
 
+/** An answer without the second spellings, at any depth: as it is described. */
+export function oneWay(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(oneWay)
+  if (!isFields(value)) return value
+  const isTwin = (key: string): boolean => camel(key) !== key && camel(key) in value
+  const own = Object.entries(value).filter(([key]) => !isTwin(key))
+  return Object.fromEntries(own.map(([key, field]) => [key, oneWay(field)]))
+}
+
 function camel(key: string): string {
   return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }

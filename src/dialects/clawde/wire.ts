@@ -74,6 +74,7 @@ export const update = z.object({
   current: z.string(),
   latest: z.string().nullable(),
   available: z.boolean(),
+  updateAvailable: z.boolean().describe('the same as `available`'),
   configured: z.boolean(),
   message: z.string(),
 })
@@ -86,8 +87,11 @@ export const toolCall = z.object({
   status: z.enum(['pending', 'running', 'done', 'error', 'rejected']),
   output: z.string().nullable(),
   riskLevel: z.enum(['low', 'medium', 'high']),
+  toolName: z.string().describe('the same as `name`'),
   createdAt: moment,
+  createdAtUnix: z.number(),
   parentToolCallId: z.string().exactOptional(),
+  external: z.boolean().exactOptional().describe('asked from outside: no agent of Corral runs it'),
 })
 
 export const message = z.object({
@@ -123,6 +127,7 @@ export const session = z.object({
   parentId: z.string().exactOptional(),
   error: z.string().exactOptional(),
   worktree: z.object({ path: z.string(), branch: z.string().nullable() }).exactOptional(),
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number().nullable() }),
 })
 
 export const repoStatus = z.object({

@@ -24,6 +24,7 @@ const paired = z.object({
   hostName: z.string(),
   daemonId: z.string(),
   relayUrl: z.string(),
+  scopes: z.array(z.string()),
 })
 
 type Pairing = Pick<Services, 'devices' | 'engine' | 'daemonId'>
@@ -53,6 +54,17 @@ export function pairing(params: unknown, services: Pairing): Promise<object> {
   const field = path.join('.')
   throw new ClawdeError('invalidParams', `device.pair: ${field}: ${message}`, { field })
 }
+
+const listed = z.object({
+  id: z.string(),
+  deviceId: z.string().describe('the same as `id`'),
+  name: z.string(),
+  platform: z.string(),
+  scopes: z.array(z.string()),
+  createdAt: wire.moment,
+  lastSeenAt: wire.moment.nullable(),
+  revoked: z.literal(false),
+})
 
 function deviceView({ id, name, platform, scopes, pairedAt, lastSeenAt }: Device) {
   const seen = lastSeenAt === null ? null : iso(lastSeenAt)
@@ -151,9 +163,7 @@ export const deviceMethods = [
     errors: [],
     summary: 'The devices that were let in, without their tokens: an array.',
     params: wire.nothing,
-    result: z.array(
-      z.object({ id: z.string(), name: z.string(), platform: z.string(), createdAt: wire.moment }),
-    ),
+    result: z.array(listed),
     handler: (_, { engine }) => engine.devices.list().map(deviceView),
   }),
   method({
@@ -165,7 +175,7 @@ export const deviceMethods = [
     changes: true,
     params: byId,
     aliases,
-    result: z.object({ revoked: z.boolean(), id: z.string() }),
+    result: z.object({ revoked: z.boolean(), id: z.string(), deviceId: z.string() }),
     async handler({ id }, { devices, device }) {
       await devices.revoke(device, id)
       return bothWays({ revoked: true, id, deviceId: id })
@@ -180,7 +190,7 @@ export const deviceMethods = [
     changes: true,
     params: byId.extend({ name: z.string().min(1) }),
     aliases: { ...aliases, name: ['deviceName'] },
-    result: z.object({ ok: z.boolean(), id: z.string(), name: z.string() }),
+    result: listed.extend({ ok: z.boolean() }),
     async handler({ id, name }, { devices, device }) {
       return { ok: true, ...deviceView(await devices.rename(device, id, name)) }
     },

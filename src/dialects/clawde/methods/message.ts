@@ -44,6 +44,11 @@ async function history({ sessionId, limit, before }: z.output<typeof historyPara
   return messagesOf(engine, query)
 }
 
+const sent = wire.message.extend({
+  queued: z.boolean(),
+  position: z.number().describe('so many messages come before it; 0: its turn has begun'),
+})
+
 export const messageMethods = [
   method({
     name: 'session.sendMessage',
@@ -54,7 +59,7 @@ export const messageMethods = [
     changes: true,
     params: sendParams,
     aliases: sendAliases,
-    result: wire.message,
+    result: sent,
     handler: send,
   }),
   method({
@@ -67,7 +72,7 @@ export const messageMethods = [
     changes: true,
     params: sendParams,
     aliases: sendAliases,
-    result: wire.message,
+    result: sent,
     handler(params, context) {
       context.stream.withPieces()
       return send(params, context)

@@ -16,6 +16,7 @@ const repo = byId.extend({ repoPath: z.string().min(1).describe('absolute') })
 const repoAliases = { ...aliases, repoPath: ['path'] }
 const project = z.object({
   id: z.string(),
+  projectId: z.string().describe('the same as `id`'),
   name: z.string(),
   rootPath: z.string().nullable(),
   description: z.string().nullable(),
@@ -24,6 +25,13 @@ const project = z.object({
   createdAt: z.number().describe('seconds'),
   updatedAt: z.number(),
   lastActiveAt: z.number(),
+})
+
+const repository = z.object({
+  projectId: z.string(),
+  repoPath: z.string(),
+  addedAt: z.number().nullable().describe('seconds'),
+  lastOpenedAt: z.number().nullable(),
 })
 
 /** What is not given, or null, stays or is not set. */
@@ -68,7 +76,7 @@ export const projectMethods = [
     summary: 'A project with its repositories.',
     params: byId,
     aliases,
-    result: project.extend({ project, repos: z.array(z.unknown()) }),
+    result: project.extend({ project, repos: z.array(repository) }),
     handler: ({ id }, { engine }) => projectWithRepos(engine.projects.get(id)),
   }),
   method({
@@ -95,7 +103,7 @@ export const projectMethods = [
     changes: true,
     params: byId,
     aliases,
-    result: z.object({ deleted: z.boolean(), id: z.string() }),
+    result: z.object({ deleted: z.boolean(), id: z.string(), projectId: z.string() }),
     async handler({ id }, { engine }) {
       await engine.projects.remove(id)
       return bothWays({ deleted: true, id, projectId: id })
@@ -110,7 +118,7 @@ export const projectMethods = [
     changes: true,
     params: repo,
     aliases: repoAliases,
-    result: z.object({ projectId: z.string(), repoPath: z.string(), addedAt: z.number().nullable() }),
+    result: repository,
     async handler({ id, repoPath }, { engine, home }) {
       const path = absolutePath(repoPath, home, 'repoPath')
       const after = await engine.projects.addRepo(id, path)

@@ -33,6 +33,7 @@ function fileOf(file: string | undefined): string {
 const fileDiff = z.object({
   path: z.string(),
   oldPath: z.string().nullable(),
+  change: z.enum(['added', 'deleted', 'renamed', 'modified']),
   isBinary: z.boolean(),
   hunks: z.array(z.unknown()),
 })

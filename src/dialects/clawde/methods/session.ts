@@ -116,7 +116,14 @@ export const sessionMethods = [
     changes: true,
     params: byId,
     aliases,
-    result: z.object({ deleted: z.boolean(), id: z.string(), worktree: z.string().exactOptional() }),
+    result: z.object({
+      deleted: z.boolean(),
+      ok: z.boolean(),
+      id: z.string(),
+      sessionId: z.string().describe('the same as `id`'),
+      worktree: z.string().exactOptional().describe('what became of its worktree'),
+      worktreePath: z.string().exactOptional().describe('where it still is'),
+    }),
     async handler({ sessionId }, context) {
       const session = context.engine.sessions.get(sessionId)
       await context.engine.sessions.destroy(sessionId)

@@ -31,6 +31,19 @@ function minute(sample: Sample) {
   })
 }
 
+const sampled = z.object({
+  timestamp: z.number().describe('seconds'),
+  totalRamBytes: z.number(),
+  usedRamBytes: z.number(),
+  daemonRamBytes: z.number(),
+  agentsRamBytes: z.number(),
+  activeSessions: z.number(),
+  warmSessions: z.number(),
+  coldSessions: z.number(),
+  poolWorkers: z.literal(0),
+  contextCompressions: z.literal(0),
+})
+
 export const systemMethods = [
   method({
     name: 'system.resources',
@@ -59,7 +72,7 @@ export const systemMethods = [
     errors: [],
     summary: 'The same minute by minute, the newest first.',
     params: z.looseObject({ limit: z.int().default(60).describe('minutes, up to a day') }),
-    result: z.object({ history: z.array(z.object({ timestamp: z.number() })), count: z.number() }),
+    result: z.object({ history: z.array(sampled), count: z.number() }),
     handler({ limit }, { resources }) {
       const history = resources.history(Math.min(Math.max(limit, 1), DAY)).map(minute)
       return { history, count: history.length }

@@ -17,6 +17,8 @@ const result = z.object({
   sessionId: z.string(),
   toolCallId: z.string(),
   status: z.enum(['approved', 'rejected']),
+  approved: z.literal(true).exactOptional(),
+  rejected: z.literal(true).exactOptional(),
 })
 const MANY = 1000
 

@@ -49,6 +49,7 @@ export const updateMethods = [
       staged: z.boolean(),
       message: z.string(),
       version: z.string().exactOptional(),
+      path: z.string().exactOptional().describe('where it was put'),
       command: z.string().exactOptional(),
     }),
     async handler(_, { updates, tell }) {

@@ -49,7 +49,13 @@ export const worktreeMethods = [
       'Brings that into the branch that is checked out where the session was begun, unless a turn runs. Unless it succeeds, nothing is touched.',
     params: byId.extend({ message: z.string().max(10_000).exactOptional() }),
     aliases,
-    result: z.object({ outcome: z.enum(['merged', 'nothing', 'conflict', 'blocked']) }),
+    result: z.object({
+      outcome: z.enum(['merged', 'nothing', 'conflict', 'blocked']),
+      commit: z.string().exactOptional(),
+      how: z.enum(['fast-forward', 'merge', 'squash']).exactOptional(),
+      why: z.enum(['detached', 'uncommitted', 'unfinished']).exactOptional().describe('it is blocked'),
+      files: z.array(z.string()).exactOptional().describe('that are in conflict, or in the way'),
+    }),
     async handler({ sessionId, message }, context) {
       const { cwd } = await withRestingWorktree(context, sessionId)
       return context.workspace.mergeWorktree(cwd, sessionId, message)
