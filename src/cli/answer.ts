@@ -39,7 +39,9 @@ function answeringYesNo(asked: Asked): Answering {
           return { decide: { approvalId, behavior: 'allow', forSession: true, by: 'cli' } }
         case 'p':
         case 'project':
-          return { decide: { approvalId, behavior: 'allow', forSession: true, forProject: true, by: 'cli' } }
+          return {
+            decide: { approvalId, behavior: 'allow', forSession: true, forDirectory: true, by: 'cli' },
+          }
         case 'n':
         case 'no':
           return { decide: { approvalId, behavior: 'deny', comment, by: 'cli' } }

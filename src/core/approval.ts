@@ -40,7 +40,7 @@ export type Decision =
       input?: unknown
       /** And let the same thing pass the next time, in this session or in every session of the project. */
       forSession?: boolean
-      forProject?: boolean
+      forDirectory?: boolean
       answers?: Record<string, string>
       /** For the record: an agent that may go ahead hears no more than that. */
       comment?: string

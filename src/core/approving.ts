@@ -118,14 +118,14 @@ export function decideApproval(
 function learned(
   state: Session,
   approval: Approval,
-  { forSession, forProject }: Decision & { behavior: 'allow' },
+  { forSession, forDirectory }: Decision & { behavior: 'allow' },
   around: Surroundings,
 ): EventBody[] {
-  if (!forSession && !forProject) return []
+  if (!forSession && !forDirectory) return []
   const wider = (rules: Rules): Rules => withRule(rules, approval, state.cwd)
   const rules = forSession ? wider(state.rules) : state.rules
   const { path } = around.directory
-  const ofDirectory = forProject ? [wider(around.directory.rules)] : []
+  const ofDirectory = forDirectory ? [wider(around.directory.rules)] : []
   const directoryRules = [...around.directoryRules, ...ofDirectory]
   return [
     ...(forSession ? [{ type: 'session.changed' as const, rules }] : []),

@@ -120,13 +120,17 @@ async function listenFor(app: HttpApp, parts: DoorParts, restricted: Guard): Pro
 
 /** What everybody may ask who passes the guard against web pages: nothing in it is a secret. */
 function addPublicRoutes(app: HttpApp, { readiness }: DoorParts): void {
-  app.route('GET', '/', ({ req, res }) => {
+  /** Monitors often ask for the head only. */
+  const route = (path: string, handler: HttpHandler): void => {
+    for (const method of ['GET', 'HEAD'] as const) app.route(method, path, handler)
+  }
+  route('/', ({ req, res }) => {
     if (wantsJson(req.headers.accept))
       return sendJson(res, 200, JSON.stringify({ name: 'corral', paths: PATHS }))
     res.writeHead(200, PAGE_HEADERS).end(PAGE)
   })
-  app.route('GET', '/health', ({ res }) => sendJson(res, 200, '{"status":"ok"}'))
-  app.route('GET', '/ready', async ({ res }) => {
+  route('/health', ({ res }) => sendJson(res, 200, '{"status":"ok"}'))
+  route('/ready', async ({ res }) => {
     const lagMs = await eventLoopLag()
     const { status, listeners } = readiness()
     const usable = status === 'ready' || status === 'degraded'

@@ -55,7 +55,7 @@ export interface HttpApp {
   close(graceMs?: number): Promise<void>
 }
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface HttpAppOptions {
   /** Requests that announce a body above this are refused before they send it. */

@@ -229,7 +229,7 @@ test('allowing for the session makes a rule, which answers what else is open and
 test('allowing for the project makes its rule along with the decision, answers what else is open, and makes no rule twice', () => {
   const state = withQuestions(running(), ['a', 'b'], { input: { command: 'ls' } })
   const allow = (around: Surroundings) =>
-    approving.decideApproval(state, 'a', { ...ALLOW, forProject: true }, 'me', around)
+    approving.decideApproval(state, 'a', { ...ALLOW, forDirectory: true }, 'me', around)
   const events = allow(AROUND)
   assert.deepEqual(types(events), ['approval.resolved', 'directory.changed', 'approval.resolved'])
   const rules = { ...NO_RULES, allow: ['Bash(ls)'] }

@@ -317,4 +317,18 @@ describe('with a real session', () => {
       await still.stop()
     }
   })
+
+  test('a question from outside that is answered after a thousand others was open all the time', async () => {
+    const { engine, cwd } = t
+    const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'ask' })
+    const ask = () => engine.approvals.ask({ sessionId, kind: 'tool', tool: 'Bash', input: {} })
+    const decide = (approvalId: string) =>
+      engine.approvals.decide({ approvalId, decision: { behavior: 'allow' }, by: 'me' })
+    const first = await ask()
+    const [event] = engine.events.read({ sessionId, types: ['approval.requested'], limit: 1 })
+    for (let i = 0; i < 1001; i++) await decide((await ask()).id)
+    await decide(first.id)
+    const { questions } = engine.sessions.conversationAt(sessionId, event!.event)
+    assert.deepEqual([...questions.keys()], [first.id])
+  })
 })

@@ -97,7 +97,7 @@ test('allowed for the project: the same thing passes in every session there, als
   ]
   await t.engine.approvals.decide({
     approvalId: first.id,
-    decision: { behavior: 'allow', forProject: true },
+    decision: { behavior: 'allow', forDirectory: true },
     by: 'me',
   })
   assert.equal(answerTo(t, second.id), 'allow by rule')
@@ -134,7 +134,7 @@ test('a decision for the project and its rule are one commit', async () => {
   const id = await newSession(t)
   const { id: approvalId } = await ask(t, id)
   const decide = () =>
-    t.engine.approvals.decide({ approvalId, decision: { behavior: 'allow', forProject: true }, by: 'me' })
+    t.engine.approvals.decide({ approvalId, decision: { behavior: 'allow', forDirectory: true }, by: 'me' })
   // The log takes the decision, or it does not: there is no second batch that could be lost.
   const append = t.log.append.bind(t.log)
   const batches: string[][] = []
@@ -149,7 +149,7 @@ test('a decision for the project and its rule are one commit', async () => {
 test('a decision for the project that the log cannot take leaves no rule', async () => {
   const id = await newSession(t)
   const { id: approvalId } = await ask(t, id)
-  const decision = { behavior: 'allow', forProject: true } as const
+  const decision = { behavior: 'allow', forDirectory: true } as const
   const db = new DatabaseSync(join(t.home, 'corral.db'))
   db.exec("CREATE TRIGGER full BEFORE INSERT ON directories BEGIN SELECT raise(ABORT, 'disk full'); END")
   await assert.rejects(t.engine.approvals.decide({ approvalId, decision, by: 'me' }), code('storage'))
@@ -181,7 +181,7 @@ test('what a rule answers is answered by the next engine, if the one that made i
 test('what is denied or a question makes no rule for the project', async () => {
   const id = await newSession(t)
   const question = await ask(t, id, { kind: 'question' })
-  const decision = { behavior: 'allow', forProject: true } as const
+  const decision = { behavior: 'allow', forDirectory: true } as const
   await t.engine.approvals.decide({ approvalId: question.id, decision, by: 'me' })
   assert.deepEqual(t.engine.directories.list(), [])
 })
@@ -189,7 +189,7 @@ test('what is denied or a question makes no rule for the project', async () => {
 test('two things allowed for the project at the same time are two rules', async () => {
   const id = await newSession(t)
   const rows = [await ask(t, id), await ask(t, id, { input: { command: 'pwd' } })]
-  const decision = { behavior: 'allow', forProject: true } as const
+  const decision = { behavior: 'allow', forDirectory: true } as const
   await Promise.all(rows.map((row) => t.engine.approvals.decide({ approvalId: row.id, decision, by: 'me' })))
   const allowed = t.engine.directories.list().flatMap(({ rules }) => rules.allow)
   assert.deepEqual(allowed.toSorted(), ['Bash(ls)', 'Bash(pwd)'])

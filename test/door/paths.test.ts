@@ -49,6 +49,8 @@ test('a program gets JSON', async () => {
 
 test('health says that it lives, and nothing else', async () => {
   assert.equal((await ask(`${doorOf(daemon)}/health`)).body, '{"status":"ok"}')
+  const head = await ask(`${doorOf(daemon)}/health`, {}, 'HEAD')
+  assert.deepEqual([head.status, head.body], [200, ''])
 })
 
 test('ready has every listener and the lag of the event loop, and no secret', async () => {

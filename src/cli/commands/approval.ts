@@ -44,7 +44,7 @@ export const approve: Command = (cli, [fragment]) =>
       ...(input === undefined && (await answersFor(cli, client, approvalId))),
       ...(cli.options['session'] === true && { forSession: true }),
       ...((cli.options['directory'] === true || cli.options['project'] === true) && {
-        forProject: true,
+        forDirectory: true,
         forSession: true,
       }),
       by: 'cli',

@@ -1,5 +1,5 @@
-import type { Event, EventType } from '../event.ts'
-import type { ApprovalRow, Log, Moment } from '../ports.ts'
+import type { Event, EventType, LoggedEvent } from '../event.ts'
+import type { EventQuery, Log, Moment } from '../ports.ts'
 import type { Turn } from '../turn.ts'
 import { emptyConversation, step, type Conversation } from './conversation.ts'
 import type { UserMessage } from './item.ts'
@@ -10,6 +10,7 @@ export type ConversationLog = Pick<Log, 'events' | 'turns' | 'approvals'>
 const PAGE = 1000
 /** More messages than ever wait in a queue. */
 const MAX_WAITING = 1000
+const APPROVALS: EventType[] = ['approval.requested', 'approval.resolved']
 const ENDS: EventType[] = ['turn.completed', 'turn.failed', 'turn.interrupted', 'turn.cancelled']
 
 /**
@@ -35,29 +36,25 @@ function messageOf({ id, input, key, origin, queuedAt }: Turn): UserMessage {
 /** Questions from outside that belong to no turn. */
 function ask(log: ConversationLog, conversation: Conversation, sessionId: string, moment: Moment): void {
   const rows = log.approvals({ sessionId, moment, limit: PAGE }).filter(({ external }) => external)
+  if (rows.length === 0) return
+  const later = laterThan(log, sessionId, moment.seq)
   for (const row of rows.toReversed()) {
     const { sessionId: _, turnId, requestedAt, decision, decidedBy: __, decidedAt: ___, ...rest } = row
-    const isLater = comesLater(log, row, moment, 'approval.requested')
-    if (isLater || (decision && !comesLater(log, row, moment, 'approval.resolved'))) continue
+    if (later.asked.has(row.id) || (decision && !later.decided.has(row.id))) continue
     const { external, timeoutAt, ...approval } = rest
     const event = { seq: 0, at: requestedAt, sessionId, turnId, approval, external, timeoutAt, open: true }
     step(conversation, { type: 'approval.requested', ...event })
   }
 }
 
-/** A row has the time and not the number of its events: two may have the same time. */
-function comesLater(
-  log: ConversationLog,
-  { id, sessionId }: ApprovalRow,
-  { seq: after }: Moment,
-  type: 'approval.requested' | 'approval.resolved',
-): boolean {
-  const later = log.events({ sessionId, types: [type], after, limit: PAGE })
-  return later.some(({ event }) =>
-    event.type === 'approval.requested'
-      ? event.approval.id === id
-      : event.type === 'approval.resolved' && event.approvalId === id,
-  )
+/** Approvals that were asked for, or decided, after an event. Their rows have times, and two events may have the same time. */
+function laterThan(log: ConversationLog, sessionId: string, seq: number) {
+  const later = { asked: new Set<string>(), decided: new Set<string>() }
+  for (const { event } of pages(log, { sessionId, after: seq, types: APPROVALS })) {
+    if (event.type === 'approval.requested') later.asked.add(event.approval.id)
+    if (event.type === 'approval.resolved') later.decided.add(event.approvalId)
+  }
+  return later
 }
 
 function startOf(log: ConversationLog, sessionId: string, turnId: string, seq: number): number | null {
@@ -72,9 +69,14 @@ function readOn(
   from: number,
   until: number,
 ): void {
-  for (let after = from; ;) {
-    const page = log.events({ sessionId, after, before: until + 1, limit: PAGE })
-    for (const { event } of page) step(conversation, event)
+  const query = { sessionId, after: from, before: until + 1 }
+  for (const { event } of pages(log, query)) step(conversation, event)
+}
+
+function* pages(log: ConversationLog, query: Omit<EventQuery, 'limit'>): Generator<LoggedEvent> {
+  for (let after = query.after ?? 0; ;) {
+    const page = log.events({ ...query, after, limit: PAGE })
+    yield* page
     if (page.length < PAGE) return
     after = page.at(-1)!.seq
   }

@@ -69,7 +69,7 @@ export function answerOf(asked: Asked, outcomes: readonly RequestPermissionOutco
     case 'session':
       return asked.kind === 'tool' ? { behavior: 'allow', forSession: true } : null
     case 'project':
-      return asked.kind === 'tool' ? { behavior: 'allow', forSession: true, forProject: true } : null
+      return asked.kind === 'tool' ? { behavior: 'allow', forSession: true, forDirectory: true } : null
     default:
       return null
   }

@@ -96,8 +96,8 @@ export function permissions(rules: Rules, now: number): Permissions {
 function queryOf(engine: Engine, sessionId: string, turns: readonly Turn[]): string {
   const last = turns.at(-1)
   if (turns.length < LAST_TURNS) return last ? textOfInput(last.input) : ''
-  const [first] = engine.events.read({ sessionId, after: 0, types: ['turn.queued'], limit: 1 })
-  return first?.event.type === 'turn.queued' ? textOfInput(first.event.input) : ''
+  const [first] = engine.events.read({ sessionId, after: 0, types: ['turn.started'], limit: 1 })
+  return first?.event.turnId ? textOfInput(engine.turns.get(first.event.turnId).input) : ''
 }
 
 function tokens(usage: Usage) {

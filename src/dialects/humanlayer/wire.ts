@@ -134,7 +134,7 @@ export const decisionParams = z.object({
   updated_input: optional(z.custom<Record<string, unknown>>(isObject, 'expected an object')).describe(
     'run the tool with this input',
   ),
-  remember: optional(z.enum(['session', 'project'])).describe('let the same thing pass from now on'),
+  remember: optional(z.enum(['session', 'directory'])).describe('let the same thing pass from now on'),
 })
 export type DecisionParams = z.output<typeof decisionParams>
 

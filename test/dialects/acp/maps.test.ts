@@ -70,7 +70,7 @@ describe('permission', () => {
     assert.equal(request!.toolCall.toolCallId, 'c1')
     assert.deepEqual(answerOf(tool, [selected('allow')]), { behavior: 'allow' })
     assert.deepEqual(answerOf(tool, [selected('session')]), { behavior: 'allow', forSession: true })
-    const always = { behavior: 'allow', forSession: true, forProject: true }
+    const always = { behavior: 'allow', forSession: true, forDirectory: true }
     assert.deepEqual(answerOf(tool, [selected('project')]), always)
     assert.deepEqual(answerOf(tool, [selected('reject')]), { behavior: 'deny', comment: '' })
     for (const nothing of [[], [cancelled], [selected('answer-1')], [selected('')]]) {

@@ -183,7 +183,7 @@ test('approving for the session, and for the project', async (t) => {
   await rig.call('sendDecision', {
     approval_id: second.approval_id,
     decision: 'approve',
-    remember: 'project',
+    remember: 'directory',
   })
   await rig.reaches(second.session_id, 'completed')
   await rig.run('[[shell ls]]')

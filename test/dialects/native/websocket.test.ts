@@ -72,7 +72,7 @@ test('a device sets rules for a directory only if it may manage', async (t) => {
   const { id: sessionId } = await phone.call('session.create', { agent: 'demo', cwd, mode: 'ask' })
   const asked = await phone.call('approval.request', { sessionId, tool: 'Bash', input: { command: 'x' } })
   assert.deepEqual(asked.about, { class: 'shell', subjects: ['x'] })
-  const yes = { approvalId: asked.id, behavior: 'allow', forProject: true } as const
+  const yes = { approvalId: asked.id, behavior: 'allow', forDirectory: true } as const
   await assert.rejects(phone.call('approval.decide', yes), isForbidden)
   assert.equal((await phone.call('approval.get', { approvalId: asked.id })).decision, null)
   assert.deepEqual((await owner.call('directory.list')).directories, [])

@@ -176,7 +176,7 @@ function decisionOf(params: wire.DecisionParams, wanted: string): DecideApproval
     ...(input && { input }),
     ...(comment !== '' && { comment }),
     ...(remember === 'session' && { forSession: true }),
-    ...(remember === 'project' && { forProject: true }),
+    ...(remember === 'directory' && { forDirectory: true }),
   }
 }
 

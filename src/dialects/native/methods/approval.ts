@@ -59,7 +59,7 @@ export const approvalMethods = [
     result: wire.approvalView,
     async handler(params, { engine, device }) {
       const { approvalId, by = 'native' } = params
-      if (params.behavior === 'allow' && params.forProject) mustRule(device)
+      if (params.behavior === 'allow' && params.forDirectory) mustRule(device)
       return viewApproval(await engine.approvals.decide({ approvalId, decision: decisionOf(params), by }))
     },
   }),
