@@ -33,6 +33,8 @@ export interface Services {
   readonly metrics: Metrics
   /** Who is behind for no longer than this was not slow, and is not told. */
   readonly lagMs: number
+  /** Milliseconds since some moment; never goes back. */
+  now(): number
   port(): number
   providers(): Promise<readonly ProviderReport[]>
   examine(): Promise<readonly Finding[]>

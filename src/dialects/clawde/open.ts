@@ -61,7 +61,7 @@ export async function open(context: Context): Promise<OpenDialect> {
 
 export interface ClawdeParts extends Omit<
   ServingParts,
-  'metrics' | 'lagMs' | 'silentMs' | 'port' | 'onFault'
+  'metrics' | 'lagMs' | 'silentMs' | 'now' | 'port' | 'onFault'
 > {
   listener: ClawdeListener
   timing?: ClawdeTiming
@@ -73,6 +73,8 @@ export interface ClawdeTiming extends Pick<WebSocketOptions, 'admitMs' | 'pingMs
   lagMs?: number
   /** Where people are asked: a call of a session that is silent for so long is told as running. */
   silentMs?: number
+  /** What `lagMs` is measured by. */
+  now?(): number
 }
 
 /** A single large message fills what may be unsent, and is taken within a moment. */
@@ -89,13 +91,13 @@ export interface ClawdeDialect {
 /** ClawDE's daemon protocol, on every path of its port. */
 export function clawdeDialect(given: ClawdeParts): ClawdeDialect {
   const { listener, onFault = () => {}, timing = {}, ...parts } = given
-  const { lagMs = LAG_MS, silentMs = SILENT_MS, ...pace } = timing
+  const { lagMs = LAG_MS, silentMs = SILENT_MS, now = () => performance.now(), ...pace } = timing
   const { metrics } = listener
   let serving: Serving | null = null
 
   async function served(): Promise<Serving> {
     const { createServing } = await import('./serving.ts')
-    const rest = { metrics, lagMs, silentMs, port: () => listener.port, onFault }
+    const rest = { metrics, lagMs, silentMs, now, port: () => listener.port, onFault }
     return (serving ??= createServing({ ...parts, ...rest }))
   }
 

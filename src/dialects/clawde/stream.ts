@@ -11,6 +11,7 @@ export interface StreamParts {
   readonly broadcast: Broadcast
   /** Who is behind for no longer than this is not told. */
   readonly lagMs: number
+  now(): number
   readonly outbox: Outbox
   failed(): void
 }
@@ -90,7 +91,7 @@ export class Stream {
     if (live && !this.#own?.holdsBack) this.#dismiss()
     else this.#own ??= this.#teller('with nothing')
     if (this.#put(this.#own ? bundleOf(this.#own.tell(events)) : live!)) return true
-    if (!this.#behind) this.#behindSince = performance.now()
+    if (!this.#behind) this.#behindSince = this.#parts.now()
     this.#behind = true
     this.#own ??= this.#teller('up to date')
     return false
@@ -113,10 +114,10 @@ export class Stream {
   #goOn(): void {
     if (!this.#behind) return
     this.#behind = false
-    const { engine, outbox, lagMs } = this.#parts
+    const { engine, outbox, lagMs, now } = this.#parts
     const { cursor } = this.#subscription
     const { head, oldest } = engine.events
-    if (head > cursor && performance.now() - this.#behindSince >= lagMs) {
+    if (head > cursor && now() - this.#behindSince >= lagMs) {
       const params = { after: cursor, head, missed: head - cursor, gap: cursor + 1 < oldest }
       outbox.put([frameOf({ method: 'events.lagged', sessionId: null, seq: cursor, params }, this.unix)])
     }
