@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { freePort } from '../../support/free-port.ts'
 import { dial, type Client, type Json } from './support.ts'
+import { until } from '../../support/wait.ts'
 
 const run = promisify(execFile)
 const CLIENT = join(import.meta.dirname, 'client.py')
@@ -155,7 +156,7 @@ test('a taken port is a warning, and everything else works', async (t) => {
   const first = await daemonFor(t)
   const { port } = new URL(urlOf(first))
   const second = await daemonFor(t, { CORRAL_CLAWDE_PORT: port })
-  assert.match(second.output(), /warning: clawde is not listening: .*EADDRINUSE/)
+  await until(() => /warning: clawde is not listening: .*EADDRINUSE/.test(second.output()), 'the warning')
   assert.ok(second.listeners['native'] && second.listeners['corral'])
   assert.equal(second.listeners['clawde'], undefined)
 })
