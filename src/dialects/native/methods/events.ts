@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
-import { CONVERSATION_TYPES, step } from '../../../core/conversation/conversation.ts'
+import { step } from '../../../core/conversation/conversation.ts'
 import { CorralError } from '../../../core/error.ts'
-import type { Event, LoggedEvent } from '../../../core/event.ts'
+import type { LoggedEvent } from '../../../core/event.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
-import { historyItem, ITEM_TYPES, type RanWith } from '../history.ts'
+import { historyItem, ITEM_TYPES, SILENT_TYPES, type RanWith } from '../history.ts'
 import { method } from '../method.ts'
 import type { HistoryItem } from '../wire.ts'
 import * as wire from '../wire.ts'
@@ -85,12 +85,12 @@ export const eventMethods = [
       const range = rangeOf(engine)
       const before = params.before ?? range.head + 1
       const found = engine.events.read({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit })
-      const [first, ...others] = fitting(found, true)
-      const more = found.length === limit || others.length + 1 < found.length
+      const page = fitting(found, true)
+      const more = found.length === limit || page.length < found.length
       return {
         ...range,
-        items: first ? itemsOf(engine, id, first.event, before) : [],
-        next: more ? (first?.seq ?? null) : null,
+        items: itemsOf(engine, id, page, before),
+        next: more ? (page[0]?.seq ?? null) : null,
       }
     },
   }),
@@ -176,17 +176,20 @@ export const eventMethods = [
   }),
 ]
 
-/** The items from this event on. */
-function itemsOf(engine: Engine, id: string, first: Event, before: number): HistoryItem[] {
-  const conversation = engine.sessions.conversationAt(id, { seq: first.seq - 1, at: first.at })
-  const events = engine.events.read({
+/** The items that these events make, which are all of `ITEM_TYPES` between the first one and `before`. */
+function itemsOf(engine: Engine, id: string, page: LoggedEvent[], before: number): HistoryItem[] {
+  const [first] = page
+  if (!first) return []
+  const conversation = engine.sessions.conversationAt(id, { seq: first.seq - 1, at: first.event.at })
+  const silent = engine.events.read({
     sessionId: id,
-    after: first.seq - 1,
+    after: first.seq,
     before,
-    types: CONVERSATION_TYPES,
+    types: SILENT_TYPES,
     whole: true,
     limit: Number.MAX_SAFE_INTEGER,
   })
+  const events = [...page, ...silent].sort((a, b) => a.seq - b.seq)
   return events.flatMap(({ event }) =>
     step(conversation, event).flatMap((change) => historyItem(change, event, ranWith(engine)) ?? []),
   )
