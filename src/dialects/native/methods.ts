@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
 import { callMethods } from './methods/call.ts'
+import { conversationMethods } from './methods/conversation.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
@@ -21,6 +22,7 @@ export const METHODS = [
   ...directoryMethods,
   ...callMethods,
   ...eventMethods,
+  ...conversationMethods,
   ...searchMethods,
   ...projectMethods,
   ...worktreeMethods,
