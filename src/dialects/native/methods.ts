@@ -5,6 +5,7 @@ import { conversationMethods } from './methods/conversation.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
+import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
 import { projectMethods } from './methods/project.ts'
 import { searchMethods } from './methods/search.ts'
@@ -27,6 +28,7 @@ export const METHODS = [
   ...projectMethods,
   ...worktreeMethods,
   ...deviceMethods,
+  ...doorMethods,
   ...signinMethods,
   ...systemMethods,
 ]
