@@ -6,6 +6,7 @@ import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
 import { eventMethods } from './methods/events.ts'
 import { projectMethods } from './methods/project.ts'
+import { queueMethods } from './methods/queue.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
@@ -17,6 +18,7 @@ export const METHODS = [
   ...daemonMethods,
   ...sessionMethods,
   ...turnMethods,
+  ...queueMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,
