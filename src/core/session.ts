@@ -69,6 +69,8 @@ export interface Session {
   turn: RunningTurn | null
   /** Ids of the turns that wait, in order. */
   queue: string[]
+  /** Those of them that came too late as steers: the agent may have read them. Not there in sessions of older logs. */
+  lateTurns?: string[]
   /** For the running turn; without one, for the first in the queue, which was one of them. */
   steers: Steer[]
   approvals: PendingApproval[]
@@ -143,6 +145,7 @@ type Unchanging =
   | Exclude<AgentFact['type'], 'agent.init' | 'agent.model' | 'turn.accepted'>
   | DaemonEvent['type']
   | 'session.status'
+  | 'turn.edited'
   | 'agent.limits'
 
 type Changing = Exclude<EventType, Unchanging | 'session.created'>
@@ -164,11 +167,11 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     queue: late ? [turnId, ...state.queue] : [...state.queue, turnId],
     steers: withoutSteer(state, turnId),
+    ...(late && { lateTurns: [...(state.lateTurns ?? []), turnId] }),
     activeAt,
   }),
   'turn.started': (state, event) => ({
-    ...state,
-    queue: state.queue.filter((id) => id !== event.turnId),
+    ...outOfQueue(state, event.turnId),
     turn: startedTurn(state, event),
     turnCount: state.turnCount + 1,
     granted: [],
@@ -178,7 +181,7 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     queue: moved(state.queue, turnId, position),
   }),
-  'turn.cancelled': (state, { turnId }) => ({ ...state, queue: state.queue.filter((id) => id !== turnId) }),
+  'turn.cancelled': (state, { turnId }) => outOfQueue(state, turnId),
   'turn.completed': (state, event) => ended(state, event, 'completed'),
   'turn.failed': (state, event) => ended(state, event, 'failed', event.error),
   'turn.interrupted': (state, event) => ended(state, event, 'interrupted'),
@@ -200,6 +203,10 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     ...consented(state, event),
     approvals: state.approvals.flatMap((one) => resolved(one, event)),
+  }),
+  'approval.deferred': (state, { approvalId, until: deferredUntil }) => ({
+    ...state,
+    approvals: state.approvals.map((one) => (one.id === approvalId ? { ...one, deferredUntil } : one)),
   }),
   'approval.delivered': (state, { approvalId }) => ({
     ...state,
@@ -308,6 +315,12 @@ function consented(state: Session, event: Event & { type: 'approval.resolved' })
 function moved(queue: readonly string[], turnId: string, position: number): string[] {
   const others = queue.filter((id) => id !== turnId)
   return others.toSpliced(position - 1, 0, turnId)
+}
+
+function outOfQueue(state: Session, turnId: string): Session {
+  const others = (ids: readonly string[]): string[] => ids.filter((id) => id !== turnId)
+  const { queue, lateTurns } = state
+  return { ...state, queue: others(queue), ...(lateTurns && { lateTurns: others(lateTurns) }) }
 }
 
 function withoutSteer({ steers }: Session, id: string): Steer[] {
