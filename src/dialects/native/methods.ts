@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
+import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
 import { conversationMethods } from './methods/conversation.ts'
 import { daemonMethods } from './methods/daemon.ts'
@@ -21,6 +22,7 @@ export const METHODS = [
   ...sessionMethods,
   ...turnMethods,
   ...queueMethods,
+  ...attentionMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,

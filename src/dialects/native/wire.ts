@@ -3,10 +3,12 @@ import type { ConversationParts } from '../../core/conversation/parts.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import { EFFORTS } from '../../core/effort.ts'
 import { rules, someRules } from './wire-approval.ts'
+import { attention, marks } from './wire-attention.ts'
 import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
 import { failure, mode, ranWith, usage } from './wire-turn.ts'
 
 export * from './wire-approval.ts'
+export * from './wire-attention.ts'
 export * from './wire-base.ts'
 export * from './wire-change.ts'
 export * from './wire-device.ts'
@@ -145,6 +147,8 @@ export const sessionView = z.object({
     .nullable()
     .describe('of the last turn that is over'),
   lastError: failure.nullable(),
+  attention,
+  marks,
   pid: z.number().nullable().describe("the agent's process"),
   rules,
   settings: settings.omit({ mcpConfig: true }).describe('without mcpConfig, which may hold secrets'),
@@ -174,7 +178,7 @@ export const conversationParts = z.custom<ConversationParts>(
   (value) => typeof value === 'object' && value !== null && 'turn' in value && 'calls' in value,
 )
 
-const EVENT_TYPES: Record<EventType, true> = {
+export const EVENT_TYPES: Record<EventType, true> = {
   'agent.init': true,
   'agent.model': true,
   'turn.accepted': true,
@@ -182,6 +186,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'message.completed': true,
   'tool.started': true,
   'tool.completed': true,
+  'agent.context': true,
   'agent.compacting': true,
   'agent.compacted': true,
   'agent.limits': true,
@@ -191,6 +196,8 @@ const EVENT_TYPES: Record<EventType, true> = {
   'session.created': true,
   'session.changed': true,
   'session.status': true,
+  'session.marked': true,
+  'session.drafted': true,
   'session.destroyed': true,
   'turn.queued': true,
   'turn.started': true,
