@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
 import { callMethods } from './methods/call.ts'
 import { daemonMethods } from './methods/daemon.ts'
+import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
 import { eventMethods } from './methods/events.ts'
@@ -26,6 +27,7 @@ export const METHODS = [
   ...worktreeMethods,
   ...deviceMethods,
   ...signinMethods,
+  ...demoMethods,
   ...systemMethods,
 ]
 
