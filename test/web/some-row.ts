@@ -1,4 +1,4 @@
-import type { SessionRow } from '../../web/state/row.ts'
+import type { SessionRow } from '../../web/state/session-row.ts'
 
 /** A session that rests, but for what is given. */
 export function someRow(

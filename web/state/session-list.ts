@@ -1,4 +1,4 @@
-import type { Attention, Counts, SessionRow } from './row.ts'
+import type { Attention, Counts, SessionRow } from './session-row.ts'
 
 /** The sessions that are known, as of `seq`. */
 export interface SessionList {
