@@ -5,6 +5,7 @@ import { daemonMethods } from './methods/daemon.ts'
 import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
+import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
 import { projectMethods } from './methods/project.ts'
 import { searchMethods } from './methods/search.ts'
@@ -26,6 +27,7 @@ export const METHODS = [
   ...projectMethods,
   ...worktreeMethods,
   ...deviceMethods,
+  ...doorMethods,
   ...signinMethods,
   ...demoMethods,
   ...systemMethods,
