@@ -9,7 +9,7 @@ export function hasListFocus(): boolean {
 }
 
 /** Minds whether the focus is in this list. It leaves when something else gets it, not when its element goes. */
-export function useListFocus(list: RefObject<HTMLElement>): void {
+export function useListFocus(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const look = ({ target }: Event): void => {
       isInList = target instanceof Node && list.current?.contains(target) === true

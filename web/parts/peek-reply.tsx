@@ -47,7 +47,11 @@ export function PeekReply({ row }: { row: SessionRow }) {
         maxLength={100_000}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') event.currentTarget.closest<HTMLElement>('[data-row]')?.querySelector<HTMLElement>('.row-title')?.focus()
+          if (event.key === 'Escape')
+            event.currentTarget
+              .closest<HTMLElement>('[data-row]')
+              ?.querySelector<HTMLElement>('.row-title')
+              ?.focus()
         }}
       />
       <Button type="submit" icon="send" label="Send" busy={busy} disabled={text.trim() === ''} />

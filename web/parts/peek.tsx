@@ -38,7 +38,12 @@ export function Peek({ row }: { row: SessionRow }) {
   )
 }
 
-const WHO: Readonly<Record<PeekLine['who'], string>> = { you: 'You', agent: 'Agent', tool: 'Tool', note: 'Note' }
+const WHO: Readonly<Record<PeekLine['who'], string>> = {
+  you: 'You',
+  agent: 'Agent',
+  tool: 'Tool',
+  note: 'Note',
+}
 
 function PeekDecision({ approval }: { approval: Approval }) {
   const context = useDecisionContext(approval.id)

@@ -24,7 +24,12 @@ export function SessionBoard() {
       {ATTENTIONS.map((attention) => {
         const rows = byState.get(attention) ?? []
         return (
-          <section key={attention} class="board-column" data-state={attention} aria-label={GROUP_NAMES[attention]}>
+          <section
+            key={attention}
+            class="board-column"
+            data-state={attention}
+            aria-label={GROUP_NAMES[attention]}
+          >
             <h2 class="board-head">
               {GROUP_NAMES[attention]} <span class="group-count numbers">{rows.length}</span>
             </h2>
@@ -48,7 +53,9 @@ export function SessionBoard() {
 
 function Card({ row }: { row: SessionRow }) {
   const percent = contextPercent(row)
-  const facts = [row.agent, whereText(row), costText(row.costUsd), percent !== null && `${percent}%`].filter(Boolean)
+  const facts = [row.agent, whereText(row), costText(row.costUsd), percent !== null && `${percent}%`].filter(
+    Boolean,
+  )
   return (
     <article class="board-card" data-row={row.id} data-state={row.attention}>
       <div class="board-card-head">

@@ -19,7 +19,11 @@ export function SessionListView() {
   useEffect(stayInPlace, [all])
   return (
     <div class="session-list" ref={list}>
-      {all.length > MANY ? <ManyLines all={all} /> : all.map((line) => <ListLine key={line.key} line={line} />)}
+      {all.length > MANY ? (
+        <ManyLines all={all} />
+      ) : (
+        all.map((line) => <ListLine key={line.key} line={line} />)
+      )}
     </div>
   )
 }
@@ -48,7 +52,12 @@ function ListLine({ line }: { line: Line }) {
 function GroupHead({ group, isFolded }: { group: Group; isFolded: boolean }) {
   return (
     <h2 class="group-head" data-state={group.attention ?? undefined}>
-      <button type="button" class="group-fold" aria-expanded={!isFolded} onClick={() => toggleFold(group.key)}>
+      <button
+        type="button"
+        class="group-fold"
+        aria-expanded={!isFolded}
+        onClick={() => toggleFold(group.key)}
+      >
         <Icon name={isFolded ? 'chevron-right' : 'chevron-down'} />
         <span>{group.name}</span>
         <span class="group-count numbers">{group.rows.length}</span>

@@ -1,15 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { pathOf } from '../route.ts'
-import {
-  cursor,
-  moveTo,
-  peeked,
-  selected,
-  showPeek,
-  togglePeek,
-  toggleSelected,
-} from '../state/now-view.ts'
+import { cursor, moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
 import { contextPercent, costText, newsOf, STATE_WORDS, tokensText, whereText } from '../state/row-words.ts'
 import { markDone, snooze, titleOf, togglePin, wake } from '../state/session-actions.ts'
 import type { SessionRow } from '../state/session-row.ts'
@@ -43,7 +35,12 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
     left: () => snooze([row], laterThan(Date.now())[0]!.at),
   })
   return (
-    <div class="row-item" data-row={row.id} data-selected={isSelected || undefined} data-peeked={isPeeked || undefined}>
+    <div
+      class="row-item"
+      data-row={row.id}
+      data-selected={isSelected || undefined}
+      data-peeked={isPeeked || undefined}
+    >
       <div class="row" ref={swiped} data-state={row.attention}>
         <label class="row-check">
           <input
@@ -116,7 +113,8 @@ function RowFacts({ row }: { row: SessionRow }) {
 
 function When({ row }: { row: SessionRow }) {
   const { attention, turn, marks, endedAt, activeAt } = row
-  if (attention === 'snoozed' && marks.snoozedUntil !== null) return <>until {whenBack(marks.snoozedUntil, Date.now())}</>
+  if (attention === 'snoozed' && marks.snoozedUntil !== null)
+    return <>until {whenBack(marks.snoozedUntil, Date.now())}</>
   if (turn) return <Elapsed since={turn.startedAt} label="Running since" />
   return <Time at={endedAt ?? activeAt} />
 }
@@ -124,7 +122,8 @@ function When({ row }: { row: SessionRow }) {
 function Context({ row }: { row: SessionRow }) {
   const percent = contextPercent(row)
   const { used, window } = row.tokens
-  if (percent === null) return <span class="row-context numbers">{used === null ? '' : tokensText(used)}</span>
+  if (percent === null)
+    return <span class="row-context numbers">{used === null ? '' : tokensText(used)}</span>
   const title = `Context: ${tokensText(used!)} of ${tokensText(window!)} tokens`
   return (
     <span class="row-context numbers" title={title} data-full={percent >= 80 || undefined}>

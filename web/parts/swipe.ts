@@ -12,7 +12,7 @@ export interface SwipeActs {
 }
 
 /** A finger that moves something aside, far enough, does something; what it would do shows below it meanwhile. */
-export function useSwipe(ref: RefObject<HTMLElement>, acts: SwipeActs): void {
+export function useSwipe(ref: RefObject<HTMLElement | null>, acts: SwipeActs): void {
   const latest = useRef(acts)
   latest.current = acts
   useEffect(() => {

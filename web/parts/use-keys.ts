@@ -56,7 +56,8 @@ function perform(context: KeyContext, action: string): boolean {
   return false
 }
 
-const TYPING = 'input:not([type="checkbox"], [type="radio"], [type="button"]), textarea, select, [contenteditable]'
+const TYPING =
+  'input:not([type="checkbox"], [type="radio"], [type="button"]), textarea, select, [contenteditable]'
 /** What these do with Enter and Space is theirs. */
 const PRESSABLE = 'button, summary, input, [role="menu"], [role="listbox"]'
 

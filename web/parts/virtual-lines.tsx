@@ -67,7 +67,9 @@ function useLines(
     observeElementOffset,
     rangeExtractor: (range: Parameters<typeof defaultRangeExtractor>[0]) => {
       const near = defaultRangeExtractor(range)
-      return [...new Set([...near, ...kept.filter((index) => index >= 0 && index < keys.length)])].sort((a, b) => a - b)
+      return [...new Set([...near, ...kept.filter((index) => index >= 0 && index < keys.length)])].sort(
+        (a, b) => a - b,
+      )
     },
     onChange: () => draw((count) => count + 1),
   }

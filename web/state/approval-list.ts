@@ -6,7 +6,10 @@ export function inOrder(approvals: readonly Approval[]): Approval[] {
 }
 
 /** Those that are to be looked at, and those that were put off, the next to come back first. */
-export function divided(approvals: readonly Approval[], now: number): { open: Approval[]; deferred: Approval[] } {
+export function divided(
+  approvals: readonly Approval[],
+  now: number,
+): { open: Approval[]; deferred: Approval[] } {
   const isDeferred = ({ deferredUntil }: Approval): boolean => deferredUntil !== null && deferredUntil > now
   return {
     open: inOrder(approvals.filter((one) => !isDeferred(one))),

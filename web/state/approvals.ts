@@ -73,7 +73,8 @@ function resolved({ approvalId, decision, by }: Resolved): void {
 function remove(approvalId: string): void {
   remember(gone, approvalId)
   const before = approvals.peek()
-  if (before?.some(({ id }) => id === approvalId)) approvals.value = before.filter(({ id }) => id !== approvalId)
+  if (before?.some(({ id }) => id === approvalId))
+    approvals.value = before.filter(({ id }) => id !== approvalId)
 }
 
 function remember(ids: Set<string>, id: string): void {

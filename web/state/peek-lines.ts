@@ -25,12 +25,16 @@ function lineOf(item: Item): PeekLine[] {
       return [{ who: 'you', text: ending(text) }]
     }
     case 'assistant':
-      return item.parent === null && item.text.trim() !== '' ? [{ who: 'agent', text: ending(item.text) }] : []
+      return item.parent === null && item.text.trim() !== ''
+        ? [{ who: 'agent', text: ending(item.text) }]
+        : []
     case 'tool':
       return item.parent === null ? [{ who: 'tool', text: callText(item.tool, item.input) }] : []
     case 'end':
       if (item.outcome === 'completed') return []
-      return [{ who: 'note', bad: true, text: visibleLine(item.error?.message ?? `The turn was ${item.outcome}.`) }]
+      return [
+        { who: 'note', bad: true, text: visibleLine(item.error?.message ?? `The turn was ${item.outcome}.`) },
+      ]
     case 'notice':
       return item.level === 'warning' ? [{ who: 'note', text: visibleLine(item.message) }] : []
     default:

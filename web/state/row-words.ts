@@ -7,7 +7,15 @@ import { visibleLine } from './visible-text.ts'
  */
 
 /** The one thing that tells most: what it asks, what went wrong, what it does now, or what was said last. */
-export function newsOf({ attention, doing, lastLine, lastError, lastOutcome, turn, queued }: SessionRow): string {
+export function newsOf({
+  attention,
+  doing,
+  lastLine,
+  lastError,
+  lastOutcome,
+  turn,
+  queued,
+}: SessionRow): string {
   if (turn && doing !== null) return visibleLine(doing)
   if (attention === 'needs_you' && lastOutcome === 'failed' && lastError && !turn)
     return `Failed: ${visibleLine(lastError.message)}`

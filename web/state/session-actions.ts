@@ -110,7 +110,9 @@ export function markRead(id: string): void {
   const seen = row && readMark(row)
   if (seen?.readSeq === undefined) return
   // Not said when it fails: it is tried again at the next look.
-  client().call('session.mark', { sessionId: id, ...seen }).catch(() => {})
+  client()
+    .call('session.mark', { sessionId: id, ...seen })
+    .catch(() => {})
 }
 
 /** What is selected, as rows that are still there. */
