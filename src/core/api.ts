@@ -5,8 +5,10 @@ import type {
   ConfigureSession,
   CreateSession,
   DecideApproval,
+  DraftMessage,
   ForkSession,
   Interrupt,
+  MarkSession,
   SendMessage,
   Sent,
   Steered,
@@ -27,11 +29,12 @@ import type {
   RecentPath,
   SessionQuery,
 } from './ports.ts'
-import type { CreateProject, ProjectView, UpdateProject } from './projects.ts'
+import type { CreateProject, Project, ProjectView, UpdateProject } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { SearchRequest, SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
+import type { DraftText } from './unsent.ts'
 
 /**
  * The one door to everything, by nouns: a dialect is handed the ones that it needs. Commands resolve after their commit and throw
@@ -40,6 +43,7 @@ import type { Turn } from './turn.ts'
 export interface Engine {
   readonly sessions: Sessions
   readonly turns: Turns
+  readonly unsent: Unsent
   readonly approvals: Approvals
   readonly directories: DirectoryRules
   readonly projects: Projects
@@ -56,6 +60,8 @@ export interface Sessions {
   create(command: CreateSession): Promise<Session>
   fork(command: ForkSession): Promise<Session>
   configure(command: ConfigureSession): Promise<Session>
+  /** Notes what people think of it; agents are told nothing. */
+  mark(command: MarkSession): Promise<Session>
   pause(sessionId: string): Promise<Session>
   resume(sessionId: string): Promise<Session>
   /** Resolves when the process is gone too. */
@@ -97,6 +103,13 @@ export interface Turns {
   list(sessionId: string, limit: number, moment?: Moment): Turn[]
 }
 
+/** What somebody types in a session and has not sent: one text for each session, the same on every screen. */
+export interface Unsent {
+  /** Throws `conflict`, with what is there now, when it is based on another revision. */
+  set(command: DraftMessage): Promise<{ revision: number; updatedAt: number }>
+  get(sessionId: string): DraftText
+}
+
 export interface Approvals {
   decide(command: DecideApproval): Promise<ApprovalRow>
   /** A question from outside. Mode and rules may have answered it when this resolves. */
@@ -126,6 +139,8 @@ export interface Projects {
   get(projectId: string): ProjectView
   /** In the order in which they were made. */
   list(): ProjectView[]
+  /** The one that a directory belongs to: the nearest, if it lies in several. */
+  at(path: string): Project | null
 }
 
 /** For `access/`, which knows who may; the token's hash is in no event. */

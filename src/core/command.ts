@@ -2,9 +2,11 @@ import type { Approval, Decision } from './approval.ts'
 import type { CallResult } from './call.ts'
 import type { Content } from './content.ts'
 import type { Effort } from './effort.ts'
+import type { Marks } from './marks.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
-import type { Notes, SessionSettings } from './session.ts'
+import type { Notes } from './session.ts'
+import type { SessionSettings } from './settings.ts'
 
 export interface CreateSession {
   agent: string
@@ -24,6 +26,8 @@ export interface CreateSession {
   /** The same key twice is one session. */
   key?: string
   origin?: string
+  /** Its directory is a worktree that was made from the repository of this one. */
+  worktreeOf?: string
 }
 
 /**
@@ -84,6 +88,19 @@ export interface ConfigureSession {
   notes?: Notes
   /** Go on with this conversation of the agent's own; null starts a fresh one. */
   nativeId?: string | null
+}
+
+/** What is not given stays as it is. */
+export interface MarkSession extends Partial<Marks> {
+  sessionId: string
+}
+
+/** With a revision that is not the current one it is refused (`conflict`), unless the text is the same. */
+export interface DraftMessage {
+  sessionId: string
+  /** Empty: there is none any more. */
+  text: string
+  revision?: number
 }
 
 /** What is not given is as in the session that it branches off. */

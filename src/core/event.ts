@@ -4,10 +4,12 @@ import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Effort } from './effort.ts'
 import type { AgentLimits } from './limits.ts'
+import type { Marks } from './marks.ts'
 import type { Mode } from './mode.ts'
 import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
-import type { Notes, SessionSettings, SessionStatus } from './session.ts'
+import type { Notes, SessionStatus } from './session.ts'
+import type { SessionSettings } from './settings.ts'
 import type { Failure, Outcome } from './turn.ts'
 import type { Usage } from './usage.ts'
 
@@ -88,6 +90,8 @@ export type AgentFact =
       window: number | null
       error: string | null
     }
+  /** How many tokens the conversation takes now, of how many; null: the agent has not said. */
+  | { type: 'agent.context'; used: number | null; window: number | null }
   /** The agent's plan or to-do list, whole, as it is now. */
   | { type: 'agent.plan'; entries: PlanEntry[] }
   /** Retries, warnings: worth showing, changes nothing. */
@@ -164,11 +168,17 @@ export type EventBody =
       forkFrom: string | null
       origin: string | null
       rules: Rules
+      /** It works in a worktree that was made from the repository of this directory. Not there in older logs. */
+      worktreeOf?: string
     }
   /** `reason`: it was not asked for; time has run out, or the agent has done it by itself and need not be told. */
   | ({ type: 'session.changed'; reason?: 'expired' | 'agent' } & SessionPatch)
   /** Derived from the rest, published exactly once per change; with how the last turn that is over ended. */
   | { type: 'session.status'; status: SessionStatus; previous: SessionStatus; outcome: Outcome | null }
+  /** What people have noted about it: what has changed of that. */
+  | ({ type: 'session.marked' } & Partial<Marks>)
+  /** What somebody types and has not sent. The one before it has left the log. */
+  | { type: 'session.drafted'; text: string; revision: number }
   | { type: 'session.destroyed' }
   | {
       type: 'turn.queued'

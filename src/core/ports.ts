@@ -51,6 +51,8 @@ export type Write =
   | { op: 'run.delete'; id: string }
   /** A message is complete: its deltas, all at or after `from`, go. */
   | { op: 'deltas.drop'; sessionId: string; messageId: string; from: number }
+  /** An event that another one takes the place of. */
+  | { op: 'event.drop'; seq: number }
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }

@@ -107,18 +107,23 @@ function writeApprovals(db: DatabaseSync): Writers<'approval' | 'approval.update
   }
 }
 
-function writeRuns(db: DatabaseSync): Writers<'run' | 'run.position' | 'run.delete' | 'deltas.drop'> {
+/** Of the log itself. */
+type Drops = 'deltas.drop' | 'event.drop'
+
+function writeRuns(db: DatabaseSync): Writers<'run' | 'run.position' | 'run.delete' | Drops> {
   const run = db.prepare(
     'INSERT INTO runs(id, session, process, pid, start_time, boot_id, offset, turn_offset) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const position = db.prepare('UPDATE runs SET offset = ?, turn_offset = ? WHERE id = ?')
   const remove = db.prepare('DELETE FROM runs WHERE id = ?')
+  const dropEvent = db.prepare('DELETE FROM events WHERE seq = ?')
   const dropMessage = db.prepare('DELETE FROM deltas WHERE seq >= ? AND session = ? AND message = ?')
   return {
     run: ({ run: r }) =>
       run.run(r.id, r.sessionId, r.process, r.pid, r.startTime, r.bootId, r.offset, r.turnOffset),
     'run.position': ({ position: p }) => position.run(p.offset, p.turnOffset, p.runId),
     'run.delete': ({ id }) => remove.run(id),
+    'event.drop': ({ seq }) => dropEvent.run(seq),
     'deltas.drop': (w) => dropMessage.run(w.from, w.sessionId, w.messageId),
   }
 }

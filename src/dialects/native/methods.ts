@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
+import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { demoMethods } from './methods/demo.ts'
@@ -19,6 +20,7 @@ export const METHODS = [
   ...daemonMethods,
   ...sessionMethods,
   ...turnMethods,
+  ...attentionMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,

@@ -108,7 +108,7 @@ export const sessionMethods = [
       const page = found.slice(0, query.limit)
       const last = page.at(-1)
       return {
-        sessions: page.map(viewSession),
+        sessions: page.map((session) => viewSession(session)),
         next: last && found.length > page.length ? encodePage(last) : null,
       }
     },
