@@ -6,6 +6,7 @@ import type {
   CreateSession,
   DecideApproval,
   DraftMessage,
+  EditTurn,
   ForkSession,
   Interrupt,
   MarkSession,
@@ -14,6 +15,8 @@ import type {
   Steered,
   SteerTurn,
 } from './command.ts'
+import type { ApprovalContext } from './approval-context.ts'
+import type { DecisionPage, DecisionQuery } from './decisions.ts'
 import type { AddDevice, Device } from './devices.ts'
 import type { ExportPage, ExportRequest } from './export/export.ts'
 import type { Conversation } from './conversation/conversation.ts'
@@ -96,6 +99,10 @@ export interface Turns {
   cancel(sessionId: string, turnId: string): Promise<void>
   /** Moves a message within the queue; 1 is the next to run. Resolves with the queue as it is then. */
   move(sessionId: string, turnId: string, position: number): Promise<string[]>
+  /** Changes what a message says that waits in the queue; `turn_not_found` when it does not. */
+  edit(command: EditTurn): Promise<Turn>
+  /** Makes a message that waits a steer of the turn that runs, once: the same again is the same steer. */
+  steerQueued(sessionId: string, turnId: string): Promise<Steered>
   /** Brings the result of a call that the agent waits on. */
   answerCall(command: AnswerCall): Promise<void>
   get(id: string): Turn
@@ -116,6 +123,12 @@ export interface Approvals {
   ask(command: AskHuman): Promise<ApprovalRow>
   /** Whoever asked has given up; what was decided before stays. */
   withdraw(approvalId: string, by: string): Promise<ApprovalRow>
+  /** "Not now": it waits on, put off until then; null takes that back. */
+  defer(approvalId: string, until: number | null): Promise<ApprovalRow>
+  /** What was decided, the newest first, a page at a time. */
+  history(query: DecisionQuery): DecisionPage
+  /** What a human wants to know before deciding. */
+  context(id: string): ApprovalContext
   get(id: string): ApprovalRow
   list(query: ApprovalQuery): ApprovalRow[]
   /** How many wait for an answer. */

@@ -58,6 +58,13 @@ export interface SteerTurn {
   origin?: string
 }
 
+/** Another text for a message that waits. */
+export interface EditTurn {
+  sessionId: string
+  turnId: string
+  input: Content[]
+}
+
 export interface Interrupt {
   sessionId: string
   /** Only this one, out of the queue if it has not begun: whatever has begun meanwhile goes on. */
@@ -120,6 +127,8 @@ export interface DecideApproval {
   decision: Exclude<Decision, { behavior: 'cancelled' }>
   /** Who decided, for the log: a dialect, a device, a rule. */
   by: string
+  /** The name of the device that it came from, if it was one. */
+  device?: string
 }
 
 /** The result of a tool that the session's client has carried out. */

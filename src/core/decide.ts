@@ -160,7 +160,7 @@ export function moveTurn(state: Session, turnId: string, wanted: number): EventB
   return position === now ? [] : [{ type: 'turn.moved', turnId, position }]
 }
 
-function notWaiting({ id }: Session, turnId: string): CorralError {
+export function notWaiting({ id }: Session, turnId: string): CorralError {
   return new CorralError('turn_not_found', `No message ${turnId} waits in the queue of session ${id}`)
 }
 

@@ -213,8 +213,10 @@ export type EventBody =
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
   /** It waits in another place: the n-th in the queue. */
   | { type: 'turn.moved'; turnId: string; position: number }
-  /** Taken out of the queue before it ran. */
-  | { type: 'turn.cancelled'; turnId: string; reason: string }
+  /** It waits, and says this from here on. */
+  | { type: 'turn.edited'; turnId: string; input: Content[] }
+  /** Taken out of the queue before it ran. `steered`: it is brought to this turn instead, and `turn.steered` follows. */
+  | { type: 'turn.cancelled'; turnId: string; reason: string; steered?: string }
   | ({
       type: 'approval.requested'
       turnId: string | null
@@ -229,7 +231,11 @@ export type EventBody =
       by: string
       /** A human had been asked. Not there in older logs: see `wasAsked`. */
       asked?: boolean
+      /** The name of the device that it came from; not there: it came from this machine, or nobody knows. */
+      device?: string
     }
+  /** "Not now": it is put off until then; null: it is not any more. */
+  | { type: 'approval.deferred'; approvalId: string; until: number | null }
   /** The answer has been written to the agent. */
   | { type: 'approval.delivered'; approvalId: string }
   /** The agent waits for its client to carry out a tool. */

@@ -50,6 +50,8 @@ export interface Session {
   turn: RunningTurn | null
   /** Ids of the turns that wait, in order. */
   queue: string[]
+  /** Those of them that came too late as steers: the agent may have read them. Not there in sessions of older logs. */
+  lateTurns?: string[]
   /** For the running turn; without one, for the first in the queue, which was one of them. */
   steers: Steer[]
   approvals: PendingApproval[]
@@ -136,6 +138,7 @@ type Unchanging =
   | Exclude<AgentFact['type'], 'agent.init' | 'agent.model' | 'turn.accepted' | keyof typeof SHOWN>
   | DaemonEvent['type']
   | 'session.status'
+  | 'turn.edited'
   | 'agent.limits'
 
 type Changing = Exclude<EventType, Unchanging | 'session.created'>
@@ -157,12 +160,12 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     queue: event.late ? [event.turnId, ...state.queue] : [...state.queue, event.turnId],
     steers: withoutSteer(state, event.turnId),
+    ...(event.late && { lateTurns: [...(state.lateTurns ?? []), event.turnId] }),
     activeAt: event.at,
     glance: said(state.glance, event.turnId, event),
   }),
   'turn.started': (state, event) => ({
-    ...state,
-    queue: state.queue.filter((id) => id !== event.turnId),
+    ...outOfQueue(state, event.turnId),
     turn: startedTurn(state, event),
     turnCount: state.turnCount + 1,
     granted: [],
@@ -173,8 +176,7 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     queue: moved(state.queue, turnId, position),
   }),
   'turn.cancelled': (state, { turnId }) => ({
-    ...state,
-    queue: state.queue.filter((id) => id !== turnId),
+    ...outOfQueue(state, turnId),
     glance: unsaid(state.glance, turnId),
   }),
   'turn.completed': (state, event) => ended(state, event, 'completed'),
@@ -200,6 +202,10 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     ...consented(state, event),
     approvals: state.approvals.flatMap((one) => resolved(one, event)),
+  }),
+  'approval.deferred': (state, { approvalId, until: deferredUntil }) => ({
+    ...state,
+    approvals: state.approvals.map((one) => (one.id === approvalId ? { ...one, deferredUntil } : one)),
   }),
   'approval.delivered': (state, { approvalId }) => ({
     ...state,
@@ -316,6 +322,12 @@ function consented(state: Session, event: Event & { type: 'approval.resolved' })
 function moved(queue: readonly string[], turnId: string, position: number): string[] {
   const others = queue.filter((id) => id !== turnId)
   return others.toSpliced(position - 1, 0, turnId)
+}
+
+function outOfQueue(state: Session, turnId: string): Session {
+  const others = (ids: readonly string[]): string[] => ids.filter((id) => id !== turnId)
+  const { queue, lateTurns } = state
+  return { ...state, queue: others(queue), ...(lateTurns && { lateTurns: others(lateTurns) }) }
 }
 
 function withoutSteer({ steers }: Session, id: string): Steer[] {

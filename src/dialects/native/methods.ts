@@ -9,6 +9,7 @@ import { directoryMethods } from './methods/directory.ts'
 import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
 import { projectMethods } from './methods/project.ts'
+import { queueMethods } from './methods/queue.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
@@ -21,6 +22,7 @@ export const METHODS = [
   ...sessionMethods,
   ...turnMethods,
   ...attentionMethods,
+  ...queueMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,

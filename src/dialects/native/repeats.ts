@@ -19,6 +19,8 @@ export const REPEATABLE: ReadonlySet<string> = new Set([
   'turn.list',
   'queue.list',
   'queue.move',
+  'queue.edit',
+  'queue.steer',
   'approval.list',
   'approval.get',
   'approval.wait',

@@ -9,6 +9,7 @@ import { failure, mode, ranWith, usage } from './wire-turn.ts'
 export * from './wire-approval.ts'
 export * from './wire-attention.ts'
 export * from './wire-base.ts'
+export * from './wire-change.ts'
 export * from './wire-device.ts'
 export * from './wire-project.ts'
 export * from './wire-signin.ts'
@@ -202,9 +203,11 @@ export const EVENT_TYPES: Record<EventType, true> = {
   'turn.failed': true,
   'turn.interrupted': true,
   'turn.moved': true,
+  'turn.edited': true,
   'turn.cancelled': true,
   'approval.requested': true,
   'approval.resolved': true,
+  'approval.deferred': true,
   'approval.delivered': true,
   'call.held': true,
   'call.answered': true,
