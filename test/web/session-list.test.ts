@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SessionRow } from '../../web/state/session-row.ts'
+import type { SessionRow } from '../../web/client/rows.ts'
 import {
   groupsByProject,
   groupsByState,

@@ -1,4 +1,4 @@
-import type { SessionRow } from '../../web/state/session-row.ts'
+import type { SessionRow } from '../../web/client/rows.ts'
 
 /** A session that rests, but for what is given. */
 export function someRow(

@@ -13,7 +13,7 @@ import {
 } from '../state/now-view.ts'
 import { go } from '../state/router.ts'
 import { archive, markDone, rowsOf, togglePin } from '../state/session-actions.ts'
-import type { SessionRow } from '../state/session-row.ts'
+import type { SessionRow } from '../client/rows.ts'
 import { rowOf } from '../state/sessions.ts'
 import { pressAnswer, useKeys } from './use-keys.ts'
 

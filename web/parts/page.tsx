@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { pageTitle } from '../state/attention-sign.ts'
+import { StatusLine } from './status.tsx'
 
 /** A page with its heading. The window is named after it, and who comes here by a link begins at its heading. */
 export function Page({
@@ -22,6 +23,7 @@ export function Page({
           {title}
         </h1>
         {actions}
+        <StatusLine />
       </header>
       {children}
     </div>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { client } from '../state/connection.ts'
 import { freshKey } from '../state/fresh-key.ts'
 import { titleOf, wordsOf } from '../state/session-actions.ts'
-import type { SessionRow } from '../state/session-row.ts'
+import type { SessionRow } from '../client/rows.ts'
 import { Button } from './button.tsx'
 import { toast } from './toast.tsx'
 

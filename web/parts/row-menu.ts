@@ -1,6 +1,6 @@
 import { copyText } from '../state/copy.ts'
 import { archive, interrupt, markDone, snooze, togglePin, wake } from '../state/session-actions.ts'
-import type { SessionRow } from '../state/session-row.ts'
+import type { SessionRow } from '../client/rows.ts'
 import { laterThan } from '../state/snooze.ts'
 import type { MenuItem } from './menu.tsx'
 

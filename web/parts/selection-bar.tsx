@@ -1,6 +1,6 @@
 import { clearSelection, selected } from '../state/now-view.ts'
 import { archive, interrupt, markDone, rowsOf, togglePin } from '../state/session-actions.ts'
-import type { SessionRow } from '../state/session-row.ts'
+import type { SessionRow } from '../client/rows.ts'
 import { Button } from './button.tsx'
 
 /** What can be done to all that are selected. */

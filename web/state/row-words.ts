@@ -1,5 +1,5 @@
 import { placeName } from './session-list.ts'
-import type { SessionRow } from './session-row.ts'
+import type { SessionRow } from '../client/rows.ts'
 import { visibleLine } from './visible-text.ts'
 
 /*

@@ -2,7 +2,7 @@ import { batch } from '@preact/signals'
 import { toast } from '../parts/toast.tsx'
 import { client } from './connection.ts'
 import { rowOf } from './sessions.ts'
-import type { SessionRow } from './session-row.ts'
+import type { SessionRow } from '../client/rows.ts'
 import { whenBack } from './snooze.ts'
 
 /*

@@ -1,4 +1,5 @@
-import type { Attention, Counts, SessionRow } from './session-row.ts'
+import { ATTENTIONS, type Attention } from '../../src/core/attention.ts'
+import type { Counts, SessionRow } from '../client/rows.ts'
 
 /** The sessions that are known, as of `seq`. */
 export interface SessionList {
@@ -35,9 +36,6 @@ export function withChange(list: SessionList, { seq, changed, removed, counts }:
   for (const row of changed) rows.set(row.id, row)
   return { ...list, seq: Math.max(list.seq, seq), rows, counts }
 }
-
-/** In the order in which they want to be looked at. */
-export const ATTENTIONS = ['needs_you', 'working', 'done', 'snoozed', 'quiet'] as const
 
 export const GROUP_NAMES: Readonly<Record<Attention, string>> = {
   needs_you: 'Needs you',

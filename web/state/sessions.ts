@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import { client } from './connection.ts'
 import { waiting } from './counts.ts'
 import { listOf, NO_COUNTS, type SessionList, withChange } from './session-list.ts'
-import type { SessionRow } from './session-row.ts'
+import type { SessionRow } from '../client/rows.ts'
 
 const LIMIT = 2000
 
