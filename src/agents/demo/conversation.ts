@@ -17,6 +17,8 @@ export interface ConversationNeeds {
   /** Null: the conversation to go on with is lost, and every turn says so. */
   memory: Memory | null
   directory: string
+  /** It was made for the tour. */
+  isTour: boolean
   mode: Mode
   model: string
   clock: () => number
@@ -143,6 +145,7 @@ export class Conversation {
         remembered: memory.remembered,
         attachments: memory.attachments,
         directory: this.#needs.directory,
+        isTour: this.#needs.isTour,
       }),
       offered: (tool) => this.#tools.includes(tool),
       ask: (request) => this.#requests.ask(request, over),

@@ -4,6 +4,7 @@ import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
 import { conversationMethods } from './methods/conversation.ts'
 import { daemonMethods } from './methods/daemon.ts'
+import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
 import { doorMethods } from './methods/door.ts'
@@ -21,8 +22,8 @@ export const METHODS = [
   ...daemonMethods,
   ...sessionMethods,
   ...turnMethods,
-  ...queueMethods,
   ...attentionMethods,
+  ...queueMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,
@@ -34,6 +35,7 @@ export const METHODS = [
   ...deviceMethods,
   ...doorMethods,
   ...signinMethods,
+  ...demoMethods,
   ...systemMethods,
 ]
 

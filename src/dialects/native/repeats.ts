@@ -34,6 +34,7 @@ export const REPEATABLE: ReadonlySet<string> = new Set([
   'approval.withdraw',
   'directory.list',
   'directory.configure',
+  'directory.look',
   'rules.check',
   'events.read',
   'history.read',
