@@ -139,6 +139,14 @@ function planOf(input: unknown): string | null {
   return typeof plan === 'string' ? plan : null
 }
 
+/** The same answer has the same number on every card. */
+const NUMBERS: Readonly<Record<Answer['id'], number | undefined>> = {
+  once: 1,
+  session: 2,
+  directory: 3,
+  refuse: undefined,
+}
+
 interface ChoicesProps {
   approval: AskedApproval
   context: ApprovalContext | null
@@ -157,15 +165,16 @@ function Choices({ approval, context, sending, send, setDoing }: ChoicesProps) {
           <Button
             key={answer.id}
             kind={kindOf(answer)}
+            answer={NUMBERS[answer.id]}
             label={answer.label}
             busy={sending === answer.id}
             onClick={() => void send(answer.id, answer.params)}
           />
         ))}
         <span class="decision-more">
-          <Button kind="quiet" label="Refuse with words…" onClick={() => setDoing('refusing')} />
+          <Button kind="quiet" answer={4} label="Refuse with words…" onClick={() => setDoing('refusing')} />
           {editableOf(approval) && (
-            <Button kind="quiet" icon="pencil" label="Edit…" onClick={() => setDoing('editing')} />
+            <Button kind="quiet" answer={5} icon="pencil" label="Edit…" onClick={() => setDoing('editing')} />
           )}
         </span>
       </div>
