@@ -122,6 +122,7 @@ function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase
     signin,
     workspace,
     door: door ?? NO_DOOR,
+    relay: { port: null },
     http: { bodyLimit: config.http.bodyLimit, otherUsers: config.http.otherUsers },
     env,
     homedir,

@@ -2,6 +2,7 @@ import type { Unasked } from '../core/about.ts'
 import type { WorktreeMaker } from '../core/own-worktree.ts'
 import type { Capabilities } from '../core/ports.ts'
 import type { AgentAbilities, Spares } from '../relay/ports.ts'
+import type { Relay } from '../relay/relay.ts'
 
 /*
  * What dialects use beside the engine, as they see it: the process around it, and git. The daemon hands it in.
@@ -159,6 +160,21 @@ export interface Workspace extends WorktreeMaker {
   mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
   /** Calls back when the status of an open repository is another one. */
   onChanged(tell: (status: RepoStatus) => void): void
+}
+
+/** The relay, for its owner; its own dialect serves programs. */
+export interface RelayPort {
+  /** Where programs reach it. */
+  readonly address: string
+  /** Whether anybody has used it, now or before. Until then nothing of it is loaded. */
+  isUsed(): boolean
+  /** Loads it, if it is not. */
+  open(): Promise<Relay>
+}
+
+/** Where the relay's dialect leaves it when it listens; null: it does not. */
+export interface RelayPlace {
+  port: RelayPort | null
 }
 
 /** What was used at one moment. */

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../core/error.ts'
 import type { SignIn } from '../../core/signin.ts'
 import type { RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { Method } from '../method.ts'
-import type { AgentReport, Daemon, Workspace } from '../ports.ts'
+import type { AgentReport, Daemon, RelayPlace, Workspace } from '../ports.ts'
 import type { Feed } from './feed.ts'
 import type { Invitations } from './invitations.ts'
 
@@ -16,6 +16,7 @@ export interface Context {
   workspace: Workspace
   devices: DeviceAccess
   signin: SignIn
+  relay: RelayPlace
   /** Where a device goes with its PIN. */
   invite(pin: string): Promise<Invitations>
   /** The device that is connected; null: the owner. */

@@ -6,6 +6,7 @@ import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
 import { eventMethods } from './methods/events.ts'
 import { projectMethods } from './methods/project.ts'
+import { relayMethods } from './methods/relay.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
@@ -27,6 +28,7 @@ export const METHODS = [
   ...deviceMethods,
   ...signinMethods,
   ...systemMethods,
+  ...relayMethods,
 ]
 
 type AnyMethod = (typeof METHODS)[number]

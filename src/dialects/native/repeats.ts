@@ -47,6 +47,11 @@ export const REPEATABLE: ReadonlySet<string> = new Set([
   'signin.forget',
   'system.resources',
   'system.history',
+  'relay.overview',
+  'relay.calls',
+  'relay.series',
+  'relay.settings.get',
+  'relay.settings.set',
 ])
 
 /** Calls that may be if they have a `key` or an `id` of the caller's own. */

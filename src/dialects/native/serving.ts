@@ -19,6 +19,7 @@ export interface NativeOptions {
   workspace: Context['workspace']
   devices: DeviceAccess
   signin: Context['signin']
+  relay: Context['relay']
   invite: Context['invite']
   daemon: Daemon
   /** The agents of this machine; asked again each time. */
