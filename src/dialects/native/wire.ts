@@ -7,6 +7,7 @@ import { failure, mode, ranWith, usage } from './wire-turn.ts'
 
 export * from './wire-approval.ts'
 export * from './wire-base.ts'
+export * from './wire-change.ts'
 export * from './wire-device.ts'
 export * from './wire-project.ts'
 export * from './wire-relay.ts'
