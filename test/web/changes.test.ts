@@ -84,7 +84,10 @@ test('large, generated and binary files are folded until somebody opens them', (
   assert.equal(foldReason(fileOf('src/generate.ts', '+x')), null)
   assert.equal(kinds(rowsOf([lock], plain)), 'file')
   assert.equal(kinds(rowsOf([lock], { ...plain, toggled: new Map([[lock.path, true]]) })), 'file hunk line')
-  assert.equal(kinds(rowsOf([fileOf('a.ts', '+x')], { ...plain, toggled: new Map([['a.ts', false]]) })), 'file')
+  assert.equal(
+    kinds(rowsOf([fileOf('a.ts', '+x')], { ...plain, toggled: new Map([['a.ts', false]]) })),
+    'file',
+  )
 })
 
 test('files without lines say why', () => {
@@ -101,8 +104,8 @@ test('comments and what is being written stand below the last of their lines', (
   assert.equal(kinds(rows), 'file hunk line line line editor line comments line line')
   const split = rowsOf(files, { ...plain, split: true, comments: [comment()], editing })
   assert.equal(kinds(split), 'file hunk pair pair comments pair editor pair pair')
-  const [head] = rows
-  assert.equal(head!.kind === 'file' && head.comments, 1)
+  const head = rows[0]!
+  assert.equal(head.kind === 'file' && head.comments, 1)
 })
 
 test('comments whose lines are not shown are known', () => {
