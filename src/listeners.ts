@@ -86,7 +86,7 @@ interface SharedParts {
 }
 
 /** Nobody comes in where there is no door. */
-const NO_DOOR: FrontDoor = { route: () => {}, serve: () => {} }
+const NO_DOOR: FrontDoor = { route: () => {}, serve: () => {}, code: () => null }
 
 /** What all dialects are handed. */
 function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase }): SharedParts {
@@ -112,6 +112,7 @@ function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase
         devices,
         readiness: () => readinessOf(state, isStopping() ? 'stopping' : phase.now),
         metrics: daemon.metrics,
+        version: daemon.version,
         log: logger,
         onFault,
       })

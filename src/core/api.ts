@@ -141,6 +141,8 @@ export interface Devices {
   list(): Device[]
   /** By the SHA-256 of its token, in hex. */
   byToken(tokenHash: string): Device | null
+  /** Null: there is no such device. */
+  tokenHash(deviceId: string): string | null
 }
 
 export interface Events {

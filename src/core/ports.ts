@@ -183,6 +183,7 @@ export interface Log {
   devices(): Device[]
   /** By the SHA-256 of its token, in hex. */
   deviceByToken(tokenHash: string): Device | null
+  deviceTokenHash(id: string): string | null
   /** What was said that has all of these in it: by relevance, then the newest first. */
   search(query: SearchQuery): LoggedEvent[]
   /** When a session was last active in this directory or below. */

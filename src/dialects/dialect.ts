@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { DeviceAccess } from '../access/devices.ts'
 import type { TokenAccess } from '../access/first-message.ts'
 import type { Engine } from '../core/api.ts'
+import type { Device } from '../core/devices.ts'
 import type { SignIn } from '../core/signin.ts'
 import type { HttpHandler, HttpMethod } from '../transports/http.ts'
 import type { Daemon, RelayPlace, Workspace } from './ports.ts'
@@ -71,4 +72,13 @@ export interface FrontDoor {
   route(method: HttpMethod, path: string, handler: HttpHandler): void
   /** Serves WebSockets at a path, to whoever shows a token: the daemon's, or a device's. */
   serve(path: string, access: Pick<TokenAccess, 'code' | 'accept' | 'beforehand'>): void
+  /** A code that signs one browser in as this device, or as the owner (null). Null: the door is closed. */
+  code(device: Device | null): SignInCode | null
+}
+
+export interface SignInCode {
+  code: string
+  /** Where a browser goes with it: it stands behind a `#`, so that no server and no log gets to see it. */
+  url: string
+  expiresAt: number
 }

@@ -14,7 +14,9 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
       setTimeout(() => setDone(false), SHOWN_MS)
     } catch {
       // Without a certificate that the browser trusts there is no clipboard.
-      toast('This browser does not let the page copy. Select the text, and copy it yourself.', { tone: 'bad' })
+      toast('This browser does not let the page copy. Select the text, and copy it yourself.', {
+        tone: 'bad',
+      })
     }
   }
   return (

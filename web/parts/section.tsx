@@ -32,7 +32,11 @@ export function Section({
 }
 
 /** Names and values, one below the other. */
-export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren] | null)[] }) {
+export function Facts({
+  rows,
+}: {
+  rows: readonly (readonly [name: string, value: ComponentChildren] | null)[]
+}) {
   return (
     <dl class="facts">
       {rows

@@ -48,6 +48,9 @@ export interface Link {
 
 export type Notified = (method: string, params: unknown) => void
 
+/** Makes a connection; throws `DaemonUnreachable` when nobody answers. */
+export type Dial = (notified?: Notified) => Promise<Link>
+
 type Message = {
   id?: number
   method?: string
@@ -69,6 +72,11 @@ function tooLong(): NativeError {
   return new NativeError({ code: -32602, message, data: { code: 'invalid', limit: DEFAULT_MAX_LINE } })
 }
 
+/** Counted only where it could be too much; a browser has no `Buffer`. */
+function bytesOf(json: string): number {
+  return json.length * 3 > DEFAULT_MAX_LINE ? new TextEncoder().encode(json).length : json.length
+}
+
 export function createPendingRequests(write: (json: string) => void, notified: Notified): PendingRequests {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let last = 0
@@ -77,7 +85,7 @@ export function createPendingRequests(write: (json: string) => void, notified: N
       const id = ++last
       const json = JSON.stringify({ jsonrpc: '2.0', id, method, params })
       // The daemon would hang up, and whoever takes that for a lost connection would send it again and again.
-      if (Buffer.byteLength(json) > DEFAULT_MAX_LINE) return Promise.reject(tooLong())
+      if (bytesOf(json) > DEFAULT_MAX_LINE) return Promise.reject(tooLong())
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject })
         write(json)

@@ -4,6 +4,7 @@ import { callMethods } from './methods/call.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
+import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
 import { projectMethods } from './methods/project.ts'
 import { relayMethods } from './methods/relay.ts'
@@ -26,6 +27,7 @@ export const METHODS = [
   ...projectMethods,
   ...worktreeMethods,
   ...deviceMethods,
+  ...doorMethods,
   ...signinMethods,
   ...systemMethods,
   ...relayMethods,

@@ -16,7 +16,18 @@ export async function open(context: DialectContext): Promise<OpenDialect> {
   const accept: AcceptNative = onDemand(async () => {
     const { createServing } = await import('./serving.ts')
     const agents = daemon.reports
-    return createServing({ engine, daemon, agents, devices, workspace, signin, relay, invite, onFault })
+    return createServing({
+      engine,
+      daemon,
+      agents,
+      devices,
+      workspace,
+      signin,
+      relay,
+      door,
+      invite,
+      onFault,
+    })
   }, onFault)
   door.serve(PATH, {
     code: UNAUTHORIZED,

@@ -20,6 +20,7 @@ export interface NativeOptions {
   devices: DeviceAccess
   signin: Context['signin']
   relay: Context['relay']
+  door: Context['door']
   invite: Context['invite']
   daemon: Daemon
   /** The agents of this machine; asked again each time. */

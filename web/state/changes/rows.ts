@@ -13,7 +13,14 @@ export interface Anchored {
 
 /** One row of the view. All of them together are the page; only those in sight are drawn. */
 export type Row<C extends Anchored> =
-  | { kind: 'file'; key: string; file: FileChange; isOpen: boolean; reason: FoldReason | null; comments: number }
+  | {
+      kind: 'file'
+      key: string
+      file: FileChange
+      isOpen: boolean
+      reason: FoldReason | null
+      comments: number
+    }
   | { kind: 'hunk'; key: string; file: FileChange; hunk: Hunk }
   | { kind: 'line'; key: string; file: FileChange; line: ChangeLine; other: ChangeLine | null }
   | { kind: 'pair'; key: string; file: FileChange; left: ChangeLine | null; right: ChangeLine | null }
@@ -47,7 +54,9 @@ export function rowsOf<C extends Anchored>(files: readonly FileChange[], options
 }
 
 type Rows<C extends Anchored> = Row<C>[]
-type FileOptions<C extends Anchored> = Pick<RowOptions<C>, 'split' | 'editing'> & { anchors: Map<string, C[]> }
+type FileOptions<C extends Anchored> = Pick<RowOptions<C>, 'split' | 'editing'> & {
+  anchors: Map<string, C[]>
+}
 
 function addFile<C extends Anchored>(rows: Rows<C>, file: FileChange, options: FileOptions<C>): void {
   const note = noteOn(file)
@@ -78,7 +87,13 @@ function addLines<C extends Anchored>(
 ): void {
   const others = partnersOf(hunk.lines)
   for (const [at, line] of hunk.lines.entries()) {
-    rows.push({ kind: 'line', key: `${index}.${at}:${file.path}`, file, line, other: others.get(line) ?? null })
+    rows.push({
+      kind: 'line',
+      key: `${index}.${at}:${file.path}`,
+      file,
+      line,
+      other: others.get(line) ?? null,
+    })
     addBelow(rows, file, [line], options)
   }
 }
@@ -140,12 +155,16 @@ function anchorsOf<C extends Anchored>(comments: readonly C[]): Map<string, C[]>
 }
 
 /** Comments whose lines are nowhere in these changes. */
-export function commentsElsewhere<C extends Anchored>(files: readonly FileChange[], comments: readonly C[]): C[] {
+export function commentsElsewhere<C extends Anchored>(
+  files: readonly FileChange[],
+  comments: readonly C[],
+): C[] {
   const wanted = new Set(comments.map(({ path }) => path))
   const shown = new Set<string>()
   for (const { path, hunks } of files) {
     if (!wanted.has(path)) continue
-    for (const hunk of hunks) for (const [side, number] of numbersOf(hunk.lines)) shown.add(lineKey(path, side, number))
+    for (const hunk of hunks)
+      for (const [side, number] of numbersOf(hunk.lines)) shown.add(lineKey(path, side, number))
   }
   return comments.filter(({ path, side, endLine }) => !shown.has(lineKey(path, side, endLine)))
 }

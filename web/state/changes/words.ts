@@ -18,7 +18,8 @@ export interface WordDifference {
 
 /** What differs between two versions of a line; null: all of it, or nothing that can be shown. */
 export function wordDifference(before: string, after: string): WordDifference | null {
-  if (before.length > MAX_CHARS || after.length > MAX_CHARS || before.trim() === '' || after.trim() === '') return null
+  if (before.length > MAX_CHARS || after.length > MAX_CHARS || before.trim() === '' || after.trim() === '')
+    return null
   const parts = diffWordsWithSpace(before, after)
   const pieces = { before: [] as Piece[], after: [] as Piece[] }
   for (const { value, added, removed } of parts) {

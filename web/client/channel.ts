@@ -1,0 +1,62 @@
+import { ConnectionLost, type Link, type Notified } from '../../src/dialects/native/link.ts'
+
+/** Who gets the notifications of a stream, by the stream's id. */
+export type Listeners = Map<string, Notified>
+
+/** What ends each kind of stream that a request begins. */
+const STREAMS: Readonly<Record<string, { id: string; end: string }>> = {
+  'events.subscribe': { id: 'subscriptionId', end: 'events.unsubscribe' },
+  'session.watch': { id: 'watchId', end: 'session.unwatch' },
+}
+
+/** The stream that a notification belongs to. */
+export function streamOf(params: unknown): string | null {
+  const { subscriptionId, watchId } = (params ?? {}) as Record<string, unknown>
+  const id = subscriptionId ?? watchId
+  return typeof id === 'string' ? id : null
+}
+
+/**
+ * A connection of its own, as far as anybody can tell, over one that many share. Closing it ends its streams only; when the
+ * shared one is over, so is this.
+ */
+export function channelOver(shared: Link, listeners: Listeners, notified: Notified = () => {}): Link {
+  const { promise: closed, resolve: ended } = Promise.withResolvers<void>()
+  const streams = new Map<string, string>()
+  let isOver = false
+  void shared.closed.then(ended)
+
+  function end(method: string, id: string): void {
+    listeners.delete(id)
+    const { id: name, end: how } = STREAMS[method]!
+    if (shared.open) shared.request(how, { [name]: id }).catch(() => {})
+  }
+
+  return {
+    get open() {
+      return shared.open && !isOver
+    },
+    async request(method, params) {
+      if (isOver) throw new ConnectionLost()
+      const result = await shared.request(method, params)
+      const stream = STREAMS[method]
+      if (!stream) return result
+      const id = String((result as Record<string, unknown>)[stream.id])
+      if (isOver) end(method, id)
+      else {
+        streams.set(id, method)
+        listeners.set(id, notified)
+      }
+      return result
+    },
+    pause: () => {},
+    resume: () => {},
+    close() {
+      isOver = true
+      for (const [id, method] of streams) end(method, id)
+      streams.clear()
+      ended()
+    },
+    closed,
+  }
+}

@@ -1,0 +1,37 @@
+import { signal } from '@preact/signals'
+import { connect, type Status, type WebClient } from '../client/client.ts'
+import { whoami, type Whoami } from '../client/pass.ts'
+
+/** Whether what is on the screen is live. */
+export const status = signal<Status>('connecting')
+
+/** Who uses this page; null until the daemon has said so. */
+export const me = signal<Whoami | null>(null)
+
+let made: WebClient | null = null
+
+/** The one client of this page; it is made when it is first wanted. */
+export function client(): WebClient {
+  made ??= connect({
+    url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/native`,
+    onStatus(next) {
+      status.value = next
+      if (next === 'live') void learn()
+    },
+  })
+  return made
+}
+
+async function learn(): Promise<void> {
+  const answer = await whoami().catch(() => null)
+  if (answer) me.value = answer
+}
+
+/** Connects, and tries at once when the network is back or the page is looked at again. */
+export function keepConnected(): void {
+  client()
+  addEventListener('online', () => client().nudge())
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') client().nudge()
+  })
+}
