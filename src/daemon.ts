@@ -10,6 +10,7 @@ import { createEngine, type EngineParts } from './core/engine.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
 import { together } from './core/together.ts'
+import { TOURS } from './core/tour.ts'
 import type { AgentReport, Daemon as DaemonPort } from './dialects/ports.ts'
 import { openListeners, type Listeners } from './listeners.ts'
 import { createSignIn } from './signin/signin.ts'
@@ -28,6 +29,8 @@ import { removeRunFile, writeRunFile } from './system/run-file.ts'
 import { keepTally } from './system/tally.ts'
 import { createUpdates } from './system/update.ts'
 import { isRepository } from './workspace/is-repository.ts'
+import { lookAt } from './workspace/place.ts'
+import { makeTourDirectory } from './workspace/tour.ts'
 
 export interface DaemonOptions {
   config: Config
@@ -183,7 +186,7 @@ function openMonitor({ log, parts, warn }: Core, config: Config) {
 
 /** The daemon as dialects see it. */
 function daemonPort(
-  { config, version, env }: DaemonOptions,
+  { config, version, env, homedir }: DaemonOptions,
   { catalog, host, parts }: Core,
   { look, history, counts }: Monitor,
   { startedAt, listeners, stop }: Pick<DaemonPort, 'startedAt' | 'stop'> & { listeners: Listeners },
@@ -219,6 +222,8 @@ function daemonPort(
       current: version,
       directory: join(config.home, 'updates'),
     }),
+    lookAt: (path) => lookAt(path, homedir),
+    makeTourDirectory: () => makeTourDirectory(join(config.home, TOURS), env),
     resources: { now: look, history: (limit) => history.newest(limit) },
     metrics: () =>
       corralMetrics({

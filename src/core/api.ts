@@ -5,13 +5,18 @@ import type {
   ConfigureSession,
   CreateSession,
   DecideApproval,
+  DraftMessage,
+  EditTurn,
   ForkSession,
   Interrupt,
+  MarkSession,
   SendMessage,
   Sent,
   Steered,
   SteerTurn,
 } from './command.ts'
+import type { ApprovalContext } from './approval-context.ts'
+import type { DecisionPage, DecisionQuery } from './decisions.ts'
 import type { AddDevice, Device } from './devices.ts'
 import type { ExportPage, ExportRequest } from './export/export.ts'
 import type { Conversation } from './conversation/conversation.ts'
@@ -27,11 +32,12 @@ import type {
   RecentPath,
   SessionQuery,
 } from './ports.ts'
-import type { CreateProject, ProjectView, UpdateProject } from './projects.ts'
+import type { CreateProject, Project, ProjectView, UpdateProject } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { SearchRequest, SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
+import type { DraftText } from './unsent.ts'
 
 /**
  * The one door to everything, by nouns: a dialect is handed the ones that it needs. Commands resolve after their commit and throw
@@ -40,6 +46,7 @@ import type { Turn } from './turn.ts'
 export interface Engine {
   readonly sessions: Sessions
   readonly turns: Turns
+  readonly unsent: Unsent
   readonly approvals: Approvals
   readonly directories: DirectoryRules
   readonly projects: Projects
@@ -56,6 +63,8 @@ export interface Sessions {
   create(command: CreateSession): Promise<Session>
   fork(command: ForkSession): Promise<Session>
   configure(command: ConfigureSession): Promise<Session>
+  /** Notes what people think of it; agents are told nothing. */
+  mark(command: MarkSession): Promise<Session>
   pause(sessionId: string): Promise<Session>
   resume(sessionId: string): Promise<Session>
   /** Resolves when the process is gone too. */
@@ -90,11 +99,22 @@ export interface Turns {
   cancel(sessionId: string, turnId: string): Promise<void>
   /** Moves a message within the queue; 1 is the next to run. Resolves with the queue as it is then. */
   move(sessionId: string, turnId: string, position: number): Promise<string[]>
+  /** Changes what a message says that waits in the queue; `turn_not_found` when it does not. */
+  edit(command: EditTurn): Promise<Turn>
+  /** Makes a message that waits a steer of the turn that runs, once: the same again is the same steer. */
+  steerQueued(sessionId: string, turnId: string): Promise<Steered>
   /** Brings the result of a call that the agent waits on. */
   answerCall(command: AnswerCall): Promise<void>
   get(id: string): Turn
   /** The newest first. */
   list(sessionId: string, limit: number, moment?: Moment): Turn[]
+}
+
+/** What somebody types in a session and has not sent: one text for each session, the same on every screen. */
+export interface Unsent {
+  /** Throws `conflict`, with what is there now, when it is based on another revision. */
+  set(command: DraftMessage): Promise<{ revision: number; updatedAt: number }>
+  get(sessionId: string): DraftText
 }
 
 export interface Approvals {
@@ -103,6 +123,12 @@ export interface Approvals {
   ask(command: AskHuman): Promise<ApprovalRow>
   /** Whoever asked has given up; what was decided before stays. */
   withdraw(approvalId: string, by: string): Promise<ApprovalRow>
+  /** "Not now": it waits on, put off until then; null takes that back. */
+  defer(approvalId: string, until: number | null): Promise<ApprovalRow>
+  /** What was decided, the newest first, a page at a time. */
+  history(query: DecisionQuery): DecisionPage
+  /** What a human wants to know before deciding. */
+  context(id: string): ApprovalContext
   get(id: string): ApprovalRow
   list(query: ApprovalQuery): ApprovalRow[]
   /** How many wait for an answer. */
@@ -126,6 +152,8 @@ export interface Projects {
   get(projectId: string): ProjectView
   /** In the order in which they were made. */
   list(): ProjectView[]
+  /** The one that a directory belongs to: the nearest, if it lies in several. */
+  at(path: string): Project | null
 }
 
 /** For `access/`, which knows who may; the token's hash is in no event. */

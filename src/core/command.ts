@@ -2,9 +2,11 @@ import type { Approval, Decision } from './approval.ts'
 import type { CallResult } from './call.ts'
 import type { Content } from './content.ts'
 import type { Effort } from './effort.ts'
+import type { Marks } from './marks.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
-import type { Notes, SessionSettings } from './session.ts'
+import type { Notes } from './session.ts'
+import type { SessionSettings } from './settings.ts'
 
 export interface CreateSession {
   agent: string
@@ -24,6 +26,8 @@ export interface CreateSession {
   /** The same key twice is one session. */
   key?: string
   origin?: string
+  /** Its directory is a worktree that was made from the repository of this one. */
+  worktreeOf?: string
 }
 
 /**
@@ -52,6 +56,13 @@ export interface SteerTurn {
   /** The same key twice is one message. */
   key?: string
   origin?: string
+}
+
+/** Another text for a message that waits. */
+export interface EditTurn {
+  sessionId: string
+  turnId: string
+  input: Content[]
 }
 
 export interface Interrupt {
@@ -86,6 +97,19 @@ export interface ConfigureSession {
   nativeId?: string | null
 }
 
+/** What is not given stays as it is. */
+export interface MarkSession extends Partial<Marks> {
+  sessionId: string
+}
+
+/** With a revision that is not the current one it is refused (`conflict`), unless the text is the same. */
+export interface DraftMessage {
+  sessionId: string
+  /** Empty: there is none any more. */
+  text: string
+  revision?: number
+}
+
 /** What is not given is as in the session that it branches off. */
 export interface ForkSession {
   sessionId: string
@@ -103,6 +127,8 @@ export interface DecideApproval {
   decision: Exclude<Decision, { behavior: 'cancelled' }>
   /** Who decided, for the log: a dialect, a device, a rule. */
   by: string
+  /** The name of the device that it came from, if it was one. */
+  device?: string
 }
 
 /** The result of a tool that the session's client has carried out. */

@@ -2,6 +2,7 @@ import { askedByAgent, cancelApprovals, settle, withdraw, type Surroundings } fr
 import { drop, hold } from './call.ts'
 import { compacted } from './compaction.ts'
 import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
+import { isNews } from './fullness.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
 import { isLooser, type Mode } from './mode.ts'
@@ -159,7 +160,7 @@ export function moveTurn(state: Session, turnId: string, wanted: number): EventB
   return position === now ? [] : [{ type: 'turn.moved', turnId, position }]
 }
 
-function notWaiting({ id }: Session, turnId: string): CorralError {
+export function notWaiting({ id }: Session, turnId: string): CorralError {
   return new CorralError('turn_not_found', `No message ${turnId} waits in the queue of session ${id}`)
 }
 
@@ -233,6 +234,8 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       return [{ type: 'agent.limits', agent: state.agent, ...output.limits }]
     case 'agent.compacted':
       return compacted(output)
+    case 'agent.context':
+      return isNews(state.context, output) ? [output] : []
     case 'mode.observed':
       return observeMode(state, output.mode)
     case 'turn.ended':

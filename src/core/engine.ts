@@ -14,11 +14,12 @@ import { oneByOne } from './one-by-one.ts'
 import type { AgentHost, AgentSink } from './ports.ts'
 import { createProjects } from './project-list.ts'
 import { createReactor } from './reactor.ts'
-import { search } from './search/search.ts'
+import { search, type SearchRequest, type SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { createSink } from './sink.ts'
 import { createTurns } from './turns.ts'
+import { createUnsent } from './unsent.ts'
 
 export type { EngineDeps } from './context.ts'
 
@@ -64,6 +65,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const engine: Engine = {
     sessions: createSessions({ ...context, around, ended: reactor.ended }),
     turns: createTurns(context),
+    unsent: createUnsent(context),
     approvals: approvals.api,
     directories: approvals.directories,
     projects: createProjects(context),
@@ -72,10 +74,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     bookmarks: bookmarksOf(context),
     daemon: daemonNameOf(context),
     agents: { models: models.of, limits: (agent) => inForce(log.limits(agent), clock.now()) },
-    search(request) {
-      mustBeKnown(context, request.sessionId)
-      return search(log, request)
-    },
+    search: (request) => searchIn(context, request),
   }
 
   return {
@@ -94,6 +93,11 @@ export function createEngine(deps: EngineDeps): EngineParts {
       reactor.hold()
     },
   }
+}
+
+function searchIn(context: EngineContext, request: SearchRequest): SearchResult {
+  mustBeKnown(context, request.sessionId)
+  return search(context.log, request)
 }
 
 function eventsOf(context: EngineContext, feed: Feed): Events {

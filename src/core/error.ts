@@ -92,6 +92,11 @@ export const ERRORS = {
     remedy: 'Wait until it is done, or interrupt it.',
     data: '`reason`',
   },
+  conflict: {
+    meaning: 'Somebody else has changed it meanwhile.',
+    remedy: 'Look at what is there now, which `data` has, and try again with its revision.',
+    data: '`text`, `revision`, `updatedAt`',
+  },
   queue_full: {
     meaning: 'Too many messages or approvals wait.',
     remedy: 'Wait until some are done, or clear the queue.',

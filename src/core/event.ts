@@ -4,10 +4,12 @@ import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Effort } from './effort.ts'
 import type { AgentLimits } from './limits.ts'
+import type { Marks } from './marks.ts'
 import type { Mode } from './mode.ts'
 import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
-import type { Notes, SessionSettings, SessionStatus } from './session.ts'
+import type { Notes, SessionStatus } from './session.ts'
+import type { SessionSettings } from './settings.ts'
 import type { Failure, Outcome } from './turn.ts'
 import type { Usage } from './usage.ts'
 
@@ -88,6 +90,8 @@ export type AgentFact =
       window: number | null
       error: string | null
     }
+  /** How many tokens the conversation takes now, of how many; null: the agent has not said. */
+  | { type: 'agent.context'; used: number | null; window: number | null }
   /** The agent's plan or to-do list, whole, as it is now. */
   | { type: 'agent.plan'; entries: PlanEntry[] }
   /** Retries, warnings: worth showing, changes nothing. */
@@ -164,11 +168,17 @@ export type EventBody =
       forkFrom: string | null
       origin: string | null
       rules: Rules
+      /** It works in a worktree that was made from the repository of this directory. Not there in older logs. */
+      worktreeOf?: string
     }
   /** `reason`: it was not asked for; time has run out, or the agent has done it by itself and need not be told. */
   | ({ type: 'session.changed'; reason?: 'expired' | 'agent' } & SessionPatch)
   /** Derived from the rest, published exactly once per change; with how the last turn that is over ended. */
   | { type: 'session.status'; status: SessionStatus; previous: SessionStatus; outcome: Outcome | null }
+  /** What people have noted about it: what has changed of that. */
+  | ({ type: 'session.marked' } & Partial<Marks>)
+  /** What somebody types and has not sent. The one before it has left the log. */
+  | { type: 'session.drafted'; text: string; revision: number }
   | { type: 'session.destroyed' }
   | {
       type: 'turn.queued'
@@ -203,8 +213,10 @@ export type EventBody =
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
   /** It waits in another place: the n-th in the queue. */
   | { type: 'turn.moved'; turnId: string; position: number }
-  /** Taken out of the queue before it ran. */
-  | { type: 'turn.cancelled'; turnId: string; reason: string }
+  /** It waits, and says this from here on. */
+  | { type: 'turn.edited'; turnId: string; input: Content[] }
+  /** Taken out of the queue before it ran. `steered`: it is brought to this turn instead, and `turn.steered` follows. */
+  | { type: 'turn.cancelled'; turnId: string; reason: string; steered?: string }
   | ({
       type: 'approval.requested'
       turnId: string | null
@@ -219,7 +231,11 @@ export type EventBody =
       by: string
       /** A human had been asked. Not there in older logs: see `wasAsked`. */
       asked?: boolean
+      /** The name of the device that it came from; not there: it came from this machine, or nobody knows. */
+      device?: string
     }
+  /** "Not now": it is put off until then; null: it is not any more. */
+  | { type: 'approval.deferred'; approvalId: string; until: number | null }
   /** The answer has been written to the agent. */
   | { type: 'approval.delivered'; approvalId: string }
   /** The agent waits for its client to carry out a tool. */

@@ -38,19 +38,23 @@ export interface Bookmark {
 /** Read models, changed in the same transaction as the events. */
 export type Write =
   | { op: 'session'; session: Session; key?: string | undefined }
+  /** One that was there before, and was a steer meanwhile, waits again: its key stays. */
   | { op: 'turn'; turn: Turn }
   | {
       op: 'turn.update'
       id: string
-      patch: Partial<Omit<Turn, 'id' | 'sessionId' | 'input' | 'key' | 'origin' | 'queuedAt' | 'seq'>>
+      patch: Partial<Omit<Turn, 'id' | 'sessionId' | 'key' | 'origin' | 'queuedAt' | 'seq'>>
     }
   | { op: 'approval'; approval: ApprovalRow }
-  | { op: 'approval.update'; id: string; decision: Decision; by: string; at: number }
+  | ({ op: 'approval.update'; id: string } & Decided)
+  | { op: 'approval.defer'; id: string; until: number | null }
   | { op: 'run'; run: RunRow }
   | { op: 'run.position'; position: JournalPosition }
   | { op: 'run.delete'; id: string }
   /** A message is complete: its deltas, all at or after `from`, go. */
   | { op: 'deltas.drop'; sessionId: string; messageId: string; from: number }
+  /** An event that another one takes the place of. */
+  | { op: 'event.drop'; seq: number }
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
@@ -93,6 +97,35 @@ export interface ApprovalRow extends Approval, Asking {
   decision: Decision | null
   decidedBy: string | null
   decidedAt: number | null
+  deferredUntil: number | null
+}
+
+interface Decided {
+  decision: Decision
+  by: string
+  at: number
+  /** A human had been asked. */
+  asked: boolean
+  /** The name of the device that it came from. */
+  device: string | null
+}
+
+/** An approval that is decided. */
+export interface DecidedApproval extends ApprovalRow {
+  decision: Decision
+  decidedBy: string
+  decidedAt: number
+  asked: boolean
+  device: string | null
+}
+
+export interface DecidedQuery {
+  sessionId?: string
+  /** Those that a human was asked about, or those that mode and rules answered at once. */
+  asked: boolean
+  /** Decided before this one. */
+  before?: { decidedAt: number; id: string }
+  limit: number
 }
 
 export interface Batch {
@@ -196,6 +229,8 @@ export interface Log {
   turns(sessionId: string, limit: number, moment?: Moment): Turn[]
   approval(id: string): ApprovalRow | null
   approvals(query: ApprovalQuery): ApprovalRow[]
+  /** The one that was decided last comes first. */
+  decided(query: DecidedQuery): DecidedApproval[]
   countApprovals(): number
   run(id: string): RunRow | null
   runs(): RunRow[]

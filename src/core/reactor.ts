@@ -77,7 +77,8 @@ class HostReactor {
       case 'turn.steered':
         return host.steer(sessionId, event.steerId, false)
       case 'turn.cancelled':
-        return host.retract(sessionId, event.turnId)
+        if (event.steered === undefined) host.retract(sessionId, event.turnId)
+        return
       case 'approval.resolved':
         return this.#handover.decisions(this.#peek(sessionId), event.approvalId)
       case 'call.answered':
@@ -175,7 +176,9 @@ function cancelledSteers(log: Log, { id: sessionId, turn }: Session): string[] {
   return log
     .events({ ...since, types: ['turn.cancelled'] })
     .flatMap(({ event }) =>
-      event.type === 'turn.cancelled' && steers.has(event.turnId) ? [event.turnId] : [],
+      event.type === 'turn.cancelled' && event.steered === undefined && steers.has(event.turnId)
+        ? [event.turnId]
+        : [],
     )
 }
 

@@ -1,3 +1,4 @@
+import { wasAsked } from './approval.ts'
 import type { Event, EventOf } from './event.ts'
 import type { ApprovalRow, Write } from './ports.ts'
 import type { Turn } from './turn.ts'
@@ -7,6 +8,8 @@ export function readModels(event: Event): Write[] {
   switch (event.type) {
     case 'turn.queued':
       return [{ op: 'turn', turn: queuedTurn(event) }]
+    case 'turn.edited':
+      return [updated(event.turnId, { input: event.input })]
     case 'turn.started':
       return [updated(event.turnId, { state: 'running', startedAt: event.at, ...ranWith(event) })]
     // In the middle of a turn these are about what it runs with.
@@ -34,9 +37,9 @@ export function readModels(event: Event): Write[] {
     case 'approval.requested':
       return [{ op: 'approval', approval: openApproval(event) }]
     case 'approval.resolved':
-      return [
-        { op: 'approval.update', id: event.approvalId, decision: event.decision, by: event.by, at: event.at },
-      ]
+      return [decided(event)]
+    case 'approval.deferred':
+      return [{ op: 'approval.defer', id: event.approvalId, until: event.until }]
     case 'session.destroyed':
       return [
         { op: 'bookmarks.drop', sessionId: event.sessionId },
@@ -78,8 +81,13 @@ function queuedTurn(event: Event & { type: 'turn.queued' }): Turn {
 
 function openApproval(event: Event & { type: 'approval.requested' }): ApprovalRow {
   const { approval, external, timeoutAt, sessionId, turnId, at: requestedAt } = event
-  const undecided = { decision: null, decidedBy: null, decidedAt: null }
+  const undecided = { decision: null, decidedBy: null, decidedAt: null, deferredUntil: null }
   return { ...approval, external, timeoutAt, sessionId, turnId, requestedAt, ...undecided }
+}
+
+function decided(event: Event & { type: 'approval.resolved' }): Write {
+  const { approvalId: id, decision, by, at, device = null } = event
+  return { op: 'approval.update', id, decision, by, at, asked: wasAsked(event), device }
 }
 
 type TurnUpdate = Extract<Write, { op: 'turn.update' }>

@@ -8,6 +8,7 @@ import type { EventOf } from './event.ts'
 import { exportPage } from './export/export.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { change, existing, needs, once, refuseWhenClosing, type EngineContext } from './context.ts'
+import { mark } from './marking.ts'
 import { NO_RULES } from './rule.ts'
 import type { Session } from './session.ts'
 import { mustBeSound } from './settings.ts'
@@ -26,6 +27,11 @@ export function createSessions(context: SessionsDeps): Sessions {
     create: (command) => newOnce(context, command.key, () => create(context, command)),
     fork: (command) => newOnce(context, command.key, () => fork(context, command)),
     configure: (command) => configure(context, command),
+    async mark({ sessionId, ...wanted }) {
+      const around = { now: context.clock.now(), head: log.head }
+      await change(context, sessionId, (state) => mark(state, wanted, around))
+      return existing(context, sessionId)
+    },
     async pause(sessionId) {
       const { agent, turn } = existing(context, sessionId)
       if (turn) needs(context, agent, 'pause')
@@ -45,6 +51,8 @@ export function createSessions(context: SessionsDeps): Sessions {
       const draft = context.drafts.of(sessionId)
       draft.abortOpenMessages()
       draft.add(...decide.destroy(draft.state))
+      const { unsent } = draft.state
+      if (unsent) draft.write({ op: 'event.drop', seq: unsent.seq })
       await draft.commit()
       await context.ended(sessionId)
     },
@@ -107,9 +115,11 @@ async function create(context: EngineContext, command: CreateSession): Promise<S
     rules = NO_RULES,
     parentId = null,
     origin = null,
+    worktreeOf,
   } = command
   const given = { agent, cwd, mode, model, effort, title, settings, nativeId, rules, origin }
-  return begin(context, command, { ...given, parentId, forkFrom: null })
+  const from = worktreeOf === undefined ? {} : { worktreeOf }
+  return begin(context, command, { ...given, ...from, parentId, forkFrom: null })
 }
 
 /** What an agent cannot do is refused before anything is written down. */
@@ -138,7 +148,7 @@ async function fork(context: EngineContext, command: ForkSession): Promise<Sessi
   const parent = existing(context, command.sessionId)
   needs(context, parent.agent, 'fork')
   mustBeSound(command.settings)
-  const { agent, cwd, mode, rules } = parent
+  const { agent, cwd, mode, rules, worktreeOf } = parent
   const {
     title = parent.title,
     model = parent.model,
@@ -148,7 +158,8 @@ async function fork(context: EngineContext, command: ForkSession): Promise<Sessi
   } = command
   const forkFrom = parent.nativeId ?? parent.forkFrom
   const given = { agent, cwd, mode, model, effort, title, settings, rules, origin }
-  return begin(context, command, { ...given, nativeId: null, parentId: parent.id, forkFrom })
+  const from = worktreeOf === undefined ? {} : { worktreeOf }
+  return begin(context, command, { ...given, ...from, nativeId: null, parentId: parent.id, forkFrom })
 }
 
 async function configure(context: SessionsDeps, command: ConfigureSession): Promise<Session> {

@@ -32,8 +32,21 @@ export interface Daemon {
   /** All counters, in Prometheus' text format. */
   metrics(): string
   readonly updates: Updates
+  /** What is at a path, for somebody who looks for a directory to work in; `~` is the user's home. */
+  lookAt(path: string): Promise<Place>
+  /** Makes a fresh directory for the demo agent, with a repository in it where there is git. */
+  makeTourDirectory(): Promise<string>
   /** Begins to stop, after answers that are due have gone out. */
   stop(options: { agents: 'end' | 'keep'; now: boolean }): void
+}
+
+export interface Place {
+  readonly path: string
+  readonly isDirectory: boolean
+  readonly inRepository: boolean
+  /** Names of the directories in it. */
+  readonly directories: readonly string[]
+  readonly truncated: boolean
 }
 
 export interface Listener {

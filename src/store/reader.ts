@@ -2,7 +2,16 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Approval, Decision } from '../core/approval.ts'
 import type { Content } from '../core/content.ts'
 import type { Mode } from '../core/mode.ts'
-import type { ApprovalQuery, ApprovalRow, Bookmark, Log, RunRow, SessionQuery } from '../core/ports.ts'
+import type {
+  ApprovalQuery,
+  ApprovalRow,
+  Bookmark,
+  DecidedApproval,
+  DecidedQuery,
+  Log,
+  RunRow,
+  SessionQuery,
+} from '../core/ports.ts'
 import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
@@ -112,8 +121,11 @@ function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 
   }
 }
 
-function readApprovals(all: Query, one: QueryOne): Pick<Log, 'approval' | 'approvals' | 'countApprovals'> {
+type ApprovalReads = Pick<Log, 'approval' | 'approvals' | 'decided' | 'countApprovals'>
+
+function readApprovals(all: Query, one: QueryOne): ApprovalReads {
   return {
+    decided: (query) => listDecided(all, query).map(decidedOf),
     approval: (id) => orNull(one('SELECT * FROM approvals WHERE id = ?', id), approvalOf),
     approvals: (query) => listApprovals(all, query).map(approvalOf),
     countApprovals: () => one('SELECT count(*) AS n FROM approvals WHERE decision IS NULL')!['n'] as number,
@@ -170,6 +182,18 @@ function listApprovals(all: Query, query: ApprovalQuery): Row[] {
   return all(text, ...values, query.limit)
 }
 
+/** By the index of its own, or of one session all of them. */
+function listDecided(all: Query, { sessionId, asked, before, limit }: DecidedQuery): Row[] {
+  const after = before ? 'AND (decided_at, id) < (?, ?)' : ''
+  const place = before ? [before.decidedAt, before.id] : []
+  const [from, which, session] =
+    sessionId === undefined
+      ? ['approvals INDEXED BY approvals_by_decision', '', []]
+      : ['approvals INDEXED BY approvals_of_session', 'AND session = ?', [sessionId]]
+  const text = `SELECT * FROM ${from} WHERE asked = ? ${which} ${after} ORDER BY decided_at DESC, id DESC LIMIT ?`
+  return all(text, asked ? 1 : 0, ...session, ...place, limit)
+}
+
 function optional<T>(value: SQLInputValue | undefined): T | null {
   return value === null || value === undefined ? null : parse<T>(value)
 }
@@ -210,7 +234,14 @@ function approvalOf(row: Row): ApprovalRow {
     decision: optional<Decision>(row['decision']),
     decidedBy: row['decided_by'] as string | null,
     decidedAt: row['decided_at'] as number | null,
+    deferredUntil: row['deferred_until'] as number | null,
   }
+}
+
+function decidedOf(row: Row): DecidedApproval {
+  const { decision, decidedBy, decidedAt, ...approval } = approvalOf(row)
+  const decided = { decision: decision!, decidedBy: decidedBy!, decidedAt: decidedAt! }
+  return { ...approval, ...decided, asked: row['asked'] === 1, device: row['device'] as string | null }
 }
 
 function runOf(row: Row): RunRow {

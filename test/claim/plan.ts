@@ -12,6 +12,10 @@ export type Command =
   | { do: 'queue'; text: string }
   | { do: 'cancel' }
   | { do: 'move' }
+  /** The message that waits last says something else. */
+  | { do: 'edit'; text: string }
+  /** It is brought to the turn that runs. */
+  | { do: 'bring' }
   | { do: 'steer'; text: string }
   | { do: 'pause' }
   | { do: 'mode'; mode: Mode }
@@ -75,6 +79,10 @@ export function planOf(seed: number): Plan {
       () => ({ do: 'queue', text: words() }),
       () => ({ do: 'cancel' }),
       () => ({ do: 'move' }),
+      () => ({ do: 'edit', text: words() }),
+      () => ({ do: 'edit', text: `[[say ${words()}]]` }),
+      () => ({ do: 'bring' }),
+      () => ({ do: 'bring' }),
       () => ({ do: 'steer', text: `[[say ${words()}]]` }),
       () => ({ do: 'pause' }),
       () => ({ do: 'mode', mode: among<Mode>('auto', 'code', 'plan', 'ask') }),

@@ -9,11 +9,13 @@ const STREAMS: Readonly<Record<string, { id: string; end: string }>> = {
   'session.watch': { id: 'watchId', end: 'session.unwatch' },
 }
 
-/** The stream that a notification belongs to. */
-export function streamOf(params: unknown): string | null {
-  const { subscriptionId, watchId } = (params ?? {}) as Record<string, unknown>
-  const id = subscriptionId ?? watchId
-  return typeof id === 'string' ? id : null
+/** Tells a notification to whoever has begun its stream. */
+export function toListeners(listeners: Listeners): Notified {
+  return (method, params) => {
+    const { subscriptionId, watchId } = (params ?? {}) as Record<string, unknown>
+    const id = subscriptionId ?? watchId
+    if (typeof id === 'string') listeners.get(id)?.(method, params)
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { DaemonUnreachable, NativeError, type Dial } from '../../src/dialects/native/link.ts'
-import { channelOver, streamOf, type Listeners } from './channel.ts'
+import { channelOver, toListeners, type Listeners } from './channel.ts'
 import { openSocket, type Socket } from './socket.ts'
 
 /** `lost`: it was live, and is tried again. `signed_out`: nothing is tried until somebody signs in. */
@@ -37,14 +37,9 @@ export function createConnection({ url, key, isSignedIn, tell }: ConnectionParts
     tell(next)
   }
 
-  function notified(method: string, params: unknown): void {
-    const id = streamOf(params)
-    if (id !== null) listeners.get(id)?.(method, params)
-  }
-
   async function open(): Promise<Socket> {
     try {
-      socket = await openSocket(url, key(), notified)
+      socket = await openSocket(url, key(), toListeners(listeners))
       void socket.closed.then(lost)
       retry.reset()
       become('live')
@@ -68,6 +63,7 @@ export function createConnection({ url, key, isSignedIn, tell }: ConnectionParts
 
   function standing(): Promise<Socket> {
     if (socket?.open) return Promise.resolve(socket)
+    if (key() === '') become('signed_out')
     if (status === 'signed_out') return Promise.reject(unauthorized())
     attempt ??= open().finally(() => (attempt = null))
     return attempt

@@ -1,3 +1,5 @@
+import type { Credential } from './credential.ts'
+
 /** What the front door says about whoever asks. */
 export interface Whoami {
   signedIn: boolean
@@ -6,9 +8,6 @@ export interface Whoami {
   /** Of the daemon; null for those who are not signed in. */
   version: string | null
 }
-
-/** What lets somebody in: a token, a code of `corral open`, or a PIN of `corral pair`. */
-export type Credential = { token: string } | { code: string } | { pin: string; name: string }
 
 /*
  * A session in the browser is a cookie that no script can read, and a key that no other port of this machine gets to see:

@@ -1,15 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
-import { signIn, type Credential } from '../client/pass.ts'
+import { credentialIn, deviceName, typedCredential, type Credential } from '../client/credential.ts'
+import { signIn, whoami } from '../client/pass.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Spinner } from '../parts/spinner.tsx'
 import { routeOf } from '../route.ts'
 
-/** A code that `corral open` has put behind the address: it is used at once, and taken out of the address before. */
-function codeInAddress(): string | null {
-  const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1] ?? null
-  if (code !== null) history.replaceState(null, '', location.pathname)
-  return code
+const NAME = deviceName(navigator.userAgent)
+
+/** What `corral open` or a QR code has put behind the address: it is used at once, and taken out of the address before. */
+function takenFromAddress(): Credential | null {
+  const credential = credentialIn(location.hash, NAME)
+  if (credential) history.replaceState(null, '', location.pathname)
+  return credential
 }
 
 /** Everything begins anew for whoever has come in. */
@@ -22,8 +25,8 @@ function enter(): void {
 export function SignInPage() {
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
-  const [code] = useState(codeInAddress)
-  const [isTryingCode, setTryingCode] = useState(code !== null)
+  const [brought] = useState(takenFromAddress)
+  const [isTrying, setTrying] = useState(brought !== null)
 
   async function attempt(credential: Credential): Promise<void> {
     setBusy(true)
@@ -31,12 +34,21 @@ export function SignInPage() {
     if (wrong === null) return enter()
     setProblem(wrong)
     setBusy(false)
-    setTryingCode(false)
+    setTrying(false)
+  }
+
+  /** Nobody is made somebody else by following a link. */
+  async function attemptBrought(credential: Credential): Promise<void> {
+    const isIn = await whoami().then(
+      ({ signedIn }) => signedIn,
+      () => false,
+    )
+    return isIn ? enter() : attempt(credential)
   }
 
   useEffect(() => {
     document.title = 'Sign in · Corral'
-    if (code !== null) void attempt({ code })
+    if (brought) void attemptBrought(brought)
   }, [])
 
   return (
@@ -44,16 +56,17 @@ export function SignInPage() {
       <div class="signin-card">
         <img src="/icons/mark.svg" alt="" />
         <h1>Sign in to Corral</h1>
-        {isTryingCode ? (
+        {isTrying ? (
           <Spinner label="Signing in" />
         ) : (
-          <TokenForm problem={problem} busy={busy} attempt={(token) => void attempt({ token })} />
+          <TokenForm problem={problem} busy={busy} attempt={(credential) => void attempt(credential)} />
         )}
         <div class="signin-how">
           <p>
             On the computer that runs Corral, <code>corral open</code> signs you in without typing anything.
           </p>
           <p>
+            For a phone or another computer, <code>corral pair</code> there prints a PIN.{' '}
             <code>corral token show</code> prints the token.
           </p>
         </div>
@@ -69,7 +82,7 @@ function TokenForm({
 }: {
   problem: string | null
   busy: boolean
-  attempt(token: string): void
+  attempt(credential: Credential): void
 }) {
   const [token, setToken] = useState('')
   return (
@@ -77,10 +90,11 @@ function TokenForm({
       class="signin-form"
       onSubmit={(event) => {
         event.preventDefault()
-        if (token.trim() !== '' && !busy) attempt(token.trim())
+        const credential = typedCredential(token, NAME)
+        if (credential && !busy) attempt(credential)
       }}
     >
-      <Field label="Token" error={problem}>
+      <Field label="Token or PIN" error={problem}>
         {(control) => (
           <input
             {...control}

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { IconName } from '../icons.ts'
 import { pathOf, type PageName } from '../route.ts'
-import type { Status } from '../client/client.ts'
 import { status } from '../state/connection.ts'
 import { waiting } from '../state/counts.ts'
 import { go } from '../state/router.ts'
@@ -10,6 +9,7 @@ import { Badge } from './badge.tsx'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { Menu } from './menu.tsx'
+import { StatusLine } from './status.tsx'
 import { Toasts } from './toast.tsx'
 
 interface Place {
@@ -109,22 +109,6 @@ function Waiting() {
     <Badge tone="accent" label={`, ${count} open`}>
       {count > 99 ? '99+' : count}
     </Badge>
-  )
-}
-
-const SAYS: Record<Status, string> = {
-  live: 'Live',
-  connecting: 'Connecting',
-  lost: 'Connection lost',
-  signed_out: 'Signed out',
-}
-
-function StatusLine() {
-  return (
-    <div class="status" data-status={status.value} role="status">
-      <span class="status-dot" aria-hidden="true" />
-      {SAYS[status.value]}
-    </div>
   )
 }
 

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { connect, type Status, type WebClient } from '../client/client.ts'
 import { whoami, type Whoami } from '../client/pass.ts'
+import { route } from './router.ts'
 
 /** Whether what is on the screen is live. */
 export const status = signal<Status>('connecting')
@@ -27,8 +28,9 @@ async function learn(): Promise<void> {
   if (answer) me.value = answer
 }
 
-/** Connects, and tries at once when the network is back or the page is looked at again. */
+/** Connects, and tries at once when the network is back or the page is looked at again. Who is signing in has no use for it. */
 export function keepConnected(): void {
+  if (route.value.page === 'signin') return
   client()
   addEventListener('online', () => client().nudge())
   document.addEventListener('visibilitychange', () => {

@@ -1,4 +1,5 @@
-import type { Session, SessionSettings } from '../../core/session.ts'
+import type { Session } from '../../core/session.ts'
+import type { SessionSettings } from '../../core/settings.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { CLIENT_SERVER } from './client-tools.ts'
 import { barrier, request } from './control.ts'

@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { ownName } from './client-tools.ts'
+import { contextOf, withCall } from './context.ts'
 import { planAfter, withPlanCall } from './plan.ts'
 import { MAX_RAW, nothing, other, remember, type Step } from '../step.ts'
 import { type ClaudeState, MAX_REMEMBERED, parentOf, withSubAgent } from './state.ts'
@@ -14,7 +15,7 @@ export function assistant(before: ClaudeState, line: JsonObject): Step<ClaudeSta
   if (message.model === '<synthetic>' && typeof line.error === 'string') {
     return nothing({ ...before, failure: { kind: line.error, text: textOfBlocks(message.content) } })
   }
-  let state = withSubAgent(before, line.agent_id, line.parent_tool_use_id)
+  let state = withCall(withSubAgent(before, line.agent_id, line.parent_tool_use_id), line)
   const id = asString(message.id) ?? asString(line.uuid) ?? ''
   const outputs: DriverOutput[] = []
   for (const block of blocksOf(message.content)) {
@@ -27,7 +28,7 @@ export function assistant(before: ClaudeState, line: JsonObject): Step<ClaudeSta
       state = { ...state, planning: withPlanCall(state.planning, callId, tool, input) }
     }
   }
-  return { state, outputs }
+  return { state, outputs: [...outputs, ...(parentOf(line) === null ? contextOf(state) : [])] }
 }
 
 /**

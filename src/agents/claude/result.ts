@@ -2,6 +2,7 @@ import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
 import { asArray, asCount, asObject, asString, isObject, type JsonObject } from '../json.ts'
 import { compactionFailed } from './compaction.ts'
+import { contextOf, withWindow } from './context.ts'
 import { notice, says, type Step } from '../step.ts'
 import type { ClaudeState } from './state.ts'
 
@@ -20,7 +21,7 @@ export function result(given: ClaudeState, line: JsonObject): Step<ClaudeState> 
     failure: null,
     begun: false,
   }
-  const state = { ...before, ...over, totalCost: total }
+  const state = { ...withWindow(before, line), ...over, totalCost: total }
   const failed = line.is_error === true
   if (isOwnAccord(line)) {
     const level = failed ? 'warning' : 'info'
@@ -32,7 +33,7 @@ export function result(given: ClaudeState, line: JsonObject): Step<ClaudeState> 
   const outcome = interrupted ? 'interrupted' : failed ? 'failed' : 'completed'
   const error = outcome === 'failed' ? failureOf(before, line) : null
   const end = { type: 'turn.ended', outcome, usage, error, text } as const
-  return says({ ...state, turn: null }, ...outputs, end)
+  return says({ ...state, turn: null }, ...outputs, ...contextOf(state), end)
 }
 
 /** Claude starts turns itself when a background task ends; those answer no message of ours. */

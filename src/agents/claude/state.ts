@@ -1,4 +1,5 @@
 import type { CallRequest } from '../../core/call.ts'
+import type { Fullness } from '../../core/fullness.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import type { JsonObject } from '../json.ts'
 import { NO_PLAN, type Planning } from './plan.ts'
@@ -35,6 +36,8 @@ export interface ClaudeState {
   /** What it has told last about the account. */
   limits: AgentLimits | null
   planning: Planning
+  /** How full the conversation is, and of which model's window. */
+  context: Fullness & { model: string | null }
 }
 
 export const MAX_REMEMBERED = 64
@@ -57,6 +60,7 @@ export function initialState(): ClaudeState {
     compacting: false,
     limits: null,
     planning: NO_PLAN,
+    context: { used: null, window: null, model: null },
   }
 }
 

@@ -7,7 +7,7 @@ import { Inbox, type Prompt } from './inbox.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
 import { compactScript, fallbackIn, limitsIn } from './pretence.ts'
-import { DEFAULT_MODEL, type DemoInput } from './protocol.ts'
+import { DEFAULT_MODEL, DEMO_WINDOW, type DemoInput } from './protocol.ts'
 import { aborted, Requests } from './requests.ts'
 import type { Attachment, Utterance } from './script.ts'
 import { type Ending, runTurn, type TurnNeeds } from './turn.ts'
@@ -17,6 +17,8 @@ export interface ConversationNeeds {
   /** Null: the conversation to go on with is lost, and every turn says so. */
   memory: Memory | null
   directory: string
+  /** It was made for the tour. */
+  isTour: boolean
   mode: Mode
   model: string
   clock: () => number
@@ -101,9 +103,16 @@ export class Conversation {
     const play = (words: string) => (memory ? runTurn(this.#turnNeeds(memory, signal), words) : LOST)
     const ending = script === null ? await play(text) : await this.#compact(() => play(script))
     this.#chars += text.length + ending.chars
+    this.#tellContext()
     const { outcome, error } = ending
     const usage = usageOf(text, ending, Math.round(clock() - startedAt))
     this.#output.emit({ type: 'end-of-turn', turnId, outcome, error, usage })
+  }
+
+  /** A conversation that hardly takes any room is not worth a word. */
+  #tellContext(): void {
+    const used = Math.ceil(this.#chars / 4)
+    if (used >= DEMO_WINDOW / 100) this.#output.emit({ type: 'context', used, window: DEMO_WINDOW })
   }
 
   #useModel(used: string): void {
@@ -136,6 +145,7 @@ export class Conversation {
         remembered: memory.remembered,
         attachments: memory.attachments,
         directory: this.#needs.directory,
+        isTour: this.#needs.isTour,
       }),
       offered: (tool) => this.#tools.includes(tool),
       ask: (request) => this.#requests.ask(request, over),

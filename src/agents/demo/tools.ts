@@ -2,7 +2,7 @@ import type { Mode } from '../../core/mode.ts'
 import type { DemoDecision } from './protocol.ts'
 import type { Call } from './script.ts'
 
-/** A tool call as the demo agent names it. None of these tools does anything. */
+/** A tool call as the demo agent names it. None of these tools does anything, but on the tour (`tour.ts`). */
 export interface ToolCall {
   tool: string
   input: unknown

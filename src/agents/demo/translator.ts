@@ -1,5 +1,6 @@
 import type { Translator } from '../agent.ts'
 import { NO_USAGE } from '../../core/usage.ts'
+import { asNumber } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { notice, says } from '../step.ts'
 import type { DemoOutput } from './protocol.ts'
@@ -67,6 +68,7 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
   compacted: ({ before, after, error }) => {
     return { type: 'agent.compacted', tokensBefore: before, tokensAfter: after, window: null, error }
   },
+  context: ({ used, window }) => ({ type: 'agent.context', used: asNumber(used), window: asNumber(window) }),
   limits: ({ windows }) => ({ type: 'limits.told', limits: { plan: 'demo', windows: windows ?? [] } }),
   notice: ({ code, message }) => notice(code, message),
   'end-of-turn': ({ outcome, usage, error }, { text }) => {
@@ -93,6 +95,7 @@ const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   compacting: [],
   compacted: [],
   limits: [],
+  context: [],
   notice: ['code', 'message'],
   'end-of-turn': ['turnId', 'outcome'],
   barrier: ['id'],

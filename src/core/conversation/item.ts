@@ -98,8 +98,10 @@ export type Change =
   /** A message waits for its turn: the n-th, or 0 when it starts at once. `late`: a steer that its turn ended without. */
   | { type: 'waits'; message: UserMessage; position: number; late: boolean }
   | { type: 'moved'; id: string; position: number }
-  /** A message that waited is gone; it never was part of the conversation. */
-  | { type: 'withdrawn'; message: UserMessage; reason: string }
+  /** A message that waits says something else. */
+  | { type: 'edited'; message: UserMessage }
+  /** A message that waited is gone; it never was part of the conversation. `steered`: it is brought to this turn as a steer. */
+  | { type: 'withdrawn'; message: UserMessage; reason: string; steered: string | null }
   /** A user's message takes its place in the conversation. */
   | { type: 'said'; message: UserMessage; turn: OpenTurn }
   | { type: 'opened'; message: Message }

@@ -41,7 +41,7 @@ function ask(log: ConversationLog, conversation: Conversation, sessionId: string
   for (const row of rows.toReversed()) {
     const { sessionId: _, turnId, requestedAt, decision, decidedBy: __, decidedAt: ___, ...rest } = row
     if (later.asked.has(row.id) || (decision && !later.decided.has(row.id))) continue
-    const { external, timeoutAt, ...approval } = rest
+    const { external, timeoutAt, deferredUntil: ____, ...approval } = rest
     const event = { seq: 0, at: requestedAt, sessionId, turnId, approval, external, timeoutAt, open: true }
     step(conversation, { type: 'approval.requested', ...event })
   }

@@ -10,6 +10,7 @@ import type { Method } from '../method.ts'
 import type { AgentReport, Daemon, RelayPlace, Workspace } from '../ports.ts'
 import type { Feed } from './feed.ts'
 import type { Invitations } from './invitations.ts'
+import type { Watches } from './watches.ts'
 
 /** What a method has at hand. */
 export interface Context {
@@ -27,9 +28,12 @@ export interface Context {
   agents(): Promise<AgentReport[]>
   /** The subscriptions of this connection. */
   feed: Feed
+  /** The lists of sessions that it watches. */
+  watches: Watches
 }
 
 type Result<R extends z.ZodType> = z.output<R> | RawJson
+type Answer<R extends z.ZodType> = Result<R> | Streaming<Result<R>>
 
 export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<
   Context,
@@ -38,9 +42,9 @@ export interface NativeMethod<N extends string, P extends z.ZodType, R extends z
   ErrorCode
 > {
   name: N
-  /** Events follow the answer. */
+  /** Notifications follow the answer. */
   streaming?: boolean
-  handler(params: z.output<P>, context: Context): Result<R> | Streaming<z.output<R>> | Promise<Result<R>>
+  handler(params: z.output<P>, context: Context): Answer<R> | Promise<Answer<R>>
 }
 
 /** Only for the types. */

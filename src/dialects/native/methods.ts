@@ -1,13 +1,16 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
+import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
 import { daemonMethods } from './methods/daemon.ts'
+import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
 import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
 import { projectMethods } from './methods/project.ts'
 import { relayMethods } from './methods/relay.ts'
+import { queueMethods } from './methods/queue.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
@@ -19,6 +22,8 @@ export const METHODS = [
   ...daemonMethods,
   ...sessionMethods,
   ...turnMethods,
+  ...attentionMethods,
+  ...queueMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,
@@ -29,6 +34,7 @@ export const METHODS = [
   ...deviceMethods,
   ...doorMethods,
   ...signinMethods,
+  ...demoMethods,
   ...systemMethods,
   ...relayMethods,
 ]

@@ -2,10 +2,12 @@ import { z } from 'zod'
 import type { Event, EventType } from '../../core/event.ts'
 import { EFFORTS } from '../../core/effort.ts'
 import { rules, someRules } from './wire-approval.ts'
+import { attention, marks } from './wire-attention.ts'
 import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
 import { failure, mode, ranWith, usage } from './wire-turn.ts'
 
 export * from './wire-approval.ts'
+export * from './wire-attention.ts'
 export * from './wire-base.ts'
 export * from './wire-change.ts'
 export * from './wire-device.ts'
@@ -145,6 +147,8 @@ export const sessionView = z.object({
     .nullable()
     .describe('of the last turn that is over'),
   lastError: failure.nullable(),
+  attention,
+  marks,
   pid: z.number().nullable().describe("the agent's process"),
   rules,
   settings: settings.omit({ mcpConfig: true }).describe('without mcpConfig, which may hold secrets'),
@@ -169,7 +173,7 @@ export const event = z.custom<Event>(
     typeof value === 'object' && value !== null && 'seq' in value && 'type' in value && 'sessionId' in value,
 )
 
-const EVENT_TYPES: Record<EventType, true> = {
+export const EVENT_TYPES: Record<EventType, true> = {
   'agent.init': true,
   'agent.model': true,
   'turn.accepted': true,
@@ -177,6 +181,7 @@ const EVENT_TYPES: Record<EventType, true> = {
   'message.completed': true,
   'tool.started': true,
   'tool.completed': true,
+  'agent.context': true,
   'agent.compacting': true,
   'agent.compacted': true,
   'agent.limits': true,
@@ -186,6 +191,8 @@ const EVENT_TYPES: Record<EventType, true> = {
   'session.created': true,
   'session.changed': true,
   'session.status': true,
+  'session.marked': true,
+  'session.drafted': true,
   'session.destroyed': true,
   'turn.queued': true,
   'turn.started': true,
@@ -197,9 +204,11 @@ const EVENT_TYPES: Record<EventType, true> = {
   'turn.failed': true,
   'turn.interrupted': true,
   'turn.moved': true,
+  'turn.edited': true,
   'turn.cancelled': true,
   'approval.requested': true,
   'approval.resolved': true,
+  'approval.deferred': true,
   'approval.delivered': true,
   'call.held': true,
   'call.answered': true,

@@ -351,6 +351,12 @@ const HOUSE = [
   'rules.check',
 ]
 
+/** In queue.test.ts, decisions.test.ts and usage.test.ts. */
+const TURNS = [
+  ...['edit', 'steer'].map((name) => `queue.${name}`),
+  ...['defer', 'history', 'context'].map((name) => `approval.${name}`),
+]
+
 /** In worktree.test.ts. */
 const WORKTREES = [
   ...['list', 'diff', 'merge', 'discard'].map((name) => `worktree.${name}`),
@@ -368,6 +374,7 @@ test('every method has been called above, but for those that have tests of their
     'events.subscribe',
     'events.unsubscribe',
     ...HOUSE,
+    ...TURNS,
     ...WORKTREES,
     ...SIGN_IN,
   ]

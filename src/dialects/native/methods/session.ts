@@ -42,7 +42,7 @@ const SENDING_ERRORS = [
   'conversation_busy',
 ] as const
 
-function contentOf(message: string | Content[]): Content[] {
+export function contentOf(message: string | Content[]): Content[] {
   return typeof message === 'string' ? [{ type: 'text', text: message }] : message
 }
 
@@ -108,7 +108,7 @@ export const sessionMethods = [
       const page = found.slice(0, query.limit)
       const last = page.at(-1)
       return {
-        sessions: page.map(viewSession),
+        sessions: page.map((session) => viewSession(session)),
         next: last && found.length > page.length ? encodePage(last) : null,
       }
     },
@@ -318,48 +318,5 @@ export const turnMethods = [
     handler: (params, { engine }) => ({
       turns: engine.turns.list(params.sessionId, params.limit).map(viewTurn),
     }),
-  }),
-  method({
-    name: 'queue.list',
-    scope: 'read',
-    repeat: 'read',
-    errors: ['session_not_found'],
-    summary: 'The messages that wait in a session, in order.',
-    params: one,
-    result: z.object({ turns: z.array(wire.turnView) }),
-    handler: (params, { engine }) => ({
-      turns: engine.sessions
-        .get(params.sessionId)
-        .queue.map((waiting) => viewTurn(engine.turns.get(waiting))),
-    }),
-  }),
-  method({
-    name: 'queue.move',
-    scope: 'use',
-    repeat: 'idempotent',
-    errors: ['session_not_found', 'turn_not_found'],
-    summary: 'Moves a message within the queue; it is still to run once. `turn.moved` tells everybody.',
-    params: z.strictObject({
-      sessionId,
-      turnId,
-      position: z.int().min(1).max(1_000_000).describe('1: the next to run; beyond the end is the end'),
-    }),
-    result: z.object({ queue: z.array(z.string()).describe('ids of the turns that wait, in order') }),
-    handler: async (params, { engine }) => ({
-      queue: await engine.turns.move(params.sessionId, params.turnId, params.position),
-    }),
-  }),
-  method({
-    name: 'queue.remove',
-    scope: 'use',
-    repeat: 'never',
-    errors: ['session_not_found', 'turn_not_found'],
-    summary: 'Takes a message out of the queue before it runs.',
-    params: z.strictObject({ sessionId, turnId }),
-    result: z.object({ turnId }),
-    async handler(params, { engine }) {
-      await engine.turns.cancel(params.sessionId, params.turnId)
-      return { turnId: params.turnId }
-    },
   }),
 ]
