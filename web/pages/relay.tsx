@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Api } from '../client/client.ts'
 import { Button } from '../parts/button.tsx'
-import { Copy } from '../parts/copy.tsx'
+import { Copy } from '../parts/command.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Failed } from '../parts/failed.tsx'
 import { Page } from '../parts/page.tsx'

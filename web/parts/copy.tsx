@@ -1,41 +1,36 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { toast } from './toast.tsx'
 
-const SHOWN_MS = 2000
+const SHOWN_MS = 1500
 
-/** A button that copies a text. */
-export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [isDone, setDone] = useState(false)
+/** Puts a text on the clipboard, and says so for a moment. */
+export function CopyButton({ text, label = 'Copy' }: { text(): string; label?: string }) {
+  const [copied, setCopied] = useState(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
   async function copy(): Promise<void> {
     try {
-      await navigator.clipboard.writeText(text)
-      setDone(true)
-      setTimeout(() => setDone(false), SHOWN_MS)
+      await navigator.clipboard.writeText(text())
     } catch {
-      // Without a certificate that the browser trusts there is no clipboard.
-      toast('This browser does not let the page copy. Select the text, and copy it yourself.', {
+      return void toast('This browser does not let the page copy. Select the text, and copy it yourself.', {
         tone: 'bad',
       })
     }
+    setCopied(true)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setCopied(false), SHOWN_MS)
   }
+
   return (
     <Button
+      class="copy"
       kind="quiet"
       iconOnly
-      icon={isDone ? 'check' : 'copy'}
-      label={isDone ? 'Copied' : label}
+      icon={copied ? 'check' : 'copy'}
+      label={copied ? 'Copied' : label}
       onClick={() => void copy()}
     />
-  )
-}
-
-/** A command for a terminal, with a button that copies it. */
-export function Command({ text }: { text: string }) {
-  return (
-    <span class="command">
-      <code>{text}</code>
-      <Copy text={text} label={`Copy ${text}`} />
-    </span>
   )
 }

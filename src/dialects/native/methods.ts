@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
 import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
+import { conversationMethods } from './methods/conversation.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
@@ -28,6 +29,7 @@ export const METHODS = [
   ...directoryMethods,
   ...callMethods,
   ...eventMethods,
+  ...conversationMethods,
   ...searchMethods,
   ...projectMethods,
   ...worktreeMethods,
