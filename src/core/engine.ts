@@ -1,5 +1,7 @@
 import type { Bookmarks, DaemonName, Engine, Events } from './api.ts'
 import { createApprovals } from './approvals.ts'
+import { Checkpointing } from './checkpointing.ts'
+import { createCheckpoints } from './checkpoints.ts'
 import { createDevices } from './device-list.ts'
 import { createDirectories } from './directories.ts'
 import { createDrafts } from './draft.ts'
@@ -14,6 +16,7 @@ import { oneByOne } from './one-by-one.ts'
 import type { AgentHost, AgentSink } from './ports.ts'
 import { createProjects } from './project-list.ts'
 import { createReactor } from './reactor.ts'
+import { createReviews } from './reviews.ts'
 import { search } from './search/search.ts'
 import type { Session } from './session.ts'
 import { createSessions } from './sessions.ts'
@@ -32,6 +35,8 @@ export interface EngineParts {
   start(host: AgentHost): Promise<void>
   /** From now on commands that would start something are refused. */
   stopping(): void
+  /** Resolves when no checkpoint is under way. */
+  settled(): Promise<void>
 }
 
 /** Loads a session, decides, commits, publishes, answers; then tells the agents. */
@@ -48,7 +53,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     inFlight: new Map(),
     isClosing: () => closing,
   }
-  const reactor = createReactor({ drafts, log, warn })
+  const { workTrees } = deps
+  const isKeeping = workTrees !== undefined && deps.checkpoints !== false
+  const checkpointing = isKeeping ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+  const reactor = createReactor({ drafts, log, warn, checkpointing })
   const models = createModels(deps)
   const approvals = createApprovals(context)
   const { around } = approvals
@@ -61,11 +69,14 @@ export function createEngine(deps: EngineDeps): EngineParts {
     approvals.mind(events)
   }
 
+  const turns = createTurns(context)
   const engine: Engine = {
     sessions: createSessions({ ...context, around, ended: reactor.ended }),
-    turns: createTurns(context),
+    turns,
     approvals: approvals.api,
     directories: approvals.directories,
+    checkpoints: createCheckpoints({ ...context, checkpointing }),
+    reviews: createReviews(context, turns),
     projects: createProjects(context),
     devices: createDevices(context),
     events: eventsOf(context, feed),
@@ -93,6 +104,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       models.stop()
       reactor.hold()
     },
+    settled: async () => checkpointing?.settled(),
   }
 }
 

@@ -144,6 +144,11 @@ type Unchanging =
   | DaemonEvent['type']
   | 'session.status'
   | 'agent.limits'
+  | CheckpointEventType
+  | ReviewEventType
+
+type CheckpointEventType = 'checkpoint.taken' | 'checkpoint.restored'
+type ReviewEventType = 'review.added' | 'review.updated' | 'review.removed' | 'review.sent'
 
 type Changing = Exclude<EventType, Unchanging | 'session.created'>
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
 import { indexAll, SEARCH_TABLE } from './search.ts'
+import { WORKSPACE_TABLES } from './workspace.ts'
 
 /**
  * Numbered steps, never edited once released. The log itself is two tables: `events` for what stays, and `deltas` for streamed
@@ -88,6 +89,7 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   ALTER TABLE turns ADD COLUMN model TEXT;
   `,
   "DELETE FROM search WHERE rowid IN (SELECT seq FROM turns WHERE state = 'cancelled')",
+  WORKSPACE_TABLES,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -6,8 +6,9 @@ import { createWorkspace } from '../../src/workspace/service.ts'
 import { aPlace, checkoutAt, type Checkout } from './support.ts'
 
 const place = aPlace()
-const folder = join(place.root, 'of sessions')
-const workspace = createWorkspace({ env: place.env, worktrees: folder, problem() {} })
+const home = join(place.root, 'of sessions')
+const folder = join(home, 'worktrees')
+const workspace = createWorkspace({ env: place.env, home, problem() {} })
 after(async () => {
   await workspace.stop()
   place.close()
