@@ -100,8 +100,8 @@ export class Checkpointing {
 
   /** Resolves when nothing is under way: for one session, or at all. */
   async settled(sessionId?: string): Promise<void> {
-    const all = sessionId === undefined ? [...this.#pending.values()] : [this.#pending.get(sessionId)]
-    await Promise.allSettled(all)
+    if (sessionId === undefined) await Promise.allSettled(this.#pending.values())
+    else await this.#pending.get(sessionId)
   }
 
   /** No agent gets a message until this is done. */

@@ -109,7 +109,7 @@ export interface AddComment extends Pick<Comment, 'sessionId' | 'path' | 'side' 
   hunk: Hunk
 }
 
-export interface SendReview extends Pick<SendMessage, 'sessionId' | 'key' | 'origin'> {
+export interface SendReview extends Pick<SendMessage, 'sessionId' | 'origin'> {
   /** All that were not sent, if not given. */
   commentIds?: readonly string[]
   /** What is said before them. */

@@ -60,7 +60,7 @@ export async function stepsOf(place: Place, going: Going, force = false): Promis
     else if (changed?.has(name))
       conflicts.set(name, 'it has been changed since the last turn of this session')
   }
-  const left = [...all.filter(({ name }) => untouched.has(name) || blocked.has(name))]
+  const left = all.filter(({ name }) => untouched.has(name) || blocked.has(name))
   return {
     tree: left.length === 0 ? going.target : await without(here, going, left),
     count: all.length - left.length,

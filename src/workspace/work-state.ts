@@ -138,8 +138,8 @@ export class WorkStates {
   }
 
   /** The index may have been changed, or may stand for what is gone. */
-  changed(root: string): void {
-    this.#of(root).stamp = null
+  changed(root?: string): void {
+    for (const known of root === undefined ? this.#known.values() : [this.#of(root)]) known.stamp = null
   }
 
   /** Removes the indexes of work trees that are gone. */

@@ -46,6 +46,7 @@ export function createWorkTrees(
         const prefix = `${refsOfSession(sessionId)}/`
         await keep(git, repository, { set: [], remove: await refsBelow(git, repository, prefix) })
       }
+      states.changed()
       await states.sweep()
     },
     async text(cwd, path) {

@@ -7,7 +7,6 @@ import { aPlace, checkoutAt, type Checkout } from './support.ts'
 
 const place = aPlace()
 const home = join(place.root, 'of sessions')
-const folder = join(home, 'worktrees')
 const workspace = createWorkspace({ env: place.env, home, problem() {} })
 after(async () => {
   await workspace.stop()

@@ -1,11 +1,15 @@
 import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
 import { callMethods } from './methods/call.ts'
+import { changeMethods } from './methods/changes.ts'
+import { checkpointMethods } from './methods/checkpoint.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
 import { eventMethods } from './methods/events.ts'
+import { fileMethods } from './methods/files.ts'
 import { projectMethods } from './methods/project.ts'
+import { reviewMethods } from './methods/review.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
@@ -24,6 +28,10 @@ export const METHODS = [
   ...searchMethods,
   ...projectMethods,
   ...worktreeMethods,
+  ...fileMethods,
+  ...changeMethods,
+  ...checkpointMethods,
+  ...reviewMethods,
   ...deviceMethods,
   ...signinMethods,
   ...systemMethods,
