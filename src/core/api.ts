@@ -1,4 +1,5 @@
 import type {
+  AddComment,
   AnswerCall,
   AskHuman,
   CompactSession,
@@ -11,16 +12,20 @@ import type {
   Interrupt,
   MarkSession,
   SendMessage,
+  SendReview,
   Sent,
   Steered,
   SteerTurn,
 } from './command.ts'
 import type { ApprovalContext } from './approval-context.ts'
 import type { DecisionPage, DecisionQuery } from './decisions.ts'
+import type { Conflict, Diff } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { AddDevice, Device } from './devices.ts'
 import type { ExportPage, ExportRequest } from './export/export.ts'
 import type { Conversation } from './conversation/conversation.ts'
 import type { AgentModel, Event, EventType, LoggedEvent } from './event.ts'
+import type { FileChange } from './file-change.ts'
 import type { KnownLimits } from './limits.ts'
 import type {
   ApprovalQuery,
@@ -49,6 +54,8 @@ export interface Engine {
   readonly unsent: Unsent
   readonly approvals: Approvals
   readonly directories: DirectoryRules
+  readonly checkpoints: Checkpoints
+  readonly reviews: Reviews
   readonly projects: Projects
   readonly devices: Devices
   readonly events: Events
@@ -140,6 +147,71 @@ export interface DirectoryRules {
   /** What is given replaces what was. */
   configure(path: string, rules: Partial<Rules>): Promise<Directory>
   list(): Directory[]
+}
+
+/** A state of the files that one can go back to. */
+export interface CheckpointView {
+  /** The turn that it was taken before; of an `undo`, an id of its own. */
+  turnId: string
+  kind: 'turn' | 'undo'
+  at: number
+  ref: string
+  tree: string
+  /** How many files the turn has changed, where that is known. */
+  files: number | null
+  /** Files that are not in it. */
+  left: string[]
+}
+
+export interface RestorePreview {
+  /** What restoring would do. */
+  files: FileChange[]
+  truncated: boolean
+  conflicts: Conflict[]
+  canRestore: boolean
+  /** Why it cannot, or what to know before. */
+  reason: string | null
+}
+
+export interface ChangesRequest {
+  sessionId: string
+  scope: 'turn' | 'session' | 'branch' | 'uncommitted'
+  /** The last one if not given. */
+  turnId?: string
+  path?: string
+}
+
+export interface Changes extends Diff {
+  scope: ChangesRequest['scope']
+  turnId: string | null
+}
+
+/** States of the files that sessions work on, and what has changed since. */
+export interface Checkpoints {
+  /** The newest first; `reason`: why there are none. */
+  list(sessionId: string): Promise<{ checkpoints: CheckpointView[]; reason: string | null }>
+  preview(sessionId: string, id: string): Promise<RestorePreview>
+  /** `undo` is a checkpoint of what there was before. Throws `unsaved_work` and `conversation_busy`. */
+  restore(command: {
+    sessionId: string
+    id: string
+    force?: boolean
+  }): Promise<{ restored: number; undo: { turnId: string } }>
+  changes(request: ChangesRequest): Promise<Changes>
+}
+
+export interface CommentView extends Comment {
+  /** The lines that it speaks about are not there any more. */
+  stale: boolean
+}
+
+/** Comments on changes, collected and sent as one message. */
+export interface Reviews {
+  add(command: AddComment): Promise<CommentView>
+  update(id: string, text: string): Promise<CommentView>
+  remove(id: string): Promise<void>
+  list(sessionId: string): Promise<CommentView[]>
+  send(command: SendReview): Promise<Sent & { comments: string[] }>
 }
 
 export interface Projects {

@@ -1,5 +1,7 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { HeldCall } from './call.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
 import type { Effort } from './effort.ts'
@@ -58,6 +60,12 @@ export type Write =
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
+  | { op: 'checkpoint'; checkpoint: Checkpoint }
+  /** All of a session, or those before this `seq`. */
+  | { op: 'checkpoints.drop'; sessionId: string; before?: number }
+  | { op: 'comment'; comment: Comment }
+  | { op: 'comment.update'; id: string; text?: string; sentIn?: string }
+  | { op: 'comment.delete'; id: string }
   /** What was said in a session is not to be found any more. */
   | { op: 'search.drop'; sessionId: string }
   | DaemonWrite
@@ -235,6 +243,13 @@ export interface Log {
   run(id: string): RunRow | null
   runs(): RunRow[]
   bookmarks(owner: string, sessionId: string): Bookmark[]
+  /** The newest first. */
+  checkpoints(sessionId: string): Checkpoint[]
+  /** Sessions that were destroyed and still have checkpoints. */
+  checkpointsLeft(): string[]
+  comment(id: string): Comment | null
+  /** In the order in which they were made: those that were not sent, and at most `limit` of the others, the last sent. */
+  comments(sessionId: string, limit: number): Comment[]
   /** Called when a commit failed, before anybody hears of it: what is not committed has not happened. */
   onRollback: (() => void) | null
   /** Removes what is too old; returns how many events went, at most `limit`. */

@@ -26,6 +26,7 @@ import {
 } from './event-page.ts'
 import { orNull, parse, readDaemon } from './daemon.ts'
 import { readHits } from './search.ts'
+import { readWorkspace } from './workspace.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
@@ -65,6 +66,7 @@ export function createReader(db: DatabaseSync): Reader {
     ...readApprovals(all, one),
     ...readRuns(all, one),
     ...readDaemon(all, one),
+    ...readWorkspace(all, one),
     bookmarks: (owner, sessionId) =>
       all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
         bookmarkOf,

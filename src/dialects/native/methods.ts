@@ -3,15 +3,19 @@ import { approvalMethods } from './methods/approval.ts'
 import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
 import { conversationMethods } from './methods/conversation.ts'
+import { changeMethods } from './methods/changes.ts'
+import { checkpointMethods } from './methods/checkpoint.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
 import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
+import { fileMethods } from './methods/files.ts'
 import { projectMethods } from './methods/project.ts'
 import { relayMethods } from './methods/relay.ts'
 import { queueMethods } from './methods/queue.ts'
+import { reviewMethods } from './methods/review.ts'
 import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
@@ -33,6 +37,10 @@ export const METHODS = [
   ...searchMethods,
   ...projectMethods,
   ...worktreeMethods,
+  ...fileMethods,
+  ...changeMethods,
+  ...checkpointMethods,
+  ...reviewMethods,
   ...deviceMethods,
   ...doorMethods,
   ...signinMethods,
