@@ -34,7 +34,9 @@ import type { CreateProject, ProjectView, UpdateProject } from './projects.ts'
 import type { Rules } from './rule.ts'
 import type { SearchRequest, SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
+import type { SubAgent } from './subagents.ts'
 import type { Turn } from './turn.ts'
+import type { Series, SeriesQuery } from './usage-series.ts'
 
 /**
  * The one door to everything, by nouns: a dialect is handed the ones that it needs. Commands resolve after their commit and throw
@@ -102,6 +104,10 @@ export interface Turns {
   get(id: string): Turn
   /** The newest first. */
   list(sessionId: string, limit: number, moment?: Moment): Turn[]
+  /** The sub-agents of a session, or of one of its turns; each after the one that runs it. */
+  subAgents(sessionId: string, turnId?: string): Promise<SubAgent[]>
+  /** What turns have used, over time. */
+  usage(query: SeriesQuery): Promise<Series>
 }
 
 export interface Approvals {
