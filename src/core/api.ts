@@ -41,8 +41,10 @@ import type { CreateProject, Project, ProjectView, UpdateProject } from './proje
 import type { Rules } from './rule.ts'
 import type { SearchRequest, SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
+import type { SubAgent } from './subagents.ts'
 import type { Turn } from './turn.ts'
 import type { DraftText } from './unsent.ts'
+import type { Series, SeriesQuery } from './usage-series.ts'
 
 /**
  * The one door to everything, by nouns: a dialect is handed the ones that it needs. Commands resolve after their commit and throw
@@ -115,6 +117,10 @@ export interface Turns {
   get(id: string): Turn
   /** The newest first. */
   list(sessionId: string, limit: number, moment?: Moment): Turn[]
+  /** The sub-agents of a session, or of one of its turns; each after the one that runs it. */
+  subAgents(sessionId: string, turnId?: string): Promise<SubAgent[]>
+  /** What turns have used, over time. */
+  usage(query: SeriesQuery): Promise<Series>
 }
 
 /** What somebody types in a session and has not sent: one text for each session, the same on every screen. */

@@ -81,6 +81,8 @@ export type AgentFact =
       parent: string | null
       /** Bytes that were cut from `output`, 0 when it is whole. */
       cut: number
+      /** What the sub-agent that it ran has used, where the agent tells. */
+      usage?: Usage
     }
   /** The agent sums up its conversation to make room. Numbers are its own, where it tells them. */
   | { type: 'agent.compacting'; tokens: number | null; window: number | null }

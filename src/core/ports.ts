@@ -13,6 +13,7 @@ import type { Rules } from './rule.ts'
 import type { Phrase } from './search/query.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Failure, Steer, Turn } from './turn.ts'
+import type { Usage } from './usage.ts'
 
 /** How far an agent's journal has been read: committed together with the events made from those bytes. */
 export interface JournalPosition {
@@ -182,6 +183,26 @@ export interface Moment {
   at: number
 }
 
+/** Turns that are over, by when they ended: from `since` on, and before `until`. */
+export interface UsageQuery {
+  sessionId?: string
+  since: number
+  until: number
+  /** Ended before this one. */
+  before?: { endedAt: number; turnId: string }
+  limit: number
+}
+
+/** What a turn that is over has used. */
+export interface TurnUsage {
+  turnId: string
+  sessionId: string
+  /** Null in older logs. */
+  agent: string | null
+  endedAt: number
+  usage: Usage
+}
+
 export interface ApprovalQuery {
   sessionId?: string
   open?: boolean
@@ -235,6 +256,8 @@ export interface Log {
   turn(id: string): Turn | null
   turnByKey(sessionId: string, key: string): Turn | null
   turns(sessionId: string, limit: number, moment?: Moment): Turn[]
+  /** The one that ended last comes first. */
+  usage(query: UsageQuery): TurnUsage[]
   approval(id: string): ApprovalRow | null
   approvals(query: ApprovalQuery): ApprovalRow[]
   /** The one that was decided last comes first. */

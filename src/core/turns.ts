@@ -19,7 +19,9 @@ import {
 } from './context.ts'
 import type { Log, Write } from './ports.ts'
 import { editTurn, steerTurn } from './queueing.ts'
+import { subAgents } from './subagents.ts'
 import type { Turn } from './turn.ts'
+import { usageSeries } from './usage-series.ts'
 
 /** The noun `turns` of the engine. */
 export function createTurns(context: EngineContext): Turns {
@@ -50,6 +52,8 @@ export function createTurns(context: EngineContext): Turns {
       await change(context, sessionId, (state) => answerCall(state, callId, result))
     },
     get: (id) => turnIn(log, id),
+    subAgents: (sessionId, turnId) => subAgents(context, sessionId, turnId),
+    usage: (query) => usageSeries(context, query),
     list(sessionId, limit, moment) {
       mustBeKnown(context, sessionId)
       return log.turns(sessionId, limit, moment)

@@ -20,6 +20,7 @@ import { searchMethods } from './methods/search.ts'
 import { sessionMethods, turnMethods } from './methods/session.ts'
 import { signinMethods } from './methods/signin.ts'
 import { systemMethods } from './methods/system.ts'
+import { usageMethods } from './methods/usage.ts'
 import { worktreeMethods } from './methods/worktree.ts'
 
 /** The whole API. */
@@ -29,6 +30,7 @@ export const METHODS = [
   ...turnMethods,
   ...attentionMethods,
   ...queueMethods,
+  ...usageMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,

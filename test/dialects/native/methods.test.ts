@@ -355,6 +355,8 @@ const HOUSE = [
 const TURNS = [
   ...['edit', 'steer'].map((name) => `queue.${name}`),
   ...['defer', 'history', 'context'].map((name) => `approval.${name}`),
+  'subagents.list',
+  'usage.series',
 ]
 
 /** In worktree.test.ts. */
