@@ -42,8 +42,8 @@ export interface NativeMethod<N extends string, P extends z.ZodType, R extends z
   ErrorCode
 > {
   name: N
-  /** Notifications follow the answer. */
-  streaming?: boolean
+  /** Notifications of this name follow the answer. */
+  streaming?: string
   handler(params: z.output<P>, context: Context): Answer<R> | Promise<Answer<R>>
 }
 
