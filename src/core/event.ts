@@ -1,5 +1,7 @@
 import type { Approval, Asking, Decision, ApprovalRequest } from './approval.ts'
 import type { CallRequest, CallResult } from './call.ts'
+import type { CheckpointKind } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Effort } from './effort.ts'
@@ -79,6 +81,8 @@ export type AgentFact =
       parent: string | null
       /** Bytes that were cut from `output`, 0 when it is whole. */
       cut: number
+      /** What the sub-agent that it ran has used, where the agent tells. */
+      usage?: Usage
     }
   /** The agent sums up its conversation to make room. Numbers are its own, where it tells them. */
   | { type: 'agent.compacting'; tokens: number | null; window: number | null }
@@ -246,6 +250,24 @@ export type EventBody =
   /** The agent has given up waiting. */
   | { type: 'call.dropped'; callId: string }
   | ({ type: 'agent.limits'; agent: string } & AgentLimits)
+  /** The state of the files, kept under this id: a turn's, or one of its own where a restoration has taken it. */
+  | {
+      type: 'checkpoint.taken'
+      checkpointId: string
+      kind: CheckpointKind
+      tree: string
+      ref: string
+      repository: string
+      files: number | null
+      left: string[]
+    }
+  /** The files are as they were at that checkpoint; `undo` is the one that was taken before. */
+  | { type: 'checkpoint.restored'; checkpointId: string; undo: string; tree: string; files: number }
+  | { type: 'review.added'; comment: Comment }
+  | { type: 'review.updated'; commentId: string; text: string }
+  | { type: 'review.removed'; commentId: string }
+  /** The agent is told these in the message that becomes, or is brought to, this turn. */
+  | { type: 'review.sent'; commentIds: string[]; turnId: string }
   | { type: 'agent.started'; run: RunInfo; resumed: boolean }
   | {
       type: 'agent.exited'

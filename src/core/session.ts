@@ -140,6 +140,11 @@ type Unchanging =
   | 'session.status'
   | 'turn.edited'
   | 'agent.limits'
+  | CheckpointEventType
+  | ReviewEventType
+
+type CheckpointEventType = 'checkpoint.taken' | 'checkpoint.restored'
+type ReviewEventType = 'review.added' | 'review.updated' | 'review.removed' | 'review.sent'
 
 type Changing = Exclude<EventType, Unchanging | 'session.created'>
 

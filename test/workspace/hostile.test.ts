@@ -6,12 +6,16 @@ import { createGit, gitEnvironment } from '../../src/workspace/git.ts'
 import { openRepository } from '../../src/workspace/repository.ts'
 import { parseUnifiedDiff } from '../../src/workspace/unified.ts'
 import { createWorktrees } from '../../src/workspace/worktree.ts'
+import { Places } from '../../src/workspace/place.ts'
+import { createWorkTrees } from '../../src/workspace/work-trees.ts'
 import { until } from '../support/wait.ts'
 import { aPlace, hasEnded, type Checkout } from './support.ts'
 
 const place = aPlace()
 after(() => place.close())
 const worktrees = createWorktrees()
+const home = join(place.root, 'home')
+const trees = createWorkTrees(place.git, new Places(place.git), { folder: join(home, 'checkpoints'), home })
 
 /** Everything that we ever do with a repository, as far as it lets us. */
 async function doEverything(checkout: Checkout, id: string): Promise<void> {
@@ -21,6 +25,17 @@ async function doEverything(checkout: Checkout, id: string): Promise<void> {
   await repo.diff({ staged: true })
   await repo.fileDiff('a.txt')
   await repo.files()
+  const target = (await trees.take(checkout.path))!
+  writeFileSync(join(checkout.path, 'untracked.txt'), 'new\n')
+  const known = (await trees.take(checkout.path))!
+  await trees.keep(known.repository, { set: [[`refs/corral/checkpoints/s/${id}`, known.tree]], remove: [] })
+  await trees.tidy(checkout.path)
+  for (const from of ['head', { tree: target.tree }, { branchOf: id }] as const)
+    await trees.diff(checkout.path, { from, to: null })
+  const request = { target: target.tree, known: known.tree }
+  await trees.plan(checkout.path, request)
+  await trees.restore(checkout.path, { ...request, force: false, save: async () => {} })
+  await trees.forget(known.repository, 's')
   const path = join(place.root, `worktree-${id}`)
   const made = await worktrees.create(repo, { id, path, carry: true })
   writeFileSync(join(made.path, 'a.txt'), 'one\ntwo\nthree\nfour\n')

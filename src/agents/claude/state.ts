@@ -4,6 +4,7 @@ import type { AgentLimits } from '../../core/limits.ts'
 import type { JsonObject } from '../json.ts'
 import { NO_PLAN, type Planning } from './plan.ts'
 import { remember, says, type Step } from '../step.ts'
+import type { SubUsage } from './sub-usage.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {
@@ -26,6 +27,8 @@ export interface ClaudeState {
   blocks: { message: string; next: number }[]
   /** Which tool call a sub-agent belongs to. */
   subAgents: { agent: string; callId: string }[]
+  /** What they have used so far. */
+  subUsage: SubUsage[]
   /** Claude's own name of its mode, as last stated. */
   permissionMode: string | null
   totalCost: number | null
@@ -54,6 +57,7 @@ export function initialState(): ClaudeState {
     calls: [],
     blocks: [],
     subAgents: [],
+    subUsage: [],
     permissionMode: null,
     totalCost: null,
     failure: null,

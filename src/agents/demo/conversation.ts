@@ -2,7 +2,6 @@ import type { Content } from '../../core/content.ts'
 import { textOf } from '../../core/content.ts'
 import type { Effort } from '../../core/effort.ts'
 import type { Mode } from '../../core/mode.ts'
-import type { Usage } from '../../core/usage.ts'
 import { Inbox, type Prompt } from './inbox.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
@@ -11,6 +10,7 @@ import { DEFAULT_MODEL, DEMO_WINDOW, type DemoInput } from './protocol.ts'
 import { aborted, Requests } from './requests.ts'
 import type { Attachment, Utterance } from './script.ts'
 import { type Ending, runTurn, type TurnNeeds } from './turn.ts'
+import { usageOf } from './usage.ts'
 
 export interface ConversationNeeds {
   output: Output
@@ -105,7 +105,7 @@ export class Conversation {
     this.#chars += text.length + ending.chars
     this.#tellContext()
     const { outcome, error } = ending
-    const usage = usageOf(text, ending, Math.round(clock() - startedAt))
+    const usage = usageOf(text, ending.chars, ending.modelCalls, Math.round(clock() - startedAt))
     this.#output.emit({ type: 'end-of-turn', turnId, outcome, error, usage })
   }
 
@@ -168,18 +168,6 @@ const LOST: Ending = {
   error: { code: 'conversation_lost', message: 'The demo agent has no conversation of this id' },
   modelCalls: 0,
   chars: 0,
-}
-
-function usageOf(text: string, { chars, modelCalls }: Ending, durationMs: number): Usage {
-  return {
-    inputTokens: Math.ceil(text.length / 4),
-    outputTokens: Math.ceil(chars / 4),
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    costUsd: 0,
-    modelCalls,
-    durationMs,
-  }
 }
 
 function attachmentsOf(input: Content[]): Attachment[] {

@@ -45,8 +45,8 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
     input,
     parent,
   }),
-  'tool-end': ({ callId, output, isError, parent = null }) => {
-    return { type: 'tool.completed', callId, output, isError, parent, cut: 0 }
+  'tool-end': ({ callId, output, isError, usage, parent = null }) => {
+    return { type: 'tool.completed', callId, output, isError, parent, cut: 0, ...(usage && { usage }) }
   },
   ask: ({ requestId, kind, tool, input, callId, summary, parent = null }) => ({
     type: 'approval.asked',

@@ -13,6 +13,7 @@ export * from './wire-base.ts'
 export * from './wire-change.ts'
 export * from './wire-device.ts'
 export * from './wire-project.ts'
+export * from './wire-relay.ts'
 export * from './wire-signin.ts'
 export * from './wire-system.ts'
 export * from './wire-turn.ts'
@@ -190,6 +191,12 @@ export const EVENT_TYPES: Record<EventType, true> = {
   'agent.compacting': true,
   'agent.compacted': true,
   'agent.limits': true,
+  'checkpoint.taken': true,
+  'checkpoint.restored': true,
+  'review.added': true,
+  'review.updated': true,
+  'review.removed': true,
+  'review.sent': true,
   'agent.plan': true,
   'agent.notice': true,
   'agent.other': true,

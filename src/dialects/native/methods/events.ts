@@ -101,7 +101,7 @@ export const eventMethods = [
     errors: ['session_not_found', 'cursor_reset', 'queue_full'],
     summary:
       'Events after a cursor, first from the log, then live, as `events` notifications. No gap, no repeat.',
-    streaming: true,
+    streaming: 'events',
     params: z.strictObject({
       after: z
         .union([wire.cursor, z.literal('now')])

@@ -14,7 +14,7 @@ const { sessionId, turnId } = wire
 const ORIGIN = 'native'
 const one = z.strictObject({ sessionId })
 
-const sent = z.object({
+export const sent = z.object({
   turnId,
   position: z.number().describe('0: running now; n: n messages are before it'),
   seq: z.number().describe('of its `turn.queued` or `turn.steered`: follow the turn from just before here'),
