@@ -21,6 +21,7 @@ export function viewSession(session: Session): SessionView {
     tier: tierOf(session),
     nativeId: session.nativeId,
     parentId: session.parentId,
+    branch: session.branch ?? null,
     origin: session.origin,
     createdAt: session.createdAt,
     activeAt: session.activeAt,
