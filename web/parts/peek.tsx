@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { approvals, answered } from '../state/approvals.ts'
+import { answered, askedBy } from '../state/approvals.ts'
 import { client } from '../state/connection.ts'
 import { peekLines, type PeekLine } from '../state/peek-lines.ts'
 import { wordsOf } from '../state/session-actions.ts'
@@ -14,7 +14,7 @@ const ITEMS = 24
 /** The end of a session's conversation, what it asks, and a line to answer with, without leaving the list. */
 export function Peek({ row }: { row: SessionRow }) {
   const { lines, problem } = useLastLines(row)
-  const asked = (approvals.value ?? []).filter(({ sessionId }) => sessionId === row.id)
+  const asked = askedBy(row)
   return (
     <div class="peek">
       {problem !== null && <p class="field-error">{problem}</p>}

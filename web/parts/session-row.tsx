@@ -1,8 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { pathOf } from '../route.ts'
+import { askedBy } from '../state/approvals.ts'
 import { cursor, moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
-import { contextPercent, costText, newsOf, STATE_WORDS, tokensText, whereText } from '../state/row-words.ts'
+import {
+  contextPercent,
+  costText,
+  newsOf,
+  questionOf,
+  STATE_WORDS,
+  tokensText,
+  whereText,
+} from '../state/row-words.ts'
 import { markDone, snooze, titleOf, togglePin, wake } from '../state/session-actions.ts'
 import type { SessionRow } from '../client/rows.ts'
 import { laterThan, whenBack } from '../state/snooze.ts'
@@ -42,17 +51,15 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
       data-peeked={isPeeked || undefined}
     >
       <div class="row" ref={swiped} data-state={row.attention}>
-        <label class="row-check">
+        <label class="row-state">
           <input
             type="checkbox"
             checked={isSelected}
             aria-label={`Select ${titleOf(row)}`}
             onChange={() => toggleSelected(row.id)}
           />
+          <Icon key={row.attention} name={ICONS[row.attention]} />
         </label>
-        <span class="row-state">
-          <Icon name={ICONS[row.attention]} />
-        </span>
         <RowText row={row} />
         <RowFacts row={row} />
         <RowActions row={row} isPeeked={isPeeked} />
@@ -86,7 +93,7 @@ function RowText({ row }: { row: SessionRow }) {
         <span class="row-name">{visibleLine(titleOf(row))}</span>
         <span class="aside">, {STATE_WORDS[row.attention]}</span>
       </a>
-      <span class="row-news">{newsOf(row)}</span>
+      <span class="row-news">{questionOf(askedBy(row)) ?? newsOf(row)}</span>
     </div>
   )
 }
