@@ -19,6 +19,9 @@ export type Command =
   | { do: 'steer'; text: string }
   | { do: 'pause' }
   | { do: 'mode'; mode: Mode }
+  /** What no protocol tells: it is read, done with, out of sight; or something is typed and not sent. */
+  | { do: 'mark' }
+  | { do: 'draft'; text: string }
   | { do: 'crash' }
 
 export type Answer = 'allow' | 'session' | 'deny' | 'edit' | 'respond' | 'interrupt' | 'clear'
@@ -86,6 +89,7 @@ export function planOf(seed: number): Plan {
       () => ({ do: 'steer', text: `[[say ${words()}]]` }),
       () => ({ do: 'pause' }),
       () => ({ do: 'mode', mode: among<Mode>('auto', 'code', 'plan', 'ask') }),
+      () => (random(2) ? { do: 'mark' } : { do: 'draft', text: words() }),
       () => ({ do: random(8) === 0 ? 'crash' : 'pause' }),
     )()
   const station = (): Station => ({

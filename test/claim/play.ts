@@ -195,6 +195,13 @@ function createPlayer(world: World, sessionId: string) {
         return tried(() => native.call('session.resume', { sessionId }))
       case 'mode':
         return tried(() => native.call('session.configure', { sessionId, mode: one.mode }))
+      case 'mark': {
+        const marks = { readSeq: known, pinned: true, flags: ['red'], snoozedUntil: Date.now() + 60_000 }
+        await tried(() => native.call('session.mark', { sessionId, ...marks }))
+        return tried(() => native.call('session.mark', { sessionId, settled: true }))
+      }
+      case 'draft':
+        return tried(() => native.call('draft.set', { sessionId, text: one.text }))
     }
   }
 

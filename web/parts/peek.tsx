@@ -4,9 +4,7 @@ import { client } from '../state/connection.ts'
 import { peekLines, type PeekLine } from '../state/peek-lines.ts'
 import { wordsOf } from '../state/session-actions.ts'
 import type { SessionRow } from '../client/rows.ts'
-import type { Approval } from '../state/who.ts'
 import { DecisionCard } from './decision.tsx'
-import { useDecisionContext } from './decision-context.ts'
 import { PeekReply } from './peek-reply.tsx'
 
 const ITEMS = 24
@@ -31,7 +29,12 @@ export function Peek({ row }: { row: SessionRow }) {
         </ol>
       )}
       {asked.map((approval) => (
-        <PeekDecision key={approval.id} approval={approval} />
+        <DecisionCard
+          key={approval.id}
+          approval={approval}
+          onDecided={() => answered(approval.id)}
+          isInPlace
+        />
       ))}
       {asked.length === 0 && <PeekReply row={row} />}
     </div>
@@ -43,11 +46,6 @@ const WHO: Readonly<Record<PeekLine['who'], string>> = {
   agent: 'Agent',
   tool: 'Tool',
   note: 'Note',
-}
-
-function PeekDecision({ approval }: { approval: Approval }) {
-  const context = useDecisionContext(approval.id)
-  return <DecisionCard approval={approval} context={context} onDecided={() => answered(approval.id)} />
 }
 
 /** Read again whenever something has happened in the session. */

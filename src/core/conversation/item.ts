@@ -50,6 +50,8 @@ export interface Call {
   /** The call of the sub-agent that made it; null: the agent itself. */
   readonly parent: string | null
   readonly startedAt: number
+  /** Of the event that it began with; 0 where retention has removed that. */
+  readonly seq: number
   /** The agent has begun it. False: so far there is only a question about it. */
   readonly begun: boolean
   /** No process of ours carries it out, so no result comes. */

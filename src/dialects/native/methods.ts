@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { approvalMethods } from './methods/approval.ts'
 import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
+import { conversationMethods } from './methods/conversation.ts'
 import { daemonMethods } from './methods/daemon.ts'
 import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
@@ -21,12 +22,13 @@ export const METHODS = [
   ...daemonMethods,
   ...sessionMethods,
   ...turnMethods,
-  ...attentionMethods,
   ...queueMethods,
+  ...attentionMethods,
   ...approvalMethods,
   ...directoryMethods,
   ...callMethods,
   ...eventMethods,
+  ...conversationMethods,
   ...searchMethods,
   ...projectMethods,
   ...worktreeMethods,

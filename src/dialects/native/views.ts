@@ -1,7 +1,7 @@
 import { aboutOf } from '../../core/about.ts'
 import { attentionOf } from '../../core/attention.ts'
-import { NO_MARKS } from '../../core/marks.ts'
 import type { PastDecision } from '../../core/decisions.ts'
+import { NO_MARKS } from '../../core/marks.ts'
 import { modelInUse } from '../../core/model.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { openApprovals, statusOf, tierOf, type Session } from '../../core/session.ts'

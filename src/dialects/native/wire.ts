@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ConversationParts } from '../../core/conversation/parts.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import { EFFORTS } from '../../core/effort.ts'
 import { rules, someRules } from './wire-approval.ts'
@@ -170,6 +171,11 @@ export const searchHit = z.object({
 export const event = z.custom<Event>(
   (value) =>
     typeof value === 'object' && value !== null && 'seq' in value && 'type' in value && 'sessionId' in value,
+)
+
+/** Checked for its frame only: core has the shape of a conversation. */
+export const conversationParts = z.custom<ConversationParts>(
+  (value) => typeof value === 'object' && value !== null && 'turn' in value && 'calls' in value,
 )
 
 export const EVENT_TYPES: Record<EventType, true> = {

@@ -363,6 +363,9 @@ const WORKTREES = [
   ...['resources', 'history'].map((name) => `system.${name}`),
 ]
 
+/** In marks.test.ts, watch.test.ts and draft.test.ts. */
+const ATTENTION = ['session.mark', 'session.watch', 'session.unwatch', 'draft.set', 'draft.get']
+
 /** In test/cli/login.test.ts. */
 const SIGN_IN = ['status', 'start', 'flow', 'cancel', 'setKey', 'forget'].map((name) => `signin.${name}`)
 
@@ -377,6 +380,7 @@ test('every method has been called above, but for those that have tests of their
     ...TURNS,
     ...WORKTREES,
     ...SIGN_IN,
+    ...ATTENTION,
   ]
   const missing = METHODS.map((method): string => method.name).filter((name) => !called.has(name))
   assert.deepEqual(missing.toSorted(), elsewhere.toSorted())
