@@ -7,15 +7,19 @@ import { titleOf } from '../state/session-actions.ts'
 import { placeName } from '../state/session-list.ts'
 import { rowOf } from '../state/sessions.ts'
 import { laterThan } from '../state/snooze.ts'
-import { visibleLine } from '../state/visible-text.ts'
+import { visible, visibleLine } from '../state/visible-text.ts'
 import { type Approval, subjectOf } from '../state/who.ts'
+import type { ApprovalContext } from '../state/answers.ts'
 import { DecisionCard } from './decision.tsx'
+import { useDecisionContext } from './decision-context.ts'
+import { Icon } from './icon.tsx'
 import { Menu } from './menu.tsx'
 import { Time } from './time.tsx'
 
 /** A decision that waits: who asks, why, what for, and every way to answer. */
 export function InboxItem({ approval }: { approval: Approval }) {
   const root = useRef<HTMLElement>(null)
+  const context = useDecisionContext(approval.id)
   const isCurrent = current.value?.id === approval.id
   const seek = isCurrent ? current.value!.seek : 0
   const isChosen = chosen.value.has(approval.id)
@@ -41,13 +45,14 @@ export function InboxItem({ approval }: { approval: Approval }) {
             onChange={() => toggleChosen(approval.id)}
           />
         </label>
-        <WhoAsks approval={approval} />
+        <WhoAsks approval={approval} context={context} />
         <span class="inbox-age">
           <Time at={approval.requestedAt} />
         </span>
         <Menu kind="quiet" icon="clock" label="Not now" items={laterItems(approval)} />
       </header>
-      <DecisionCard approval={approval} onDecided={() => answered(approval.id)} />
+      <Why context={context} />
+      <DecisionCard approval={approval} context={context} onDecided={() => answered(approval.id)} />
     </article>
   )
 }
@@ -56,19 +61,35 @@ export function laterItems(approval: Approval) {
   return laterThan(Date.now()).map(({ label, at }) => ({ label, run: () => defer(approval, at) }))
 }
 
-/** The session, and where it works. */
-export function WhoAsks({ approval }: { approval: Approval }) {
+/** The session, the sub-agent, the place. */
+export function WhoAsks({ approval, context }: { approval: Approval; context?: ApprovalContext | null }) {
   const row = rowOf(approval.sessionId)
+  const helper = context?.subagent
   return (
     <div class="inbox-who">
       <a class="inbox-session" href={pathOf({ page: 'session', id: approval.sessionId })}>
         {row ? visibleLine(titleOf(row)) : 'A session'}
       </a>
+      {helper && (
+        <span class="inbox-helper">
+          <Icon name="git-fork" label="Sub-agent" /> {visibleLine(helper.title)}
+        </span>
+      )}
       {row && (
         <span class="muted" title={row.cwd}>
           {row.agent} · {placeName(row)}
         </span>
       )}
     </div>
+  )
+}
+
+/** What the agent said before it asked. */
+function Why({ context }: { context: ApprovalContext | null }) {
+  if (!context || context.lines.length === 0) return null
+  return (
+    <blockquote class="inbox-why" aria-label="What the agent said before it asked" tabIndex={0}>
+      {visible(context.lines.join('\n'))}
+    </blockquote>
   )
 }

@@ -29,12 +29,7 @@ export function Peek({ row }: { row: SessionRow }) {
         </ol>
       )}
       {asked.map((approval) => (
-        <DecisionCard
-          key={approval.id}
-          approval={approval}
-          onDecided={() => answered(approval.id)}
-          isInPlace
-        />
+        <DecisionCard key={approval.id} approval={approval} onDecided={() => answered(approval.id)} />
       ))}
       {asked.length === 0 && <PeekReply row={row} />}
     </div>

@@ -51,7 +51,7 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
       data-peeked={isPeeked || undefined}
     >
       <div class="row" ref={swiped} data-state={row.attention}>
-        <label class="row-state">
+        <label class={`row-state row-${row.attention}`}>
           <input
             type="checkbox"
             checked={isSelected}
@@ -72,6 +72,7 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
 function RowText({ row }: { row: SessionRow }) {
   const link = useRef<HTMLAnchorElement>(null)
   const isCursor = cursor.value?.id === row.id
+  const isCalm = row.attention === 'quiet' || row.attention === 'snoozed'
   const seek = isCursor ? cursor.value!.seek : 0
   useEffect(() => {
     if (seek > 0) link.current?.focus()
@@ -84,7 +85,7 @@ function RowText({ row }: { row: SessionRow }) {
     <div class="row-text">
       <a
         ref={link}
-        class="row-title"
+        class={`row-title ${isCalm ? 'row-calm' : ''}`}
         href={pathOf({ page: 'session', id: row.id })}
         onFocus={() => moveTo(row.id)}
         onClick={() => showPeek(null)}
