@@ -160,7 +160,7 @@ export class OpenSession {
     if (!transcript || this.#next === null) return
     const part = await client().call('conversation.read', { sessionId: this.id, before: this.#next, limit })
     if (this.#isClosed || this.#transcript !== transcript) return
-    prepend(transcript, part)
+    prepend(transcript, part, part.of !== this.id)
     this.#next = part.next
     this.#show()
   }
