@@ -1,7 +1,8 @@
-/** Bundles the program into dist/, or the directory that is named: one file for the command line and daemon, one for the log's writer thread, one for the demo agent. */
+/** Bundles the program into dist/, or the directory that is named: one file for the command line and daemon, one for the log's writer thread, one for the demo agent, and the dashboard. */
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { budgetLine, buildWeb } from './web.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const dir = resolve(ROOT, process.argv[2] ?? 'dist')
@@ -22,3 +23,4 @@ await bundle.write({
   chunkFileNames: 'part-[name]-[hash].js',
 })
 await bundle.close()
+console.log(budgetLine(await buildWeb(join(dir, 'web'))))

@@ -47,8 +47,15 @@ const LISTS = ['dialects/list.ts', 'agents/drivers.ts']
 /** Dialects without a listener of their own: that of `dialects/relay` serves both. */
 const SERVED_BY_RELAY = ['anthropic', 'openai']
 
+/**
+ * What the dashboard may import of src/: the parts of the native client that need no Node, and the domain. Types may come from
+ * anywhere in the native protocol. That nothing of Node gets into the bundle is checked when it is built.
+ */
+const WEB_MAY_IMPORT = [/^src\/core\//, /^src\/dialects\/native\/(calls|event-stream|link)\.ts$/]
+const WEB_MAY_IMPORT_TYPES = [...WEB_MAY_IMPORT, /^src\/dialects\/native\//]
+
 if (import.meta.main) {
-  const problems = [...wrongImports(), ...longFiles(), ...waitingLoops()]
+  const problems = [...wrongImports(), ...wrongWebImports(), ...longFiles(), ...waitingLoops()]
   if (problems.length > 0) {
     console.error(problems.join('\n'))
     process.exitCode = 1
@@ -68,6 +75,17 @@ function wrongImports(): string[] {
       return isForeign ? [`${file}: ${room} never import each other (${target})`] : []
     })
   })
+}
+
+function wrongWebImports(): string[] {
+  return sources('web').flatMap((file) =>
+    importsOf(file).flatMap((target) => {
+      const isType = importsOf(file, 'type').includes(target) && !importsOf(file, 'value').includes(target)
+      const allowed = isType ? WEB_MAY_IMPORT_TYPES : WEB_MAY_IMPORT
+      const isFine = target.startsWith('web/') || allowed.some((pattern) => pattern.test(target))
+      return isFine ? [] : [`${file}: web may not import ${target}`]
+    }),
+  )
 }
 
 function longFiles(): string[] {
@@ -122,8 +140,11 @@ function sources(folder: string): string[] {
   }
 }
 
-function importsOf(file: string): string[] {
+/** `kind`: only what is imported for its types, or only the rest. */
+function importsOf(file: string, kind?: 'type' | 'value'): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8')
-  const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
+  const types = /^(?:import|export) type [^']*from\s*'(\.[^']+)'/gm
+  const kept = kind === 'value' ? text.replace(types, '') : text
+  const found = kept.matchAll(kind === 'type' ? types : /(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
   return [...found].map(([, path]) => relative(ROOT, normalize(join(ROOT, dirname(file), path!))))
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Engine } from '../core/api.ts'
 import { described, type Device, type Scope } from '../core/devices.ts'
 import { CorralError } from '../core/error.ts'
@@ -11,6 +11,10 @@ export interface DeviceAccess {
   pair(command: { pin: string; name: string; platform: string }): Promise<{ device: Device; token: string }>
   /** The device that this token belongs to; null when it is none, or none any more. */
   authenticate(token: string): Device | null
+  /** The device with this id; null when there is none, or none any more. */
+  find(deviceId: string): Device | null
+  /** A key that changes with the device's token; null when there is no such device. */
+  derive(deviceId: string, purpose: string): Buffer | null
   rename(by: Device | null, deviceId: string, name: string): Promise<Device>
   /** `device.revoked` says it to whoever holds its connections; PINs that it has made go with it. */
   revoke(by: Device | null, deviceId: string): Promise<void>
@@ -43,6 +47,12 @@ interface Grant {
 export function createDeviceAccess(engine: Known, options: DeviceAccessOptions): DeviceAccess {
   const pairing = createPairing<Grant>({ now: options.now, ttlMs: options.pinTtlMs })
 
+  function seen(device: Device | null): Device | null {
+    if (!device) return null
+    engine.devices.seen(device.id).catch((error) => options.warn('noting that a device is there', error))
+    return device
+  }
+
   return {
     pin(by, scopes = ['use']) {
       mustManage(by, null)
@@ -65,12 +75,15 @@ export function createDeviceAccess(engine: Known, options: DeviceAccessOptions):
         throw error
       }
     },
-    authenticate(token) {
-      // What is looked for is a hash: how long that takes says nothing about any token.
-      const device = engine.devices.byToken(hashOf(token))
-      if (!device) return null
-      engine.devices.seen(device.id).catch((error) => options.warn('noting that a device is there', error))
-      return device
+    // What is looked for is a hash: how long that takes says nothing about any token.
+    authenticate: (token) => seen(engine.devices.byToken(hashOf(token))),
+    find(deviceId) {
+      const hash = engine.devices.tokenHash(deviceId)
+      return hash === null ? null : seen(engine.devices.byToken(hash))
+    },
+    derive(deviceId, purpose) {
+      const hash = engine.devices.tokenHash(deviceId)
+      return hash === null ? null : createHmac('sha256', Buffer.from(hash, 'hex')).update(purpose).digest()
     },
     async rename(by, deviceId, name) {
       mustManage(by, deviceId)

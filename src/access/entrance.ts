@@ -2,6 +2,7 @@ import type { Engine } from '../core/api.ts'
 import type { Device } from '../core/devices.ts'
 import { createWebSockets, type WebSocketOptions, type WebSockets } from '../transports/websocket.ts'
 import { tokenAccess, type TokenAccess } from './first-message.ts'
+import type { Passes } from './passes.ts'
 import type { Secret } from './secret.ts'
 import { bearer, type TokenCheck } from './tokens.ts'
 
@@ -15,6 +16,8 @@ export interface EntranceParts {
   secret: Secret
   /** The device that a token belongs to. */
   authenticate(token: string): Device | null
+  /** Of web pages of ours. */
+  passes?: Pick<Passes, 'find'>
 }
 
 /** Lets in whoever has the owner's token or a device's. When a token stops being valid, what it has opened is closed at once. */
@@ -26,6 +29,8 @@ export interface Entrance extends TokenCheck {
   ): WebSockets
   /** Calls `close` when the token of an `Authorization` header stops being valid. Returns how to stop waiting for that. */
   follow(authorization: string | undefined, close: () => void): () => void
+  /** Somebody has signed out: what was opened with that pass is closed. */
+  look(): void
   /** Closes its WebSockets with 1001. */
   close(): Promise<void>
 }
@@ -35,7 +40,7 @@ interface Visit {
   close(reason: string): void
 }
 
-export function createEntrance({ engine, secret, authenticate }: EntranceParts): Entrance {
+export function createEntrance({ engine, secret, authenticate, passes }: EntranceParts): Entrance {
   const visits = createVisits(engine, secret)
   const served: WebSockets[] = []
   return {
@@ -48,6 +53,7 @@ export function createEntrance({ engine, secret, authenticate }: EntranceParts):
       const entrance = tokenAccess({
         secret,
         authenticate,
+        ...(passes && { passes }),
         ...access,
         accept(connection, visitor) {
           const handler = accept(connection, visitor)
@@ -73,6 +79,7 @@ export function createEntrance({ engine, secret, authenticate }: EntranceParts):
       const device = authenticate(token)
       return device ? visits.begin(device, { holds: () => true, close }) : () => {}
     },
+    look: visits.look,
     async close() {
       visits.stop()
       await Promise.all(served.map((sockets) => sockets.close()))
@@ -104,6 +111,11 @@ function createVisits(engine: EntranceParts['engine'], secret: Secret) {
       return () => {
         own.delete(visit)
         if (own.size === 0 && visits.get(id) === own) visits.delete(id)
+      }
+    },
+    look() {
+      for (const visit of [...visits.values()].flatMap((own) => [...own])) {
+        if (!visit.holds()) visit.close('signed out')
       }
     },
     stop() {

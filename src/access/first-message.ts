@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import type { Device } from '../core/devices.ts'
 import type { LineHandler } from '../transports/connection.ts'
 import { HttpError } from '../transports/http-message.ts'
 import { errorLine, PARSE_ERROR, resultLine, type RpcError } from '../transports/jsonrpc.ts'
 import type { WebSocketConnection, WebSocketOptions } from '../transports/websocket.ts'
+import type { Passes } from './passes.ts'
 import type { Secret } from './secret.ts'
 import { bearer } from './tokens.ts'
 
@@ -26,6 +28,8 @@ export interface TokenAccess {
   secret: Secret
   /** The device that a token belongs to; null when it belongs to none. */
   authenticate?(token: string): Device | null
+  /** Of web pages of ours. */
+  passes?: Pick<Passes, 'find'>
   /** JSON-RPC code of a refusal. */
   code: number
   accept(connection: WebSocketConnection, visitor: Visitor): LineHandler
@@ -42,7 +46,8 @@ export interface Beforehand {
 
 /**
  * Who has the token may come in: it is in the `Authorization` header, or, since web pages cannot set one, in the first
- * message, `daemon.auth {token}`. Whoever has a wrong one, or says anything else first, is told so and has to go.
+ * message, `daemon.auth {token}`. A page of ours has a pass instead, and says `daemon.auth {key}`. Whoever has a wrong one, or
+ * says anything else first, is told so and has to go.
  */
 export function tokenAccess(access: TokenAccess): Pick<WebSocketOptions, 'authorize' | 'accept'> {
   const { secret } = access
@@ -55,16 +60,27 @@ export function tokenAccess(access: TokenAccess): Pick<WebSocketOptions, 'author
     return device ? { device, ...about, holds: () => true } : undefined
   }
 
+  function withPass(req: IncomingMessage, key: string, params: Visitor['params']): Visitor | undefined {
+    const pass = access.passes?.find(req, key)
+    if (!pass) return undefined
+    return { device: pass.device, params, program: req.headers['user-agent'] ?? '', holds: pass.holds }
+  }
+
   return {
     authorize({ headers }) {
       if (headers.authorization === undefined) return 'stranger'
       if (visitor(bearer(headers.authorization))) return 'known'
       return new HttpError(401, 'Invalid token', { 'www-authenticate': 'Bearer' })
     },
-    accept(connection, { headers }, admission) {
+    accept(connection, req, admission) {
+      const { headers } = req
       const program = headers['user-agent']
       if (admission === 'stranger') {
-        return afterToken(connection, access, (token, params) => visitor(token, program, params))
+        return afterToken(connection, access, (params) => {
+          const { token, key } = params
+          if (typeof key === 'string') return withPass(req, key, params)
+          return visitor(typeof token === 'string' ? token : '', program, params)
+        })
       }
       const known = visitor(bearer(headers.authorization), program)
       if (known) return access.accept(connection, known)
@@ -78,7 +94,7 @@ export function tokenAccess(access: TokenAccess): Pick<WebSocketOptions, 'author
 function afterToken(
   connection: WebSocketConnection,
   { code, accept, beforehand }: TokenAccess,
-  visitor: (token: string, params: Record<string, unknown>) => Visitor | undefined,
+  visitor: (params: Record<string, unknown>) => Visitor | undefined,
 ): LineHandler {
   let handler: LineHandler | null = null
   let asked = 0
@@ -96,8 +112,7 @@ function afterToken(
       refuse(errorLine({ code, message, data: { code: 'unauthorized' } }, id))
     if (beforehand && method === beforehand.method && ++asked <= MAX_ASKED) return ask(beforehand, request)
     if (method !== METHOD) return refused(`the first message must be ${METHOD}`)
-    const { token } = params
-    const known = visitor(typeof token === 'string' ? token : '', params)
+    const known = visitor(params)
     if (!known) return refused('the token is not valid')
     connection.admit()
     if (id !== undefined) connection.send(resultLine(id, '{"authenticated":true}'))

@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -17,6 +17,8 @@ import { bearer, digest, fileVersion, type TokenCheck } from './tokens.ts'
 /** One token in a file that only its owner reads. */
 export interface Secret extends TokenCheck {
   matches(token: string): boolean
+  /** A key that changes with the token; null: there is no token. */
+  derive(purpose: string): Buffer | null
   /** Tells when something has been done to the file; returns how to stop. */
   onTouched(tell: () => void): () => void
 }
@@ -61,6 +63,10 @@ export function openSecret({ path, onProblem }: SecretOptions): Secret {
 
   return {
     matches,
+    derive(purpose) {
+      refresh()
+      return known && createHmac('sha256', known).update(purpose).digest()
+    },
     onTouched: (tell) => watchFile(path, tell, (problem) => onProblem?.(problem)),
     check(authorization) {
       const token = bearer(authorization)

@@ -66,5 +66,6 @@ export function createDevices({ log, drafts, clock, newId }: DeviceListDeps): De
     get: found,
     list: () => log.devices(),
     byToken: (tokenHash) => log.deviceByToken(tokenHash),
+    tokenHash: (deviceId) => log.deviceTokenHash(deviceId),
   }
 }

@@ -1,7 +1,7 @@
 import type { PendingApproval } from './approval.ts'
 import type { HeldCall } from './call.ts'
 import type { Effort } from './effort.ts'
-import type { AgentFact, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
+import type { AgentFact, Branch, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
 import type { Fullness } from './fullness.ts'
 import { rested, said, unsaid, type Glance } from './glance.ts'
 import type { Marks } from './marks.ts'
@@ -42,6 +42,12 @@ export interface Session {
   nativeId: string | null
   /** The native conversation that the first process branches off. */
   forkFrom: string | null
+  /** After which of its messages; null or missing: as it is then. */
+  forkAt?: string | null
+  /** The turn of its parent after which it branched off; missing: it went on from where that one was. */
+  branch?: Branch
+  /** The agent has not been told yet what was said before this session began, and cannot know it otherwise. */
+  recap?: boolean
   parentId: string | null
   origin: string | null
   createdAt: number
@@ -50,6 +56,8 @@ export interface Session {
   turn: RunningTurn | null
   /** Ids of the turns that wait, in order. */
   queue: string[]
+  /** Those of them that came too late as steers: the agent may have read them. Not there in sessions of older logs. */
+  lateTurns?: string[]
   /** For the running turn; without one, for the first in the queue, which was one of them. */
   steers: Steer[]
   approvals: PendingApproval[]
@@ -136,7 +144,13 @@ type Unchanging =
   | Exclude<AgentFact['type'], 'agent.init' | 'agent.model' | 'turn.accepted' | keyof typeof SHOWN>
   | DaemonEvent['type']
   | 'session.status'
+  | 'turn.edited'
   | 'agent.limits'
+  | CheckpointEventType
+  | ReviewEventType
+
+type CheckpointEventType = 'checkpoint.taken' | 'checkpoint.restored'
+type ReviewEventType = 'review.added' | 'review.updated' | 'review.removed' | 'review.sent'
 
 type Changing = Exclude<EventType, Unchanging | 'session.created'>
 
@@ -157,12 +171,12 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     queue: event.late ? [event.turnId, ...state.queue] : [...state.queue, event.turnId],
     steers: withoutSteer(state, event.turnId),
+    ...(event.late && { lateTurns: [...(state.lateTurns ?? []), event.turnId] }),
     activeAt: event.at,
     glance: said(state.glance, event.turnId, event),
   }),
   'turn.started': (state, event) => ({
-    ...state,
-    queue: state.queue.filter((id) => id !== event.turnId),
+    ...outOfQueue(state, event.turnId),
     turn: startedTurn(state, event),
     turnCount: state.turnCount + 1,
     granted: [],
@@ -173,8 +187,7 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     queue: moved(state.queue, turnId, position),
   }),
   'turn.cancelled': (state, { turnId }) => ({
-    ...state,
-    queue: state.queue.filter((id) => id !== turnId),
+    ...outOfQueue(state, turnId),
     glance: unsaid(state.glance, turnId),
   }),
   'turn.completed': (state, event) => ended(state, event, 'completed'),
@@ -201,6 +214,10 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...consented(state, event),
     approvals: state.approvals.flatMap((one) => resolved(one, event)),
   }),
+  'approval.deferred': (state, { approvalId, until: deferredUntil }) => ({
+    ...state,
+    approvals: state.approvals.map((one) => (one.id === approvalId ? { ...one, deferredUntil } : one)),
+  }),
   'approval.delivered': (state, { approvalId }) => ({
     ...state,
     approvals: state.approvals.filter(({ id }) => id !== approvalId),
@@ -218,7 +235,7 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
   'agent.started': (state, { run }) => ({ ...state, run }),
   'agent.exited': (state, { runId }) => (state.run?.id === runId ? { ...state, run: null } : state),
   'agent.init': (state, { nativeId, model }) => {
-    const next = nativeId ? { ...state, nativeId, forkFrom: null } : state
+    const next = nativeId ? { ...state, nativeId, forkFrom: null, forkAt: null } : state
     return model === null ? next : uses(next, model)
   },
   'agent.model': (state, { model }) => uses(state, model),
@@ -229,7 +246,7 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
 const CHANGES = new Map(Object.entries(BY_TYPE) as [EventType, (state: Session, event: Event) => Session][])
 
 function changed(state: Session, event: Event & { type: 'session.changed' }): Session {
-  const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
+  const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason, ...patch } = event
   const next = patch.mode === undefined ? state : inTurn(state, { mode: patch.mode })
   return {
     ...next,
@@ -238,6 +255,8 @@ function changed(state: Session, event: Event & { type: 'session.changed' }): Se
     ...(patch.mode === 'plan' && state.mode !== 'plan' && { lastFreeMode: state.mode }),
     ...(patch.model !== undefined && { usedModel: null }),
     ...(patch.nativeId !== undefined && state.run && { run: { ...state.run, stale: true } }),
+    // Whoever chooses another conversation does not want this one's past.
+    ...(patch.nativeId !== undefined && reason === undefined && state.recap && { recap: false }),
   }
 }
 
@@ -268,6 +287,8 @@ function ended(
   return {
     ...state,
     turn: null,
+    // It has the message, and what went before it.
+    ...(state.recap && state.turn?.accepted && { recap: false }),
     approvals: state.approvals.filter((approval) => outlives(approval, turnId)),
     calls: [],
     usage: addUsage(state.usage, usage),
@@ -318,6 +339,12 @@ function moved(queue: readonly string[], turnId: string, position: number): stri
   return others.toSpliced(position - 1, 0, turnId)
 }
 
+function outOfQueue(state: Session, turnId: string): Session {
+  const others = (ids: readonly string[]): string[] => ids.filter((id) => id !== turnId)
+  const { queue, lateTurns } = state
+  return { ...state, queue: others(queue), ...(lateTurns && { lateTurns: others(lateTurns) }) }
+}
+
 function withoutSteer({ steers }: Session, id: string): Steer[] {
   return steers.some((steer) => steer.id === id) ? steers.filter((steer) => steer.id !== id) : steers
 }
@@ -348,6 +375,9 @@ function created(event: Event & { type: 'session.created' }): Session {
     rules: event.rules ?? NO_RULES,
     nativeId: event.nativeId,
     forkFrom: event.forkFrom,
+    ...(event.forkAt !== undefined && { forkAt: event.forkAt }),
+    ...(event.branch && { branch: event.branch }),
+    ...(event.recap && { recap: true }),
     parentId: event.parentId,
     origin: event.origin,
     createdAt: event.at,

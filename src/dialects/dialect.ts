@@ -2,9 +2,10 @@ import type { z } from 'zod'
 import type { DeviceAccess } from '../access/devices.ts'
 import type { TokenAccess } from '../access/first-message.ts'
 import type { Engine } from '../core/api.ts'
+import type { Device } from '../core/devices.ts'
 import type { SignIn } from '../core/signin.ts'
 import type { HttpHandler, HttpMethod } from '../transports/http.ts'
-import type { Daemon, Workspace } from './ports.ts'
+import type { Daemon, RelayPlace, Workspace } from './ports.ts'
 
 /**
  * A client protocol that the daemon serves. `list.ts` has all of them; the daemon opens each that is enabled. What a dialect
@@ -41,6 +42,7 @@ export interface DialectContext<Settings = Readonly<Record<string, unknown>>> {
   readonly signin: SignIn
   readonly workspace: Workspace
   readonly door: FrontDoor
+  readonly relay: RelayPlace
   /** What holds for all HTTP listeners. */
   readonly http: { readonly bodyLimit: number; readonly otherUsers: boolean }
   readonly env: NodeJS.ProcessEnv
@@ -70,4 +72,13 @@ export interface FrontDoor {
   route(method: HttpMethod, path: string, handler: HttpHandler): void
   /** Serves WebSockets at a path, to whoever shows a token: the daemon's, or a device's. */
   serve(path: string, access: Pick<TokenAccess, 'code' | 'accept' | 'beforehand'>): void
+  /** A code that signs one browser in as this device, or as the owner (null). Null: the door is closed. */
+  code(device: Device | null): SignInCode | null
+}
+
+export interface SignInCode {
+  code: string
+  /** Where a browser goes with it: it stands behind a `#`, so that no server and no log gets to see it. */
+  url: string
+  expiresAt: number
 }

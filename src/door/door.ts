@@ -1,16 +1,20 @@
 import { join } from 'node:path'
+import { createCodes, type Codes } from '../access/codes.ts'
 import type { DeviceAccess } from '../access/devices.ts'
+import { createEndedPasses } from '../access/ended-passes.ts'
 import { createEntrance, type Entrance } from '../access/entrance.ts'
 import { exposureOf } from '../access/exposure.ts'
 import { loopbackGuard, originGuard, tokenGuard } from '../access/guard.ts'
+import { placeOf } from '../access/invitation.ts'
+import { createPasses, type Passes } from '../access/passes.ts'
 import { localGuard } from '../access/same-user.ts'
-import { openSecret } from '../access/secret.ts'
+import { openSecret, type Secret } from '../access/secret.ts'
 import type { Engine } from '../core/api.ts'
+import type { Device } from '../core/devices.ts'
 import {
   createHttpApp,
   HttpError,
   sendError,
-  sendJson,
   type Guard,
   type HttpApp,
   type HttpHandler,
@@ -21,8 +25,8 @@ import {
 import { listenNear, movedFrom } from '../transports/listen-near.ts'
 import { refuseUpgrade } from '../transports/upgrade.ts'
 import type { WebSockets } from '../transports/websocket.ts'
-import { PAGE, PAGE_HEADERS, PATHS } from './page.ts'
-import { eventLoopLag, type Readiness } from './readiness.ts'
+import type { Readiness } from './readiness.ts'
+import { addPublicRoutes, addSignInRoutes, pathOf } from './routes.ts'
 
 const HANDSHAKE_MS = 10_000
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -34,10 +38,11 @@ export interface DoorParts {
   /** Where the certificate is, if others reach this listener. */
   directory: string
   engine: Engine
-  devices: Pick<DeviceAccess, 'authenticate'>
+  devices: Pick<DeviceAccess, 'authenticate' | 'derive' | 'find' | 'pair'>
   readiness(): Readiness
   /** In Prometheus' text format. */
   metrics(): string
+  version: string
   log: { info(data: object, message: string): void; warn(data: object, message: string): void }
   onFault(error: unknown): void
 }
@@ -48,11 +53,13 @@ export interface Door {
   route(method: HttpMethod, path: string, handler: HttpHandler): void
   /** Serves WebSockets at a path to whoever shows a token. */
   serve(path: string, access: Parameters<Entrance['sockets']>[0]): void
+  /** A code that signs a browser in as this device, or as the owner; null: the door is not open. */
+  code(device: Device | null): { code: string; url: string; expiresAt: number } | null
   open(): Promise<{ address: string; trouble?: string; close(): Promise<void> }>
 }
 
 export function createDoor(parts: DoorParts): Door {
-  const { settings, log } = parts
+  const { settings } = parts
   const sockets = new Map<string, WebSockets>()
   /** What is not served yet may be in a moment. */
   const orLater = (error: HttpError): HttpError =>
@@ -64,9 +71,8 @@ export function createDoor(parts: DoorParts): Door {
     onError: parts.onFault,
     refuse: (_, res, error) => sendError(res, orLater(error)),
   })
-  const secret = openSecret({ path: parts.tokenFile, onProblem: (problem) => log.warn({}, problem) })
-  const entrance = createEntrance({ engine: parts.engine, secret, authenticate: parts.devices.authenticate })
-  const restricted = tokenGuard(entrance, localGuard(settings.otherUsers))
+  const { entrance, restricted, codes } = admission(app, parts)
+  let address: string | null = null
   addPublicRoutes(app, parts)
   app.upgrade('*', (req, socket, head) => {
     const served = sockets.get(pathOf(req.url))
@@ -82,8 +88,10 @@ export function createDoor(parts: DoorParts): Door {
         throw new HttpError(426, 'This is for WebSocket clients', { upgrade: 'websocket' })
       })
     },
+    code: (device) => (address === null ? null : codeFor(device, codes, address)),
     async open() {
       const listener = await listenFor(app, parts, restricted)
+      address = listener.url
       return {
         address: listener.url,
         ...movedFrom(settings.port, listener),
@@ -101,6 +109,47 @@ export function createDoor(parts: DoorParts): Door {
   return door
 }
 
+function codeFor(device: Device | null, codes: Codes, address: string): ReturnType<Door['code']> {
+  const { code, expiresAt } = codes.issue(device)
+  return { code, url: `${placeOf(address).url}/signin#code=${code}`, expiresAt }
+}
+
+interface Admission {
+  entrance: Entrance
+  /** For a token or the user's own programs. */
+  restricted: Guard
+  codes: Codes
+}
+
+/** Who is let in: tokens for programs, passes for browsers. */
+function admission(app: HttpApp, parts: DoorParts): Admission {
+  const { engine, devices, settings, version, log } = parts
+  const onProblem = (problem: string): void => log.warn({}, problem)
+  const secret = openSecret({ path: parts.tokenFile, onProblem })
+  const passes = passesOf(parts, secret, () => entrance.look())
+  const entrance = createEntrance({ engine, secret, authenticate: devices.authenticate, passes })
+  const codes = createCodes({ now: Date.now })
+  const local = localGuard(settings.otherUsers)
+  addSignInRoutes(app, { secret, devices, passes, codes, local, version, now: Date.now })
+  return { entrance, restricted: tokenGuard(entrance, local), codes }
+}
+
+function passesOf({ directory, devices, log }: DoorParts, secret: Secret, onEnded: () => void): Passes {
+  const ended = createEndedPasses({
+    path: join(directory, 'signed-out.json'),
+    now: Date.now,
+    onProblem: (problem) => log.warn({}, problem),
+    onAdded: onEnded,
+  })
+  return createPasses({
+    ownerKey: secret.derive,
+    deviceKey: devices.derive,
+    device: devices.find,
+    ended,
+    now: Date.now,
+  })
+}
+
 async function listenFor(app: HttpApp, parts: DoorParts, restricted: Guard): Promise<HttpListener> {
   const { settings, directory, log } = parts
   const files = { certPath: join(directory, 'tls-cert.pem'), keyPath: join(directory, 'tls-key.pem') }
@@ -116,34 +165,6 @@ async function listenFor(app: HttpApp, parts: DoorParts, restricted: Guard): Pro
     handshakeMs: HANDSHAKE_MS,
     ...(certificate && { tls: certificate }),
   })
-}
-
-/** What everybody may ask who passes the guard against web pages: nothing in it is a secret. */
-function addPublicRoutes(app: HttpApp, { readiness }: DoorParts): void {
-  /** Monitors often ask for the head only. */
-  const route = (path: string, handler: HttpHandler): void => {
-    for (const method of ['GET', 'HEAD'] as const) app.route(method, path, handler)
-  }
-  route('/', ({ req, res }) => {
-    if (wantsJson(req.headers.accept))
-      return sendJson(res, 200, JSON.stringify({ name: 'corral', paths: PATHS }))
-    res.writeHead(200, PAGE_HEADERS).end(PAGE)
-  })
-  route('/health', ({ res }) => sendJson(res, 200, '{"status":"ok"}'))
-  route('/ready', async ({ res }) => {
-    const lagMs = await eventLoopLag()
-    const { status, listeners } = readiness()
-    const usable = status === 'ready' || status === 'degraded'
-    sendJson(res, usable ? 200 : 503, JSON.stringify({ status, listeners, lagMs }))
-  })
-}
-
-function pathOf(url = '/'): string {
-  return url.split('?', 1)[0]!
-}
-
-function wantsJson(accept = ''): boolean {
-  return accept.includes('application/json') && !accept.includes('text/html')
 }
 
 /** An answer that still goes out when its token stops being valid is cut off. */

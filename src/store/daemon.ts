@@ -32,6 +32,8 @@ export function readDaemon(all: Query, one: QueryOne) {
     device: (id) => orNull(one('SELECT * FROM devices WHERE id = ?', id), deviceOf),
     devices: () => all('SELECT * FROM devices ORDER BY paired_at, id').map(deviceOf),
     deviceByToken: (hash) => orNull(one('SELECT * FROM devices WHERE token_hash = ?', hash), deviceOf),
+    deviceTokenHash: (id) =>
+      orNull(one('SELECT token_hash FROM devices WHERE id = ?', id), (row) => row['token_hash'] as string),
     activeBelow(path) {
       const from = path === '/' ? '/' : `${path}/`
       const row = one(

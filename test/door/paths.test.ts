@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
@@ -17,25 +16,6 @@ before(async () => {
   daemon = await startDaemon({ env: { CORRAL_HTTP_BODY_LIMIT: '2048' } })
 })
 after(() => daemon.stop())
-
-test('a browser gets a page that needs nothing from anywhere', async () => {
-  const { status, headers, body } = await ask(`${doorOf(daemon)}/`, { accept: 'text/html,*/*;q=0.8' })
-  assert.equal(status, 200)
-  assert.equal(headers['content-type'], 'text/html; charset=utf-8')
-  assert.match(body, /corral new/)
-  assert.doesNotMatch(body, /src=|href=|<script|url\(|http:|https:/)
-  assert.ok(!body.includes(tokenOf(daemon)) && !body.includes(daemon.home))
-  const policy = String(headers['content-security-policy'])
-  assert.match(policy, /^default-src 'none'; /)
-  assert.doesNotMatch(policy, /unsafe|\*|script-src/)
-  const [, style] = /<style>([^]*)<\/style>/.exec(body)!
-  assert.ok(policy.includes(`'sha256-${createHash('sha256').update(style!).digest('base64')}'`))
-  assert.deepEqual(
-    [headers['x-content-type-options'], headers['x-frame-options'], headers['referrer-policy']],
-    ['nosniff', 'DENY', 'no-referrer'],
-  )
-  assert.equal(headers['access-control-allow-origin'], undefined)
-})
 
 test('a program gets JSON', async () => {
   const { headers, body } = await ask(`${doorOf(daemon)}/`, { accept: 'application/json' })

@@ -43,6 +43,16 @@ export const ACCESS_NOUNS: readonly NounSpec[] = [
 
 export const ACCESS_COMMANDS: readonly CommandSpec[] = [
   {
+    name: 'open',
+    group: 'Everyday',
+    args: '',
+    summary: 'Open the dashboard in your browser',
+    use: 'Use it to see all sessions and answer their questions in a browser. It signs you in with a code that works once and for a minute. Where no browser can be opened, it prints the address.',
+    examples: ['corral open', 'corral open --print'],
+    options: [['--print', 'print the address instead of opening it']],
+    load: async () => (await import('../commands/open.ts')).open,
+  },
+  {
     name: 'login',
     noun: 'account',
     group: 'Agents and access',

@@ -1,6 +1,5 @@
 import type { Event, EventType } from '../../core/event.ts'
-import { dial, type Target } from './dial.ts'
-import { ConnectionLost, NativeError, type Link, type Notified } from './link.ts'
+import { ConnectionLost, NativeError, type Dial, type Link } from './link.ts'
 import type { Api } from './methods.ts'
 
 const MAX_BUFFERED = 1000
@@ -27,14 +26,12 @@ export interface StreamOptions {
   onLink?(state: 'away' | 'back'): void
 }
 
-type Redial = (target: Target, giveUpMs: number, signal: AbortSignal, notified: Notified) => Promise<Link>
-
 export interface StreamParts {
-  target: Target
+  /** Makes the connection that the events come over; with `reconnect` it tries until somebody answers. */
+  dial(notified: Parameters<Dial>[0], signal: AbortSignal): Promise<Link>
   options: StreamOptions
-  /** How to come back; null when a lost connection is the end. */
-  again: Redial | null
-  giveUpMs: number
+  /** Otherwise a lost connection is the end. */
+  reconnect: boolean
   signal: AbortSignal
 }
 
@@ -81,7 +78,7 @@ export class EventStream implements AsyncIterable<Event> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
-    const { again, options } = this.#parts
+    const { reconnect, options } = this.#parts
     let away = false
     try {
       for (;;) {
@@ -89,7 +86,7 @@ export class EventStream implements AsyncIterable<Event> {
         if (link && away) options.onLink?.('back')
         if (link) yield* this.#drain(link)
         if (this.#stop.aborted) return
-        if (!again) throw new ConnectionLost()
+        if (!reconnect) throw new ConnectionLost()
         this.#opened = null
         if (link || !away) options.onLink?.('away')
         away = true
@@ -102,10 +99,12 @@ export class EventStream implements AsyncIterable<Event> {
   }
 
   async #open(first: boolean): Promise<Opened> {
-    const { target, again, giveUpMs } = this.#parts
     let link: Link | null = null
-    const notified = (_: string, params: unknown): void => this.#receive(link, params)
-    link = again ? await again(target, giveUpMs, this.#stop, notified) : await dial(target, notified)
+    link = await this.#parts.dial((method, params) => {
+      if (method === 'events') this.#receive(link, params)
+      // The daemon could not read on; over another connection it may.
+      else if (method === 'events.closed') link?.close()
+    }, this.#stop)
     void link.closed.then(() => this.#wake())
     try {
       const result = await this.#subscribe(link)
@@ -154,7 +153,7 @@ export class EventStream implements AsyncIterable<Event> {
     } catch (error) {
       const passing =
         error instanceof ConnectionLost || (error instanceof NativeError && error.code === 'stopping')
-      if (!this.#parts.again || !passing) throw error
+      if (!this.#parts.reconnect || !passing) throw error
       return null
     }
   }

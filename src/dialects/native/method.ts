@@ -5,8 +5,9 @@ import type { Device } from '../../core/devices.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { SignIn } from '../../core/signin.ts'
 import type { RawJson, Streaming } from '../../transports/jsonrpc.ts'
+import type { FrontDoor } from '../dialect.ts'
 import type { Method } from '../method.ts'
-import type { AgentReport, Daemon, Workspace } from '../ports.ts'
+import type { AgentReport, Daemon, RelayPlace, Workspace } from '../ports.ts'
 import type { Feed } from './feed.ts'
 import type { Invitations } from './invitations.ts'
 import type { Watches } from './watches.ts'
@@ -17,6 +18,8 @@ export interface Context {
   workspace: Workspace
   devices: DeviceAccess
   signin: SignIn
+  relay: RelayPlace
+  door: Pick<FrontDoor, 'code'>
   /** Where a device goes with its PIN. */
   invite(pin: string): Promise<Invitations>
   /** The device that is connected; null: the owner. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ConversationParts } from '../../core/conversation/parts.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import { EFFORTS } from '../../core/effort.ts'
 import { rules, someRules } from './wire-approval.ts'
@@ -9,8 +10,10 @@ import { failure, mode, ranWith, usage } from './wire-turn.ts'
 export * from './wire-approval.ts'
 export * from './wire-attention.ts'
 export * from './wire-base.ts'
+export * from './wire-change.ts'
 export * from './wire-device.ts'
 export * from './wire-project.ts'
+export * from './wire-relay.ts'
 export * from './wire-signin.ts'
 export * from './wire-system.ts'
 export * from './wire-turn.ts'
@@ -119,7 +122,11 @@ export const sessionView = z.object({
   status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
   tier: z.enum(['active', 'warm', 'cold']),
   nativeId: z.string().nullable(),
-  parentId: z.string().nullable(),
+  parentId: z.string().nullable().describe('the session that it branched off'),
+  branch: z
+    .object({ turnId: id, seq: seq.describe('of the end of that turn') })
+    .nullable()
+    .describe('the turn after which it branched off; null: it went on from where that session was'),
   origin: z.string().nullable(),
   createdAt: time,
   activeAt: time,
@@ -171,6 +178,11 @@ export const event = z.custom<Event>(
     typeof value === 'object' && value !== null && 'seq' in value && 'type' in value && 'sessionId' in value,
 )
 
+/** Checked for its frame only: core has the shape of a conversation. */
+export const conversationParts = z.custom<ConversationParts>(
+  (value) => typeof value === 'object' && value !== null && 'turn' in value && 'calls' in value,
+)
+
 export const EVENT_TYPES: Record<EventType, true> = {
   'agent.init': true,
   'agent.model': true,
@@ -183,6 +195,12 @@ export const EVENT_TYPES: Record<EventType, true> = {
   'agent.compacting': true,
   'agent.compacted': true,
   'agent.limits': true,
+  'checkpoint.taken': true,
+  'checkpoint.restored': true,
+  'review.added': true,
+  'review.updated': true,
+  'review.removed': true,
+  'review.sent': true,
   'agent.plan': true,
   'agent.notice': true,
   'agent.other': true,
@@ -202,9 +220,11 @@ export const EVENT_TYPES: Record<EventType, true> = {
   'turn.failed': true,
   'turn.interrupted': true,
   'turn.moved': true,
+  'turn.edited': true,
   'turn.cancelled': true,
   'approval.requested': true,
   'approval.resolved': true,
+  'approval.deferred': true,
   'approval.delivered': true,
   'call.held': true,
   'call.answered': true,

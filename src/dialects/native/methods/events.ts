@@ -3,6 +3,7 @@ import type { Engine } from '../../../core/api.ts'
 import { step } from '../../../core/conversation/conversation.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { LoggedEvent } from '../../../core/event.ts'
+import type { ConversationPart } from '../../../core/lineage.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
 import { historyItem, ITEM_TYPES, SILENT_TYPES, type RanWith } from '../history.ts'
 import { method } from '../method.ts'
@@ -68,10 +69,15 @@ export const eventMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['session_not_found', 'cursor_reset'],
-    summary: 'The conversation in order, without deltas; the last `limit` items, or those before `before`.',
+    summary:
+      'The conversation in order, without deltas; the last `limit` items, or those before `before`. That of a session that branched off begins with what was said before.',
     params: z.strictObject({
       sessionId,
       before: wire.cursor.exactOptional().describe('`next` of the page after'),
+      ancestors: z
+        .boolean()
+        .default(true)
+        .describe('with what was said in the sessions that it branched off'),
       limit: z.int().min(1).max(500).default(100),
     }),
     result: z.object({
@@ -79,19 +85,11 @@ export const eventMethods = [
       items: z.array(wire.historyItem),
       next: wire.cursor.nullable().describe('`before` for the items before these; null at the beginning'),
     }),
-    handler(params, { engine }) {
-      const { sessionId: id, limit } = params
-      engine.sessions.get(id)
+    handler({ sessionId: id, limit, ancestors, before }, { engine }) {
       const range = rangeOf(engine)
-      const before = params.before ?? range.head + 1
-      const found = engine.events.read({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit })
-      const page = fitting(found, true)
-      const more = found.length === limit || page.length < found.length
-      return {
-        ...range,
-        items: itemsOf(engine, id, page, before),
-        next: more ? (page[0]?.seq ?? null) : null,
-      }
+      const parts = engine.sessions.lineage(id)
+      const shown = ancestors ? parts : parts.slice(-1)
+      return { ...range, ...lastItems(engine, shown, before ?? range.head + 1, limit) }
     },
   }),
   method({
@@ -175,6 +173,25 @@ export const eventMethods = [
     },
   }),
 ]
+
+/** The last items before a place, read from the newest part of the conversation backwards. */
+function lastItems(engine: Engine, parts: readonly ConversationPart[], place: number, limit: number) {
+  const items: HistoryItem[] = []
+  let next: number | null = null
+  for (const { session, until } of parts.toReversed()) {
+    const before = Math.min(next ?? place, until + 1)
+    const query = { sessionId: session.id, before, types: ITEM_TYPES, whole: true }
+    const left = limit - items.length
+    const found = engine.events.read({ ...query, limit: left })
+    const page = fitting(found, true)
+    const [first] = page
+    if (!first) continue
+    items.unshift(...itemsOf(engine, session.id, page, before))
+    next = first.seq
+    if (found.length === left || page.length < found.length) return { items, next }
+  }
+  return { items, next: null }
+}
 
 /** The items that these events make, which are all of `ITEM_TYPES` between the first one and `before`. */
 function itemsOf(engine: Engine, id: string, page: LoggedEvent[], before: number): HistoryItem[] {

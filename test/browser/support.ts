@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../support/daemon.ts'
+import { until } from '../support/wait.ts'
+
+/** Debian's, unless told. */
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+
+/** Why tests with a browser are left out here; false: they are not. */
+export const withoutBrowser: string | false =
+  !existsSync(CHROMIUM) &&
+  `no Chromium at ${CHROMIUM}: apt-get install chromium, or name one with CHROMIUM=/path, then npm run test:browser`
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export const PHONE = { width: 390, height: 844 }
+export const DESK = { width: 1440, height: 900 }
+
+export interface BrowserOptions extends Pick<
+  BrowserContextOptions,
+  'colorScheme' | 'viewport' | 'hasTouch' | 'isMobile' | 'reducedMotion'
+> {
+  /** Errors on the console that the test brings about. */
+  expectedErrors?: RegExp
+}
+
+export interface TestBrowser {
+  readonly context: BrowserContext
+  /** A tab; what goes wrong in it fails the test. */
+  page(): Promise<Page>
+}
+
+const endings = new WeakMap<TestContext, (() => Promise<void> | void)[]>()
+
+/** What was begun last ends first: a browser before the daemon that it talks to. */
+function atEnd(t: TestContext, end: () => Promise<void> | void): void {
+  const known = endings.get(t)
+  if (known) return void known.push(end)
+  const ends = [end]
+  endings.set(t, ends)
+  t.after(async () => {
+    for (const one of ends.toReversed()) await one()
+  })
+}
+
+/** A daemon with the demo agent. */
+export async function daemonFor(t: TestContext, options: TestDaemonOptions = {}): Promise<TestDaemon> {
+  const daemon = await startDaemon(options)
+  atEnd(t, () => daemon.stop())
+  return daemon
+}
+
+/** A real browser of its own, without anything from an earlier one. */
+export async function browserFor(
+  t: TestContext,
+  daemon: TestDaemon,
+  { expectedErrors, ...options }: BrowserOptions = {},
+): Promise<TestBrowser> {
+  const profile = mkdtempSync(join(tmpdir(), 'corral-chromium-'))
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    args: FLAGS,
+    viewport: DESK,
+    ...options,
+  })
+  const problems = watchContext(context, () => originOf(daemon), expectedErrors)
+  atEnd(t, async () => {
+    await context.close()
+    rmSync(profile, { recursive: true, force: true })
+    assert.deepEqual(problems, [])
+  })
+  return {
+    context,
+    async page() {
+      const page = await context.newPage()
+      await page.addInitScript(() => {
+        document.addEventListener(
+          'securitypolicyviolation',
+          ({ violatedDirective, blockedURI, sourceFile, lineNumber }) =>
+            console.error(`policy: ${violatedDirective} ${blockedURI} ${sourceFile}:${lineNumber}`),
+        )
+      })
+      return page
+    },
+  }
+}
+
+/** What no page of ours may do: report an error, break the policy, or ask anybody but the daemon. */
+function watchContext(context: BrowserContext, origin: () => string, expected?: RegExp): string[] {
+  const problems: string[] = []
+  const note = (problem: string): void => {
+    if (!expected?.test(problem)) problems.push(problem)
+  }
+  context.on('console', (message) => {
+    if (message.type() === 'error') note(`console: ${message.text()} (${message.location().url})`)
+  })
+  context.on('weberror', (error) => note(`error: ${String(error.error())}`))
+  context.on('request', (request) => {
+    const url = request.url()
+    if (/^(data|blob|about):/.test(url)) return
+    if (new URL(url).origin !== origin()) problems.push(`request to ${url}`)
+  })
+  return problems
+}
+
+export function originOf(daemon: TestDaemon): string {
+  return new URL(daemon.listeners['corral']!).origin
+}
+
+export async function nativeFor(t: TestContext, daemon: TestDaemon): Promise<NativeClient> {
+  const client = await connect(daemon.socket)
+  atEnd(t, () => client.close())
+  return client
+}
+
+/** Signs in as `corral open` does, and waits until the page is live. */
+export async function signIn(page: Page, client: NativeClient): Promise<void> {
+  const { url } = await client.call('door.code')
+  await page.goto(url)
+  await live(page)
+}
+
+/** The page says that it is live. */
+export async function live(page: Page): Promise<void> {
+  await until(async () => (await page.locator('[data-status="live"]').count()) > 0, 'the page is live')
+}

@@ -1,0 +1,119 @@
+import { DaemonUnreachable, NativeError, type Dial } from '../../src/dialects/native/link.ts'
+import { channelOver, toListeners, type Listeners } from './channel.ts'
+import { openSocket, type Socket } from './socket.ts'
+
+/** `lost`: it was live, and is tried again. `signed_out`: nothing is tried until somebody signs in. */
+export type Status = 'connecting' | 'live' | 'lost' | 'signed_out'
+
+export interface ConnectionParts {
+  /** `ws://host:port/native` */
+  url: string
+  key(): string
+  /** Whether the daemon still knows this page; throws when it cannot be asked. */
+  isSignedIn(): Promise<boolean>
+  tell(status: Status): void
+}
+
+export interface Connection {
+  /** A channel over the one WebSocket. Throws `DaemonUnreachable` when this attempt fails. */
+  dial: Dial
+  /** Something may have changed for the better: the network is back, or somebody looks. */
+  nudge(): void
+  close(): void
+}
+
+/** One WebSocket for everything, made again whenever it is lost. */
+export function createConnection({ url, key, isSignedIn, tell }: ConnectionParts): Connection {
+  const listeners: Listeners = new Map()
+  // Nobody may be waiting, and the person sees whether it is live all the same.
+  const retry = createRetry(() => void standing().catch(() => {}))
+  let socket: Socket | null = null
+  let attempt: Promise<Socket> | null = null
+  let status: Status = 'connecting'
+
+  function become(next: Status): void {
+    if (status === next) return
+    status = next
+    tell(next)
+  }
+
+  async function open(): Promise<Socket> {
+    try {
+      socket = await openSocket(url, key(), toListeners(listeners))
+      void socket.closed.then(lost)
+      retry.reset()
+      become('live')
+      return socket
+    } catch (error) {
+      const refused = error instanceof NativeError && error.code === 'unauthorized'
+      const isKnown = !refused && (await isSignedIn().catch(() => true))
+      become(isKnown ? status : 'signed_out')
+      if (!isKnown) throw unauthorized()
+      retry.later()
+      throw new DaemonUnreachable(url, error)
+    }
+  }
+
+  function lost(): void {
+    socket = null
+    listeners.clear()
+    become('lost')
+    retry.now()
+  }
+
+  function standing(): Promise<Socket> {
+    if (socket?.open) return Promise.resolve(socket)
+    if (key() === '') become('signed_out')
+    if (status === 'signed_out') return Promise.reject(unauthorized())
+    attempt ??= open().finally(() => (attempt = null))
+    return attempt
+  }
+
+  retry.now()
+  return {
+    dial: async (notified) => channelOver(await standing(), listeners, notified),
+    nudge() {
+      retry.reset()
+      if (socket) socket.probe()
+      else retry.now()
+    },
+    close() {
+      retry.stop()
+      socket?.close()
+    },
+  }
+}
+
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 5000
+
+/** Tries again and again, after longer and longer times, until it is stopped. */
+function createRetry(attempt: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let wait = FIRST_WAIT_MS
+  let isStopped = false
+
+  function now(): void {
+    clearTimeout(timer)
+    if (!isStopped) attempt()
+  }
+
+  return {
+    now,
+    later() {
+      clearTimeout(timer)
+      // Not all pages at the same moment.
+      timer = setTimeout(now, wait * (0.75 + Math.random() / 2))
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS)
+    },
+    reset: () => void (wait = FIRST_WAIT_MS),
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+function unauthorized(): NativeError {
+  return new NativeError({ code: -32000, message: 'signed out', data: { code: 'unauthorized' } })
+}
