@@ -53,7 +53,15 @@ function atEnd(t: TestContext, end: () => Promise<void> | void): void {
   const ends = [end]
   endings.set(t, ends)
   t.after(async () => {
-    for (const one of ends.toReversed()) await one()
+    const failures: unknown[] = []
+    for (const one of ends.toReversed()) {
+      try {
+        await one()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   })
 }
 
