@@ -10,6 +10,7 @@ import { createEngine, type EngineParts } from './core/engine.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
 import { together } from './core/together.ts'
+import { TOURS } from './core/tour.ts'
 import type { AgentReport, Daemon as DaemonPort } from './dialects/ports.ts'
 import { openListeners, type Listeners } from './listeners.ts'
 import { createSignIn } from './signin/signin.ts'
@@ -28,6 +29,9 @@ import { removeRunFile, writeRunFile } from './system/run-file.ts'
 import { keepTally } from './system/tally.ts'
 import { createUpdates } from './system/update.ts'
 import { isRepository } from './workspace/is-repository.ts'
+import { lookAt } from './workspace/look.ts'
+import { makeTourDirectory } from './workspace/tour.ts'
+import { createWorkspace, type Workspace } from './workspace/service.ts'
 
 export interface DaemonOptions {
   config: Config
@@ -59,7 +63,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, version, env, homedir, print } = options
   const startedAt = Date.now()
   const core = openCore(options)
-  const { parts, signin, logger } = core
+  const { parts, signin, logger, workspace } = core
   await parts.start(core.host)
 
   const monitor = openMonitor(core, config)
@@ -75,7 +79,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   })
   const { engine } = parts
   const closeListeners = await openListeners(
-    { config, env, homedir, engine, signin, logger, print, daemon, isStopping },
+    { config, env, homedir, engine, signin, workspace, logger, print, daemon, isStopping },
     listeners,
   )
   writeRunFile(config.paths.run, {
@@ -136,7 +140,12 @@ function openCore(options: DaemonOptions) {
     changed: (agents) => void host.renew(agents),
     notice: warn,
   })
-  const parts = openEngine(config, log, catalog, warn)
+  const workspace = createWorkspace({
+    env: options.env,
+    home: realPath(config.home),
+    problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
+  })
+  const parts = openEngine(config, log, catalog, workspace, warn)
   const host = createHost({
     catalog,
     sink: parts.sink,
@@ -148,10 +157,16 @@ function openCore(options: DaemonOptions) {
     options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
     warn,
   })
-  return { lock, logger, warn, log, catalog, signin, parts, host }
+  return { lock, logger, warn, log, catalog, signin, workspace, parts, host }
 }
 
-function openEngine(config: Config, log: Log, catalog: Catalog, warn: Core['warn']): EngineParts {
+function openEngine(
+  config: Config,
+  log: Log,
+  catalog: Catalog,
+  workspace: Workspace,
+  warn: Core['warn'],
+): EngineParts {
   return createEngine({
     log,
     catalog,
@@ -164,6 +179,8 @@ function openEngine(config: Config, log: Log, catalog: Catalog, warn: Core['warn
       ),
     realPath,
     isRepository,
+    workTrees: workspace.trees,
+    checkpoints: config.checkpoints.enabled,
     maxQueue: config.queue.max,
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
@@ -183,7 +200,7 @@ function openMonitor({ log, parts, warn }: Core, config: Config) {
 
 /** The daemon as dialects see it. */
 function daemonPort(
-  { config, version, env }: DaemonOptions,
+  { config, version, env, homedir }: DaemonOptions,
   { catalog, host, parts }: Core,
   { look, history, counts }: Monitor,
   { startedAt, listeners, stop }: Pick<DaemonPort, 'startedAt' | 'stop'> & { listeners: Listeners },
@@ -219,6 +236,8 @@ function daemonPort(
       current: version,
       directory: join(config.home, 'updates'),
     }),
+    lookAt: (path) => lookAt(path, homedir),
+    makeTourDirectory: () => makeTourDirectory(join(config.home, TOURS), env),
     resources: { now: look, history: (limit) => history.newest(limit) },
     metrics: () =>
       corralMetrics({
@@ -254,7 +273,7 @@ function startChores({ log, host, logger, warn }: Core, config: Config, monitor:
 }
 
 async function shutDown(
-  { parts, host, signin, log, lock, logger }: Core,
+  { parts, host, signin, workspace, log, lock, logger }: Core,
   config: Config,
   how: StopOptions,
   { stopChores, closeListeners }: { stopChores(): void; closeListeners(): Promise<void> },
@@ -266,6 +285,8 @@ async function shutDown(
   if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
   else await endIdleAgents(host)
   await closeListeners()
+  await withinReason(parts.settled())
+  await workspace.stop()
   host.release()
   await log.close(true)
   removeRunFile(config.paths.run)

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact'
 import { Shell } from './parts/shell.tsx'
 import { lazy } from './parts/lazy.tsx'
+import { Overlays } from './parts/overlays.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { InboxPage } from './pages/inbox.tsx'
 import { NowPage } from './pages/now.tsx'
@@ -43,9 +44,12 @@ export function App() {
     )
   }
   return (
-    <Shell at={at.page}>
-      <CurrentPage at={at} />
-    </Shell>
+    <>
+      <Shell at={at.page}>
+        <CurrentPage at={at} />
+      </Shell>
+      <Overlays />
+    </>
   )
 }
 

@@ -109,14 +109,17 @@ async function follow(
   options: LiveOptions,
   show: (event: Event) => void,
 ): Promise<Ending> {
+  let { turnId } = options
   for await (const event of stream) {
     show(event)
     if (event.type === 'session.destroyed') return 'destroyed'
-    if (options.turnId === undefined || event.turnId !== options.turnId) continue
+    // Somebody has brought the message to another turn: it ends with that one.
+    if (event.type === 'turn.steer_accepted' && event.steerId === turnId) turnId = event.turnId
+    if (turnId === undefined || event.turnId !== turnId) continue
     if (event.type === 'turn.completed') return 'completed'
     if (event.type === 'turn.failed') return 'failed'
     if (event.type === 'turn.interrupted') return 'interrupted'
-    if (event.type === 'turn.cancelled') return 'cancelled'
+    if (event.type === 'turn.cancelled' && event.steered === undefined) return 'cancelled'
   }
   return 'left'
 }

@@ -193,7 +193,10 @@ export function renderWait(change: Change, paint: Paint, paused: boolean): strin
   switch (change.type) {
     case 'waits':
       return change.position > 0 ? `${paint('dim', `-- ${queuedText(change.position, paused)}`)}\n` : ''
+    case 'edited':
+      return `${paint('dim', `-- now waits: ${oneLine(textOf(change.message.content), 80)}`)}\n`
     case 'withdrawn':
+      if (change.steered !== null) return ''
       return `${paint('dim', `-- removed from the queue: ${clean(change.reason)}`)}\n`
     case 'interrupting':
       return `${paint('dim', '-- stopping')}\n`

@@ -63,6 +63,8 @@ export interface PendingApproval extends Approval, Asking {
   turnId: string | null
   requestedAt: number
   decision: Decision | null
+  /** "Not now": it waits on, and nobody is to be bothered with it before this time. Null or missing: it was not put off. */
+  deferredUntil?: number | null
 }
 
 /** What the mode alone says about a request; null means that a human decides. */

@@ -1,10 +1,12 @@
 import { createAlarms, type Alarms } from './alarm.ts'
 import type { Approvals, DirectoryRules } from './api.ts'
 import type { Approval } from './approval.ts'
+import { approvalContext } from './approval-context.ts'
 import * as approving from './approving.ts'
 import type { Surroundings } from './approving.ts'
 import { cannot, unsupported } from './capability.ts'
 import type { AskHuman, DecideApproval } from './command.ts'
+import { pastDecisions } from './decisions.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventType, LoggedEvent } from './event.ts'
 import { change, existing, found, mustBeKnown, type EngineContext } from './context.ts'
@@ -84,6 +86,15 @@ function apiOf(service: ApprovalContext): Approvals {
     },
     decide: (command) => decide(service, command),
     withdraw: (approvalId, by) => withdraw(service, approvalId, by),
+    async defer(approvalId, until) {
+      const { sessionId } = approvalIn(log, approvalId)
+      await change(service, sessionId, (state) => approving.defer(state, approvalId, until)).catch(
+        (error: unknown) => tooLate(log, approvalId, error),
+      )
+      return approvalIn(log, approvalId)
+    },
+    history: (query) => pastDecisions(service, query),
+    context: (id) => approvalContext(service, approvalIn(log, id)),
     get: (id) => approvalIn(log, id),
     list(query) {
       mustBeKnown(service, query.sessionId)
@@ -176,14 +187,14 @@ async function ask(
 
 async function decide(
   service: ApprovalContext,
-  { approvalId, decision, by }: DecideApproval,
+  { approvalId, decision, by, device }: DecideApproval,
 ): Promise<ApprovalRow> {
   const { log, around } = service
   const row = approvalIn(log, approvalId)
   if (row.decision) throw approving.alreadyResolved(approvalId, row.decision)
   mustBeAble(service, row, decision)
   await change(service, row.sessionId, (state) => [
-    ...approving.decideApproval(state, approvalId, decision, by, around(state)),
+    ...approving.decideApproval(state, approvalId, decision, by, around(state), device),
     ...unheard(service, state, row, decision),
   ]).catch((error: unknown) => tooLate(log, approvalId, error))
   await service.settling

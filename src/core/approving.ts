@@ -1,4 +1,11 @@
-import { modePolicy, type Approval, type Asking, type Decision, type ApprovalRequest } from './approval.ts'
+import {
+  modePolicy,
+  type Approval,
+  type ApprovalRequest,
+  type Asking,
+  type Decision,
+  type PendingApproval,
+} from './approval.ts'
 import { CorralError } from './error.ts'
 import type { EventBody } from './event.ts'
 import type { Directory } from './ports.ts'
@@ -103,15 +110,28 @@ export function decideApproval(
   decision: Decision,
   by: string,
   around: Surroundings,
+  device?: string,
 ): EventBody[] {
-  const approval = state.approvals.find((a) => a.id === approvalId)
-  if (!approval) throw new CorralError('approval_not_found', `No approval has the id ${approvalId}`)
-  if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
+  const approval = undecided(state, approvalId)
   mustSuit(approval, decision)
-  const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by, asked: true }]
+  const from = device === undefined ? {} : { device }
+  const events: EventBody[] = [{ type: 'approval.resolved', approvalId, decision, by, asked: true, ...from }]
   if (decision.behavior !== 'allow' || approval.kind !== 'tool') return events
   const approvals = state.approvals.filter((other) => other.id !== approvalId)
   return [...events, ...learned({ ...state, approvals }, approval, decision, around)]
+}
+
+function undecided(state: Session, approvalId: string): PendingApproval {
+  const approval = state.approvals.find((a) => a.id === approvalId)
+  if (!approval) throw new CorralError('approval_not_found', `No approval has the id ${approvalId}`)
+  if (approval.decision) throw alreadyResolved(approvalId, approval.decision)
+  return approval
+}
+
+/** "Not now": it stays as open as it was. */
+export function defer(state: Session, approvalId: string, until: number | null): EventBody[] {
+  const { deferredUntil = null } = undecided(state, approvalId)
+  return until === deferredUntil ? [] : [{ type: 'approval.deferred', approvalId, until }]
 }
 
 /** What a yes for more than this once comes to: rules, and the answers that they give to what is open in the session. */

@@ -1,10 +1,14 @@
 import type { Approval, Decision } from './approval.ts'
 import type { CallResult } from './call.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { Effort } from './effort.ts'
+import type { Marks } from './marks.ts'
+import type { Hunk } from './file-change.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
-import type { Notes, SessionSettings } from './session.ts'
+import type { Notes } from './session.ts'
+import type { SessionSettings } from './settings.ts'
 
 export interface CreateSession {
   agent: string
@@ -24,6 +28,8 @@ export interface CreateSession {
   /** The same key twice is one session. */
   key?: string
   origin?: string
+  /** Its directory is a worktree that was made from the repository of this one. */
+  worktreeOf?: string
 }
 
 /**
@@ -43,6 +49,8 @@ export interface SendMessage {
   origin?: string
   /** Keep a bookmark of this owner at the start of the turn, in the same commit as the message. */
   bookmark?: string
+  /** Comments that it tells the agent: they are sent in the same commit. */
+  comments?: readonly string[]
 }
 
 /** A message to the turn that runs, not a turn of its own. */
@@ -52,6 +60,13 @@ export interface SteerTurn {
   /** The same key twice is one message. */
   key?: string
   origin?: string
+}
+
+/** Another text for a message that waits. */
+export interface EditTurn {
+  sessionId: string
+  turnId: string
+  input: Content[]
 }
 
 export interface Interrupt {
@@ -86,9 +101,24 @@ export interface ConfigureSession {
   nativeId?: string | null
 }
 
+/** What is not given stays as it is. */
+export interface MarkSession extends Partial<Marks> {
+  sessionId: string
+}
+
+/** With a revision that is not the current one it is refused (`conflict`), unless the text is the same. */
+export interface DraftMessage {
+  sessionId: string
+  /** Empty: there is none any more. */
+  text: string
+  revision?: number
+}
+
 /** What is not given is as in the session that it branches off. */
 export interface ForkSession {
   sessionId: string
+  /** After this turn of its, or of one that it branched off itself; as it is now if not given. */
+  turnId?: string
   title?: string | null
   model?: string | null
   effort?: Effort | null
@@ -98,11 +128,28 @@ export interface ForkSession {
   origin?: string
 }
 
+export interface AddComment extends Pick<Comment, 'sessionId' | 'path' | 'side' | 'line' | 'text'> {
+  /** `line` if not given. */
+  endLine?: number
+  /** What the line was shown in. */
+  hunk: Hunk
+}
+
+export interface SendReview extends Pick<SendMessage, 'sessionId' | 'origin'> {
+  /** All that were not sent, if not given. */
+  commentIds?: readonly string[]
+  /** What is said before them. */
+  note?: string
+  busy?: Extract<WhenBusy, 'queue' | 'steer'>
+}
+
 export interface DecideApproval {
   approvalId: string
   decision: Exclude<Decision, { behavior: 'cancelled' }>
   /** Who decided, for the log: a dialect, a device, a rule. */
   by: string
+  /** The name of the device that it came from, if it was one. */
+  device?: string
 }
 
 /** The result of a tool that the session's client has carried out. */

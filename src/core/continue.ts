@@ -33,6 +33,8 @@ export async function continueFrom(engine: Engine, command: ForkSession, stopMs:
   } catch (error) {
     if (!(error instanceof CorralError) || error.code !== 'unsupported') throw error
   }
-  const { agent, cwd, mode, model, title, rules, nativeId } = engine.sessions.get(parentId)
-  return engine.sessions.create({ agent, cwd, mode, model, title, rules, nativeId, parentId, ...given })
+  const { agent, cwd, mode, model, title, rules, nativeId, worktreeOf } = engine.sessions.get(parentId)
+  const from = worktreeOf === undefined ? {} : { worktreeOf }
+  const like = { agent, cwd, mode, model, title, rules, nativeId, ...from }
+  return engine.sessions.create({ ...like, parentId, ...given })
 }

@@ -2,8 +2,9 @@ import { askedByAgent, cancelApprovals, settle, withdraw, type Surroundings } fr
 import { drop, hold } from './call.ts'
 import { compacted } from './compaction.ts'
 import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
+import { isNews } from './fullness.ts'
 import { CorralError } from './error.ts'
-import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
+import type { AgentOutput, BranchPoint, EventBody, SessionPatch } from './event.ts'
 import { isLooser, type Mode } from './mode.ts'
 import { modelInUse } from './model.ts'
 import type { ExitInfo } from './ports.ts'
@@ -159,7 +160,7 @@ export function moveTurn(state: Session, turnId: string, wanted: number): EventB
   return position === now ? [] : [{ type: 'turn.moved', turnId, position }]
 }
 
-function notWaiting({ id }: Session, turnId: string): CorralError {
+export function notWaiting({ id }: Session, turnId: string): CorralError {
   return new CorralError('turn_not_found', `No message ${turnId} waits in the queue of session ${id}`)
 }
 
@@ -233,6 +234,8 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       return [{ type: 'agent.limits', agent: state.agent, ...output.limits }]
     case 'agent.compacted':
       return compacted(output)
+    case 'agent.context':
+      return isNews(state.context, output) ? [output] : []
     case 'mode.observed':
       return observeMode(state, output.mode)
     case 'turn.ended':
@@ -298,8 +301,10 @@ function timed({ turn }: Session, end: Ended, { now }: Surroundings): Ended {
 function endTurn(state: Session, end: Ended): EventBody[] {
   const turnId = state.turn!.id
   const closing = cancelApprovals(state, 'the turn is over', turnId)
-  if (end.outcome === 'completed')
-    return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text }]
+  if (end.outcome === 'completed') {
+    const branch = branchAt(state, end)
+    return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text, ...branch }]
+  }
   if (end.outcome === 'interrupted')
     return [...closing, { type: 'turn.interrupted', turnId, usage: end.usage }]
   const error = end.error ?? { code: 'agent_error', message: 'The agent gave up without saying why' }
@@ -313,11 +318,20 @@ function endTurn(state: Session, end: Ended): EventBody[] {
         message: `${error.message}; a fresh one begins`,
         data: null,
       },
-      { type: 'session.changed', reason: 'agent', nativeId: null },
+      { type: 'session.changed', reason: 'agent', nativeId: null, ...toldInstead(state) },
       { type: 'turn.retried', turnId, reason: error.code },
     ]
   }
   return [...closing, { type: 'turn.failed', turnId, usage: end.usage, error }]
+}
+
+function branchAt({ nativeId }: Session, { branch: message }: Ended): { branch?: BranchPoint } {
+  return nativeId === null || message === undefined ? {} : { branch: { nativeId, message } }
+}
+
+/** Where an agent cannot branch off an earlier point after all, it is told what was said up to there. */
+function toldInstead({ branch, forkFrom }: Session): SessionPatch {
+  return branch && forkFrom !== null ? { forkFrom: null, forkAt: null, recap: true } : {}
 }
 
 /** The process is gone: what was running ends, unless the message never got to it. */

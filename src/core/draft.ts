@@ -8,6 +8,7 @@ import {
   type EventType,
   type DaemonEvent,
 } from './event.ts'
+import { takenBack } from './marking.ts'
 import { agentsIdOf, inOwnIds, NAMING_TYPES, ownIds, type OwnIds } from './own-ids.ts'
 import type { Batch, Clock, Log, Write } from './ports.ts'
 import { readModels } from './read-models.ts'
@@ -185,6 +186,7 @@ export class Draft {
     const entry = this.#entry
     const before = this.#before
     const { events, writes } = this.#batch
+    for (const body of entry.state ? takenBack(entry.state, events) : []) this.#record(body)
     const previous = before ? statusOf(before) : 'idle'
     const status = entry.state ? statusOf(entry.state) : previous
     if (status !== previous) {

@@ -1,5 +1,7 @@
 import type { Bookmarks, DaemonName, Engine, Events } from './api.ts'
 import { createApprovals } from './approvals.ts'
+import { Checkpointing } from './checkpointing.ts'
+import { createCheckpoints } from './checkpoints.ts'
 import { createDevices } from './device-list.ts'
 import { createDirectories } from './directories.ts'
 import { createDrafts } from './draft.ts'
@@ -14,11 +16,13 @@ import { oneByOne } from './one-by-one.ts'
 import type { AgentHost, AgentSink } from './ports.ts'
 import { createProjects } from './project-list.ts'
 import { createReactor } from './reactor.ts'
-import { search } from './search/search.ts'
+import { search, type SearchRequest, type SearchResult } from './search/search.ts'
+import { createReviews } from './reviews.ts'
 import type { Session } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { createSink } from './sink.ts'
 import { createTurns } from './turns.ts'
+import { createUnsent } from './unsent.ts'
 
 export type { EngineDeps } from './context.ts'
 
@@ -32,6 +36,8 @@ export interface EngineParts {
   start(host: AgentHost): Promise<void>
   /** From now on commands that would start something are refused. */
   stopping(): void
+  /** Resolves when no checkpoint is under way. */
+  settled(): Promise<void>
 }
 
 /** Loads a session, decides, commits, publishes, answers; then tells the agents. */
@@ -48,7 +54,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     inFlight: new Map(),
     isClosing: () => closing,
   }
-  const reactor = createReactor({ drafts, log, warn })
+  const { workTrees } = deps
+  const isKeeping = workTrees !== undefined && deps.checkpoints !== false
+  const checkpointing = isKeeping ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+  const reactor = createReactor({ drafts, log, warn, checkpointing })
   const models = createModels(deps)
   const approvals = createApprovals(context)
   const { around } = approvals
@@ -61,21 +70,22 @@ export function createEngine(deps: EngineDeps): EngineParts {
     approvals.mind(events)
   }
 
+  const turns = createTurns(context)
   const engine: Engine = {
     sessions: createSessions({ ...context, around, ended: reactor.ended }),
-    turns: createTurns(context),
+    turns,
+    unsent: createUnsent(context),
     approvals: approvals.api,
     directories: approvals.directories,
+    checkpoints: createCheckpoints({ ...context, checkpointing }),
+    reviews: createReviews(context, turns),
     projects: createProjects(context),
     devices: createDevices(context),
     events: eventsOf(context, feed),
     bookmarks: bookmarksOf(context),
     daemon: daemonNameOf(context),
     agents: { models: models.of, limits: (agent) => inForce(log.limits(agent), clock.now()) },
-    search(request) {
-      mustBeKnown(context, request.sessionId)
-      return search(log, request)
-    },
+    search: (request) => searchIn(context, request),
   }
 
   return {
@@ -93,7 +103,13 @@ export function createEngine(deps: EngineDeps): EngineParts {
       models.stop()
       reactor.hold()
     },
+    settled: async () => checkpointing?.settled(),
   }
+}
+
+function searchIn(context: EngineContext, request: SearchRequest): SearchResult {
+  mustBeKnown(context, request.sessionId)
+  return search(context.log, request)
 }
 
 function eventsOf(context: EngineContext, feed: Feed): Events {

@@ -1,13 +1,17 @@
 import type { Approval, Asking, Decision, ApprovalRequest } from './approval.ts'
 import type { CallRequest, CallResult } from './call.ts'
+import type { CheckpointKind } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Effort } from './effort.ts'
 import type { AgentLimits } from './limits.ts'
+import type { Marks } from './marks.ts'
 import type { Mode } from './mode.ts'
 import type { ProjectEvent } from './projects.ts'
 import type { Rules } from './rule.ts'
-import type { Notes, SessionSettings, SessionStatus } from './session.ts'
+import type { Notes, SessionStatus } from './session.ts'
+import type { SessionSettings } from './settings.ts'
 import type { Failure, Outcome } from './turn.ts'
 import type { Usage } from './usage.ts'
 
@@ -35,6 +39,18 @@ export interface AgentModel {
 export interface PlanEntry {
   text: string
   state: 'pending' | 'active' | 'done'
+}
+
+/** Where a conversation of an agent's own can be branched off: after a message of its, by its own names. */
+export interface BranchPoint {
+  nativeId: string
+  message: string
+}
+
+/** A turn of the session that this one branched off, and the `seq` of its end: what came later is not part of it. */
+export interface Branch {
+  turnId: string
+  seq: number
 }
 
 /** Facts that an agent's output tells; a translator makes these. */
@@ -77,6 +93,8 @@ export type AgentFact =
       parent: string | null
       /** Bytes that were cut from `output`, 0 when it is whole. */
       cut: number
+      /** What the sub-agent that it ran has used, where the agent tells. */
+      usage?: Usage
     }
   /** The agent sums up its conversation to make room. Numbers are its own, where it tells them. */
   | { type: 'agent.compacting'; tokens: number | null; window: number | null }
@@ -88,6 +106,8 @@ export type AgentFact =
       window: number | null
       error: string | null
     }
+  /** How many tokens the conversation takes now, of how many; null: the agent has not said. */
+  | { type: 'agent.context'; used: number | null; window: number | null }
   /** The agent's plan or to-do list, whole, as it is now. */
   | { type: 'agent.plan'; entries: PlanEntry[] }
   /** Retries, warnings: worth showing, changes nothing. */
@@ -111,6 +131,8 @@ export type AgentSignal =
       usage: Usage
       error: Failure | null
       text: string | null
+      /** The last message of it, where the agent can branch off there later. */
+      branch?: string
     }
   /** What is left of its account has changed noticeably. */
   | { type: 'limits.told'; limits: AgentLimits }
@@ -136,6 +158,10 @@ export interface SessionPatch {
   rules?: Rules
   archived?: boolean
   notes?: Notes
+  /** The conversation could not be branched off: the agent is told what was said instead. */
+  forkFrom?: null
+  forkAt?: null
+  recap?: boolean
 }
 
 /** What belongs to no session. */
@@ -162,13 +188,25 @@ export type EventBody =
       /** The session this one was forked from, and its native conversation then. */
       parentId: string | null
       forkFrom: string | null
+      /** After which of its messages; not there: as it is when the first process starts. */
+      forkAt?: string
+      /** The turn after which it branched off; not there: it went on from where the other one was. */
+      branch?: Branch
+      /** The agent cannot branch off there: it is told what was said up to there, with the first message. */
+      recap?: true
       origin: string | null
       rules: Rules
+      /** It works in a worktree that was made from the repository of this directory. Not there in older logs. */
+      worktreeOf?: string
     }
   /** `reason`: it was not asked for; time has run out, or the agent has done it by itself and need not be told. */
   | ({ type: 'session.changed'; reason?: 'expired' | 'agent' } & SessionPatch)
   /** Derived from the rest, published exactly once per change; with how the last turn that is over ended. */
   | { type: 'session.status'; status: SessionStatus; previous: SessionStatus; outcome: Outcome | null }
+  /** What people have noted about it: what has changed of that. */
+  | ({ type: 'session.marked' } & Partial<Marks>)
+  /** What somebody types and has not sent. The one before it has left the log. */
+  | { type: 'session.drafted'; text: string; revision: number }
   | { type: 'session.destroyed' }
   | {
       type: 'turn.queued'
@@ -198,13 +236,16 @@ export type EventBody =
     }
   /** The agent has taken it into the turn: its place in the conversation is here. */
   | { type: 'turn.steer_accepted'; turnId: string; steerId: string; input: Content[]; origin: string | null }
-  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null }
+  /** `branch`: where the agent itself can branch off later. */
+  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null; branch?: BranchPoint }
   | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
   /** It waits in another place: the n-th in the queue. */
   | { type: 'turn.moved'; turnId: string; position: number }
-  /** Taken out of the queue before it ran. */
-  | { type: 'turn.cancelled'; turnId: string; reason: string }
+  /** It waits, and says this from here on. */
+  | { type: 'turn.edited'; turnId: string; input: Content[] }
+  /** Taken out of the queue before it ran. `steered`: it is brought to this turn instead, and `turn.steered` follows. */
+  | { type: 'turn.cancelled'; turnId: string; reason: string; steered?: string }
   | ({
       type: 'approval.requested'
       turnId: string | null
@@ -219,7 +260,11 @@ export type EventBody =
       by: string
       /** A human had been asked. Not there in older logs: see `wasAsked`. */
       asked?: boolean
+      /** The name of the device that it came from; not there: it came from this machine, or nobody knows. */
+      device?: string
     }
+  /** "Not now": it is put off until then; null: it is not any more. */
+  | { type: 'approval.deferred'; approvalId: string; until: number | null }
   /** The answer has been written to the agent. */
   | { type: 'approval.delivered'; approvalId: string }
   /** The agent waits for its client to carry out a tool. */
@@ -230,6 +275,24 @@ export type EventBody =
   /** The agent has given up waiting. */
   | { type: 'call.dropped'; callId: string }
   | ({ type: 'agent.limits'; agent: string } & AgentLimits)
+  /** The state of the files, kept under this id: a turn's, or one of its own where a restoration has taken it. */
+  | {
+      type: 'checkpoint.taken'
+      checkpointId: string
+      kind: CheckpointKind
+      tree: string
+      ref: string
+      repository: string
+      files: number | null
+      left: string[]
+    }
+  /** The files are as they were at that checkpoint; `undo` is the one that was taken before. */
+  | { type: 'checkpoint.restored'; checkpointId: string; undo: string; tree: string; files: number }
+  | { type: 'review.added'; comment: Comment }
+  | { type: 'review.updated'; commentId: string; text: string }
+  | { type: 'review.removed'; commentId: string }
+  /** The agent is told these in the message that becomes, or is brought to, this turn. */
+  | { type: 'review.sent'; commentIds: string[]; turnId: string }
   | { type: 'agent.started'; run: RunInfo; resumed: boolean }
   | {
       type: 'agent.exited'

@@ -25,7 +25,7 @@ export async function createInWorktree(
   const { id, cwd } = command
   const worktree = await workspace.addWorktree(cwd, id, carry)
   try {
-    const session = await create({ ...command, cwd: worktree.path })
+    const session = await create({ ...command, cwd: worktree.path, worktreeOf: cwd })
     if (session.id === id) return { session, worktree }
     // The key has made this session before, with its own worktree.
     await workspace.discardWorktree(cwd, id, true)
@@ -58,12 +58,18 @@ function isRunning(engine: Pick<Engine, 'sessions'>, sessionId: string): boolean
   }
 }
 
+/** Its directory is a worktree of its own. */
+export function hasOwnWorktree({ cwd, id }: Pick<Session, 'cwd' | 'id'>): boolean {
+  return cwd.endsWith(`/${id}`)
+}
+
 /** When its session has gone, a worktree goes too. What was not merged stays, with its branch, for a human to look at. */
 export async function leaveWorktree(
   workspace: WorktreeMaker,
-  { cwd, id }: Pick<Session, 'cwd' | 'id'>,
+  session: Pick<Session, 'cwd' | 'id'>,
 ): Promise<{ fate: 'removed' | 'kept' | 'left'; path: string } | null> {
-  if (!cwd.endsWith(`/${id}`)) return null
+  if (!hasOwnWorktree(session)) return null
+  const { cwd, id } = session
   const worktree = await workspace.worktree(cwd, id).catch(() => null)
   if (!worktree) return null
   const { path } = worktree

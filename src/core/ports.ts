@@ -1,5 +1,7 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { HeldCall } from './call.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
 import type { Effort } from './effort.ts'
@@ -11,6 +13,7 @@ import type { Rules } from './rule.ts'
 import type { Phrase } from './search/query.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Failure, Steer, Turn } from './turn.ts'
+import type { Usage } from './usage.ts'
 
 /** How far an agent's journal has been read: committed together with the events made from those bytes. */
 export interface JournalPosition {
@@ -38,22 +41,32 @@ export interface Bookmark {
 /** Read models, changed in the same transaction as the events. */
 export type Write =
   | { op: 'session'; session: Session; key?: string | undefined }
+  /** One that was there before, and was a steer meanwhile, waits again: its key stays. */
   | { op: 'turn'; turn: Turn }
   | {
       op: 'turn.update'
       id: string
-      patch: Partial<Omit<Turn, 'id' | 'sessionId' | 'input' | 'key' | 'origin' | 'queuedAt' | 'seq'>>
+      patch: Partial<Omit<Turn, 'id' | 'sessionId' | 'key' | 'origin' | 'queuedAt' | 'seq'>>
     }
   | { op: 'approval'; approval: ApprovalRow }
-  | { op: 'approval.update'; id: string; decision: Decision; by: string; at: number }
+  | ({ op: 'approval.update'; id: string } & Decided)
+  | { op: 'approval.defer'; id: string; until: number | null }
   | { op: 'run'; run: RunRow }
   | { op: 'run.position'; position: JournalPosition }
   | { op: 'run.delete'; id: string }
   /** A message is complete: its deltas, all at or after `from`, go. */
   | { op: 'deltas.drop'; sessionId: string; messageId: string; from: number }
+  /** An event that another one takes the place of. */
+  | { op: 'event.drop'; seq: number }
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
+  | { op: 'checkpoint'; checkpoint: Checkpoint }
+  /** All of a session, or those before this `seq`. */
+  | { op: 'checkpoints.drop'; sessionId: string; before?: number }
+  | { op: 'comment'; comment: Comment }
+  | { op: 'comment.update'; id: string; text?: string; sentIn?: string }
+  | { op: 'comment.delete'; id: string }
   /** What was said in a session is not to be found any more. */
   | { op: 'search.drop'; sessionId: string }
   | DaemonWrite
@@ -93,6 +106,35 @@ export interface ApprovalRow extends Approval, Asking {
   decision: Decision | null
   decidedBy: string | null
   decidedAt: number | null
+  deferredUntil: number | null
+}
+
+interface Decided {
+  decision: Decision
+  by: string
+  at: number
+  /** A human had been asked. */
+  asked: boolean
+  /** The name of the device that it came from. */
+  device: string | null
+}
+
+/** An approval that is decided. */
+export interface DecidedApproval extends ApprovalRow {
+  decision: Decision
+  decidedBy: string
+  decidedAt: number
+  asked: boolean
+  device: string | null
+}
+
+export interface DecidedQuery {
+  sessionId?: string
+  /** Those that a human was asked about, or those that mode and rules answered at once. */
+  asked: boolean
+  /** Decided before this one. */
+  before?: { decidedAt: number; id: string }
+  limit: number
 }
 
 export interface Batch {
@@ -139,6 +181,26 @@ export interface SessionQuery {
 export interface Moment {
   seq: number
   at: number
+}
+
+/** Turns that are over, by when they ended: from `since` on, and before `until`. */
+export interface UsageQuery {
+  sessionId?: string
+  since: number
+  until: number
+  /** Ended before this one. */
+  before?: { endedAt: number; turnId: string }
+  limit: number
+}
+
+/** What a turn that is over has used. */
+export interface TurnUsage {
+  turnId: string
+  sessionId: string
+  /** Null in older logs. */
+  agent: string | null
+  endedAt: number
+  usage: Usage
 }
 
 export interface ApprovalQuery {
@@ -194,12 +256,23 @@ export interface Log {
   turn(id: string): Turn | null
   turnByKey(sessionId: string, key: string): Turn | null
   turns(sessionId: string, limit: number, moment?: Moment): Turn[]
+  /** The one that ended last comes first. */
+  usage(query: UsageQuery): TurnUsage[]
   approval(id: string): ApprovalRow | null
   approvals(query: ApprovalQuery): ApprovalRow[]
+  /** The one that was decided last comes first. */
+  decided(query: DecidedQuery): DecidedApproval[]
   countApprovals(): number
   run(id: string): RunRow | null
   runs(): RunRow[]
   bookmarks(owner: string, sessionId: string): Bookmark[]
+  /** The newest first. */
+  checkpoints(sessionId: string): Checkpoint[]
+  /** Sessions that were destroyed and still have checkpoints. */
+  checkpointsLeft(): string[]
+  comment(id: string): Comment | null
+  /** In the order in which they were made: those that were not sent, and at most `limit` of the others, the last sent. */
+  comments(sessionId: string, limit: number): Comment[]
   /** Called when a commit failed, before anybody hears of it: what is not committed has not happened. */
   onRollback: (() => void) | null
   /** Removes what is too old; returns how many events went, at most `limit`. */

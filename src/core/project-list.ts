@@ -50,6 +50,7 @@ export function createProjects(context: EngineContext): Projects {
       }),
     get: (projectId) => view(log, found(log, projectId)),
     list: () => log.projects().map((project) => view(log, project)),
+    at: (path) => projects.projectAt(log.projects(), context.realPath(path)),
   }
 }
 

@@ -146,6 +146,18 @@ function isBelow(path: string, root: string | null): boolean {
   return root === null || root === '/' || path === root || path.startsWith(`${root}/`)
 }
 
+/** The project that a directory belongs to; of several the one whose place is nearest. */
+export function projectAt(projects: readonly Project[], path: string): Project | null {
+  let nearest: { project: Project; length: number } | null = null
+  for (const project of projects) {
+    for (const place of [project.rootPath, ...project.repos.map((repo) => repo.path)]) {
+      if (place === null || !isBelow(path, place) || place.length <= (nearest?.length ?? 0)) continue
+      nearest = { project, length: place.length }
+    }
+  }
+  return nearest?.project ?? null
+}
+
 /** Without a slash at its end; whether there is such a place is not asked. */
 export function pathOrNull(path: string | null, field: string): string | null {
   if (path === null || path === '') return null

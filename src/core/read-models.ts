@@ -1,3 +1,5 @@
+import { wasAsked } from './approval.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import type { Event, EventOf } from './event.ts'
 import type { ApprovalRow, Write } from './ports.ts'
 import type { Turn } from './turn.ts'
@@ -7,6 +9,8 @@ export function readModels(event: Event): Write[] {
   switch (event.type) {
     case 'turn.queued':
       return [{ op: 'turn', turn: queuedTurn(event) }]
+    case 'turn.edited':
+      return [updated(event.turnId, { input: event.input })]
     case 'turn.started':
       return [updated(event.turnId, { state: 'running', startedAt: event.at, ...ranWith(event) })]
     // In the middle of a turn these are about what it runs with.
@@ -34,9 +38,9 @@ export function readModels(event: Event): Write[] {
     case 'approval.requested':
       return [{ op: 'approval', approval: openApproval(event) }]
     case 'approval.resolved':
-      return [
-        { op: 'approval.update', id: event.approvalId, decision: event.decision, by: event.by, at: event.at },
-      ]
+      return [decided(event)]
+    case 'approval.deferred':
+      return [{ op: 'approval.defer', id: event.approvalId, until: event.until }]
     case 'session.destroyed':
       return [
         { op: 'bookmarks.drop', sessionId: event.sessionId },
@@ -46,6 +50,16 @@ export function readModels(event: Event): Write[] {
       const { agent, plan, windows, at } = event
       return [{ op: 'limits', agent, limits: { ...(plan !== undefined && { plan }), windows, at } }]
     }
+    case 'checkpoint.taken':
+      return [{ op: 'checkpoint', checkpoint: checkpointOf(event) }]
+    case 'review.added':
+      return [{ op: 'comment', comment: event.comment }]
+    case 'review.updated':
+      return [{ op: 'comment.update', id: event.commentId, text: event.text }]
+    case 'review.removed':
+      return [{ op: 'comment.delete', id: event.commentId }]
+    case 'review.sent':
+      return event.commentIds.map((id) => ({ op: 'comment.update', id, sentIn: event.turnId }))
     case 'directory.changed':
       return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
     case 'agent.exited':
@@ -76,10 +90,20 @@ function queuedTurn(event: Event & { type: 'turn.queued' }): Turn {
   }
 }
 
+function checkpointOf(event: Event & { type: 'checkpoint.taken' }): Checkpoint {
+  const { checkpointId: id, sessionId, kind, seq, at, tree, ref, repository, files, left } = event
+  return { sessionId, id, kind, seq, at, tree, ref, repository, files, left }
+}
+
 function openApproval(event: Event & { type: 'approval.requested' }): ApprovalRow {
   const { approval, external, timeoutAt, sessionId, turnId, at: requestedAt } = event
-  const undecided = { decision: null, decidedBy: null, decidedAt: null }
+  const undecided = { decision: null, decidedBy: null, decidedAt: null, deferredUntil: null }
   return { ...approval, external, timeoutAt, sessionId, turnId, requestedAt, ...undecided }
+}
+
+function decided(event: Event & { type: 'approval.resolved' }): Write {
+  const { approvalId: id, decision, by, at, device = null } = event
+  return { op: 'approval.update', id, decision, by, at, asked: wasAsked(event), device }
 }
 
 type TurnUpdate = Extract<Write, { op: 'turn.update' }>

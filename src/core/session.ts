@@ -1,36 +1,17 @@
 import type { PendingApproval } from './approval.ts'
-import type { ClientTool, HeldCall } from './call.ts'
+import type { HeldCall } from './call.ts'
 import type { Effort } from './effort.ts'
-import type { AgentFact, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
+import type { AgentFact, Branch, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
+import type { Fullness } from './fullness.ts'
+import { rested, said, unsaid, type Glance } from './glance.ts'
+import type { Marks } from './marks.ts'
 import type { Mode } from './mode.ts'
 import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
+import type { SessionSettings } from './settings.ts'
+import { SHOWN } from './shown.ts'
 import type { Failure, Outcome, RunningTurn, Steer } from './turn.ts'
+import type { DraftPlace } from './unsent.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
-
-/** What a client may ask of an agent beyond mode, model and effort; a driver uses what it can and refuses the rest. */
-export interface SessionSettings {
-  systemPrompt?: string
-  appendSystemPrompt?: string
-  allowedTools?: string[]
-  disallowedTools?: string[]
-  maxTurns?: number
-  mcpConfig?: unknown
-  additionalDirectories?: string[]
-  /** Told to the agent beside its own prompt, and kept apart from `appendSystemPrompt` so that either can be replaced. */
-  customInstructions?: string
-  /** An MCP tool of the client's own that is asked for permission, instead of Corral. */
-  permissionPromptTool?: string
-  /** How long an approval waits for a human; for ever if not given here nor in the configuration. */
-  approvalTimeoutMs?: number
-  /** Show all that the agent says about itself. */
-  verbose?: boolean
-  /** Tools that whoever made the session carries out itself. */
-  clientTools?: ClientTool[]
-  /** False: the agent has no tools but those of its client. */
-  ownTools?: boolean
-  /** False: nobody can answer the agent's questions. It has no tool to ask any, as far as it can be told so. */
-  questions?: boolean
-}
 
 /** What a dialect has to remember about a session, by the dialect's name. */
 export type Notes = Readonly<Record<string, unknown>>
@@ -61,6 +42,12 @@ export interface Session {
   nativeId: string | null
   /** The native conversation that the first process branches off. */
   forkFrom: string | null
+  /** After which of its messages; null or missing: as it is then. */
+  forkAt?: string | null
+  /** The turn of its parent after which it branched off; missing: it went on from where that one was. */
+  branch?: Branch
+  /** The agent has not been told yet what was said before this session began, and cannot know it otherwise. */
+  recap?: boolean
   parentId: string | null
   origin: string | null
   createdAt: number
@@ -69,6 +56,8 @@ export interface Session {
   turn: RunningTurn | null
   /** Ids of the turns that wait, in order. */
   queue: string[]
+  /** Those of them that came too late as steers: the agent may have read them. Not there in sessions of older logs. */
+  lateTurns?: string[]
   /** For the running turn; without one, for the first in the queue, which was one of them. */
   steers: Steer[]
   approvals: PendingApproval[]
@@ -92,6 +81,18 @@ export interface Session {
   /** How the last turn that is over ended. */
   lastOutcome: Outcome | null
   lastError: Failure | null
+  /** When and where in the log that was. Not there in sessions of older logs, as all that follows. */
+  endedAt?: number
+  endedSeq?: number
+  /** What people have noted about it, if they have. */
+  marks?: Marks
+  /** What somebody has typed and not sent. */
+  unsent?: DraftPlace
+  /** How many tokens the conversation takes, of how many, as far as the agent has told. */
+  context?: Fullness
+  glance?: Glance
+  /** Its directory is a worktree that was made from the repository of this one. */
+  worktreeOf?: string
 }
 
 export function statusOf(session: Session): SessionStatus {
@@ -140,14 +141,20 @@ export function apply(state: Session | null, event: Event): Session {
 
 /** These leave the state of their session as it is. */
 type Unchanging =
-  | Exclude<AgentFact['type'], 'agent.init' | 'agent.model' | 'turn.accepted'>
+  | Exclude<AgentFact['type'], 'agent.init' | 'agent.model' | 'turn.accepted' | keyof typeof SHOWN>
   | DaemonEvent['type']
   | 'session.status'
+  | 'turn.edited'
   | 'agent.limits'
+  | CheckpointEventType
+  | ReviewEventType
+
+type CheckpointEventType = 'checkpoint.taken' | 'checkpoint.restored'
+type ReviewEventType = 'review.added' | 'review.updated' | 'review.removed' | 'review.sent'
 
 type Changing = Exclude<EventType, Unchanging | 'session.created'>
 
-type StateChange<T extends EventType> = (state: Session, event: Event & { type: T }) => Session
+export type StateChange<T extends EventType> = (state: Session, event: Event & { type: T }) => Session
 
 const BY_TYPE: { [T in Changing]: StateChange<T> } = {
   'session.changed': changed,
@@ -160,15 +167,16 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     calls: [],
     activeAt,
   }),
-  'turn.queued': (state, { turnId, late, at: activeAt }) => ({
+  'turn.queued': (state, event) => ({
     ...state,
-    queue: late ? [turnId, ...state.queue] : [...state.queue, turnId],
-    steers: withoutSteer(state, turnId),
-    activeAt,
+    queue: event.late ? [event.turnId, ...state.queue] : [...state.queue, event.turnId],
+    steers: withoutSteer(state, event.turnId),
+    ...(event.late && { lateTurns: [...(state.lateTurns ?? []), event.turnId] }),
+    activeAt: event.at,
+    glance: said(state.glance, event.turnId, event),
   }),
   'turn.started': (state, event) => ({
-    ...state,
-    queue: state.queue.filter((id) => id !== event.turnId),
+    ...outOfQueue(state, event.turnId),
     turn: startedTurn(state, event),
     turnCount: state.turnCount + 1,
     granted: [],
@@ -178,7 +186,10 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     queue: moved(state.queue, turnId, position),
   }),
-  'turn.cancelled': (state, { turnId }) => ({ ...state, queue: state.queue.filter((id) => id !== turnId) }),
+  'turn.cancelled': (state, { turnId }) => ({
+    ...outOfQueue(state, turnId),
+    glance: unsaid(state.glance, turnId),
+  }),
   'turn.completed': (state, event) => ended(state, event, 'completed'),
   'turn.failed': (state, event) => ended(state, event, 'failed', event.error),
   'turn.interrupted': (state, event) => ended(state, event, 'interrupted'),
@@ -187,12 +198,14 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...inTurn(state, { attempts: (state.turn?.attempts ?? 0) + 1, accepted: false }),
     approvals: state.approvals.filter((approval) => outlives(approval, turnId)),
     calls: [],
+    glance: rested(state.glance),
   }),
   'turn.interrupting': (state) => inTurn(state, { interrupting: true }),
-  'turn.steered': (state, { steerId: id, seq, input, key, origin, at: activeAt }) => ({
+  'turn.steered': (state, event) => ({
     ...state,
-    steers: [...state.steers, { id, seq, input, key, origin }],
-    activeAt,
+    steers: [...state.steers, steerOf(event)],
+    activeAt: event.at,
+    glance: said(state.glance, event.steerId, event),
   }),
   'turn.steer_accepted': (state, { steerId }) => ({ ...state, steers: withoutSteer(state, steerId) }),
   'approval.requested': requested,
@@ -200,6 +213,10 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
     ...state,
     ...consented(state, event),
     approvals: state.approvals.flatMap((one) => resolved(one, event)),
+  }),
+  'approval.deferred': (state, { approvalId, until: deferredUntil }) => ({
+    ...state,
+    approvals: state.approvals.map((one) => (one.id === approvalId ? { ...one, deferredUntil } : one)),
   }),
   'approval.delivered': (state, { approvalId }) => ({
     ...state,
@@ -218,17 +235,18 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
   'agent.started': (state, { run }) => ({ ...state, run }),
   'agent.exited': (state, { runId }) => (state.run?.id === runId ? { ...state, run: null } : state),
   'agent.init': (state, { nativeId, model }) => {
-    const next = nativeId ? { ...state, nativeId, forkFrom: null } : state
+    const next = nativeId ? { ...state, nativeId, forkFrom: null, forkAt: null } : state
     return model === null ? next : uses(next, model)
   },
   'agent.model': (state, { model }) => uses(state, model),
+  ...SHOWN,
 }
 
 /** A map, because it is asked for every delta, which it does not have. */
 const CHANGES = new Map(Object.entries(BY_TYPE) as [EventType, (state: Session, event: Event) => Session][])
 
 function changed(state: Session, event: Event & { type: 'session.changed' }): Session {
-  const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
+  const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason, ...patch } = event
   const next = patch.mode === undefined ? state : inTurn(state, { mode: patch.mode })
   return {
     ...next,
@@ -237,7 +255,13 @@ function changed(state: Session, event: Event & { type: 'session.changed' }): Se
     ...(patch.mode === 'plan' && state.mode !== 'plan' && { lastFreeMode: state.mode }),
     ...(patch.model !== undefined && { usedModel: null }),
     ...(patch.nativeId !== undefined && state.run && { run: { ...state.run, stale: true } }),
+    // Whoever chooses another conversation does not want this one's past.
+    ...(patch.nativeId !== undefined && reason === undefined && state.recap && { recap: false }),
   }
+}
+
+function steerOf({ steerId: id, seq, input, key, origin }: Event & { type: 'turn.steered' }): Steer {
+  return { id, seq, input, key, origin }
 }
 
 function startedTurn(state: Session, event: Event & { type: 'turn.started' }): RunningTurn {
@@ -256,19 +280,24 @@ function startedTurn(state: Session, event: Event & { type: 'turn.started' }): R
 
 function ended(
   state: Session,
-  { turnId, usage, at: activeAt }: { turnId: string; usage: Usage; at: number },
+  { turnId, usage, at: activeAt, seq: endedSeq }: { turnId: string; usage: Usage; at: number; seq: number },
   lastOutcome: Outcome,
   lastError: Failure | null = null,
 ): Session {
   return {
     ...state,
     turn: null,
+    // It has the message, and what went before it.
+    ...(state.recap && state.turn?.accepted && { recap: false }),
     approvals: state.approvals.filter((approval) => outlives(approval, turnId)),
     calls: [],
     usage: addUsage(state.usage, usage),
     lastOutcome,
     lastError,
     activeAt,
+    endedAt: activeAt,
+    endedSeq,
+    glance: rested(state.glance),
   }
 }
 
@@ -310,6 +339,12 @@ function moved(queue: readonly string[], turnId: string, position: number): stri
   return others.toSpliced(position - 1, 0, turnId)
 }
 
+function outOfQueue(state: Session, turnId: string): Session {
+  const others = (ids: readonly string[]): string[] => ids.filter((id) => id !== turnId)
+  const { queue, lateTurns } = state
+  return { ...state, queue: others(queue), ...(lateTurns && { lateTurns: others(lateTurns) }) }
+}
+
 function withoutSteer({ steers }: Session, id: string): Steer[] {
   return steers.some((steer) => steer.id === id) ? steers.filter((steer) => steer.id !== id) : steers
 }
@@ -340,6 +375,9 @@ function created(event: Event & { type: 'session.created' }): Session {
     rules: event.rules ?? NO_RULES,
     nativeId: event.nativeId,
     forkFrom: event.forkFrom,
+    ...(event.forkAt !== undefined && { forkAt: event.forkAt }),
+    ...(event.branch && { branch: event.branch }),
+    ...(event.recap && { recap: true }),
     parentId: event.parentId,
     origin: event.origin,
     createdAt: event.at,
@@ -361,5 +399,6 @@ function created(event: Event & { type: 'session.created' }): Session {
     usage: NO_USAGE,
     lastOutcome: null,
     lastError: null,
+    ...(event.worktreeOf !== undefined && { worktreeOf: event.worktreeOf }),
   }
 }

@@ -8,6 +8,9 @@ import type { EventOf } from './event.ts'
 import { exportPage } from './export/export.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { change, existing, needs, once, refuseWhenClosing, type EngineContext } from './context.ts'
+import { mark } from './marking.ts'
+import { afterTurn, asItIs } from './branching.ts'
+import { ancestorsOf, lineageOf } from './lineage.ts'
 import { NO_RULES } from './rule.ts'
 import type { Session } from './session.ts'
 import { mustBeSound } from './settings.ts'
@@ -26,6 +29,11 @@ export function createSessions(context: SessionsDeps): Sessions {
     create: (command) => newOnce(context, command.key, () => create(context, command)),
     fork: (command) => newOnce(context, command.key, () => fork(context, command)),
     configure: (command) => configure(context, command),
+    async mark({ sessionId, ...wanted }) {
+      const around = { now: context.clock.now(), head: log.head }
+      await change(context, sessionId, (state) => mark(state, wanted, around))
+      return existing(context, sessionId)
+    },
     async pause(sessionId) {
       const { agent, turn } = existing(context, sessionId)
       if (turn) needs(context, agent, 'pause')
@@ -45,6 +53,8 @@ export function createSessions(context: SessionsDeps): Sessions {
       const draft = context.drafts.of(sessionId)
       draft.abortOpenMessages()
       draft.add(...decide.destroy(draft.state))
+      const { unsent } = draft.state
+      if (unsent) draft.write({ op: 'event.drop', seq: unsent.seq })
       await draft.commit()
       await context.ended(sessionId)
     },
@@ -55,7 +65,8 @@ export function createSessions(context: SessionsDeps): Sessions {
     list: (query) => log.sessions(query),
     count: () => log.countSessions(),
     byNativeId: (nativeId) => log.sessionByNativeId(nativeId),
-    ancestors: (sessionId) => ancestors(context, sessionId),
+    ancestors: (sessionId) => ancestorsOf(log, existing(context, sessionId)),
+    lineage: (sessionId) => lineageOf(log, existing(context, sessionId)),
     recentPaths: (limit) => log.recentPaths(limit),
     conversationAt: (sessionId, moment) => conversationAt(log, sessionId, moment),
     conversationBefore: (event) => conversationBefore(log, event),
@@ -107,9 +118,11 @@ async function create(context: EngineContext, command: CreateSession): Promise<S
     rules = NO_RULES,
     parentId = null,
     origin = null,
+    worktreeOf,
   } = command
   const given = { agent, cwd, mode, model, effort, title, settings, nativeId, rules, origin }
-  return begin(context, command, { ...given, parentId, forkFrom: null })
+  const from = worktreeOf === undefined ? {} : { worktreeOf }
+  return begin(context, command, { ...given, ...from, parentId, forkFrom: null })
 }
 
 /** What an agent cannot do is refused before anything is written down. */
@@ -135,20 +148,21 @@ function mustBeResumable(context: EngineContext, agent: string, nativeId: string
 }
 
 async function fork(context: EngineContext, command: ForkSession): Promise<Session> {
-  const parent = existing(context, command.sessionId)
-  needs(context, parent.agent, 'fork')
+  const source = existing(context, command.sessionId)
+  const { turnId } = command
+  const place = turnId === undefined ? asItIs(context, source) : afterTurn(context, source, turnId)
   mustBeSound(command.settings)
-  const { agent, cwd, mode, rules } = parent
+  const { agent, cwd, mode, rules, worktreeOf } = source
   const {
-    title = parent.title,
-    model = parent.model,
-    effort = parent.effort ?? null,
-    settings = parent.settings,
+    title = source.title,
+    model = source.model,
+    effort = source.effort ?? null,
+    settings = source.settings,
     origin = null,
   } = command
-  const forkFrom = parent.nativeId ?? parent.forkFrom
   const given = { agent, cwd, mode, model, effort, title, settings, rules, origin }
-  return begin(context, command, { ...given, nativeId: null, parentId: parent.id, forkFrom })
+  const from = worktreeOf === undefined ? {} : { worktreeOf }
+  return begin(context, command, { ...given, ...from, nativeId: null, ...place })
 }
 
 async function configure(context: SessionsDeps, command: ConfigureSession): Promise<Session> {
@@ -160,18 +174,4 @@ async function configure(context: SessionsDeps, command: ConfigureSession): Prom
   if (nativeId) needs(context, agent, 'resume')
   await change(context, sessionId, (state) => decide.configure(state, command, context.around(state)))
   return existing(context, sessionId)
-}
-
-function ancestors(context: EngineContext, sessionId: string): Session[] {
-  const line: Session[] = []
-  const seen = new Set([sessionId])
-  let id = existing(context, sessionId).parentId
-  while (id !== null && !seen.has(id)) {
-    seen.add(id)
-    const ancestor = context.log.session(id)
-    if (!ancestor) break
-    line.push(ancestor)
-    id = ancestor.parentId
-  }
-  return line
 }

@@ -1,11 +1,11 @@
 import type { Turns } from './api.ts'
 import { answerCall } from './call.ts'
-import type { Interrupt, SendMessage, Sent, Steered, SteerTurn } from './command.ts'
+import type { EditTurn, Interrupt, SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { compactMessage } from './compaction.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import { CorralError } from './error.ts'
-import type { EventOf, EventType } from './event.ts'
+import type { EventBody, EventOf, EventType } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import {
   change,
@@ -18,6 +18,10 @@ import {
   type EngineContext,
 } from './context.ts'
 import type { Log, Write } from './ports.ts'
+import { editTurn, steerTurn } from './queueing.ts'
+import { subAgents } from './subagents.ts'
+import type { Turn } from './turn.ts'
+import { usageSeries } from './usage-series.ts'
 
 /** The noun `turns` of the engine. */
 export function createTurns(context: EngineContext): Turns {
@@ -42,15 +46,23 @@ export function createTurns(context: EngineContext): Turns {
       await change(context, sessionId, (state) => decide.moveTurn(state, turnId, position))
       return existing(context, sessionId).queue
     },
+    edit: (command) => edit(context, command),
+    steerQueued: (sessionId, turnId) => steerQueued(context, sessionId, turnId),
     async answerCall({ sessionId, callId, result }) {
       await change(context, sessionId, (state) => answerCall(state, callId, result))
     },
-    get: (id) => found(log.turn(id), 'turn_not_found', 'message', id),
+    get: (id) => turnIn(log, id),
+    subAgents: (sessionId, turnId) => subAgents(context, sessionId, turnId),
+    usage: (query) => usageSeries(context, query),
     list(sessionId, limit, moment) {
       mustBeKnown(context, sessionId)
       return log.turns(sessionId, limit, moment)
     },
   }
+}
+
+function turnIn(log: Log, id: string): Turn {
+  return found(log.turn(id), 'turn_not_found', 'message', id)
 }
 
 /** A message has become an event. */
@@ -76,9 +88,15 @@ async function send(context: EngineContext, command: SendMessage): Promise<Sent>
   const sent: Sent = steered
     ? asSent({ steerId: turnId, turnId: steered.turnId, seq, repeated: false })
     : { turnId, position: placeOf(context, turnId, sessionId), seq, repeated: false }
+  draft.add(...commentsOf(command, sent))
   draft.write(...bookmarkOf(command, sent))
   await draft.commit()
   return sent
+}
+
+/** In the same commit as the message. */
+function commentsOf({ comments = [] }: SendMessage, { turnId, steered = turnId }: Sent): EventBody[] {
+  return comments.length > 0 ? [{ type: 'review.sent', commentIds: [...comments], turnId: steered }] : []
 }
 
 /** In the same commit as the message. */
@@ -123,6 +141,49 @@ async function steer(context: EngineContext, command: SteerTurn): Promise<Steere
   const seq = draft.add(...bodies)
   await draft.commit()
   return { steerId, turnId: (bodies[0] as EventOf<'turn.steered'>).turnId, seq, repeated: false }
+}
+
+/** The newest edit of a message that is on its way to the log. */
+const editKey = (turnId: string): string => `edit ${turnId}`
+
+async function edit(context: EngineContext, { sessionId, turnId, input }: EditTurn): Promise<Turn> {
+  const { inFlight, log } = context
+  mustHear(context, existing(context, sessionId).agent, input)
+  const edited = change(context, sessionId, (state) => editTurn(state, turnId, input))
+  const key = editKey(turnId)
+  inFlight.set(key, edited)
+  await edited.finally(() => inFlight.get(key) === edited && inFlight.delete(key))
+  return turnIn(log, turnId)
+}
+
+async function steerQueued(context: EngineContext, sessionId: string, turnId: string): Promise<Steered> {
+  const { inFlight, log, drafts } = context
+  const { agent } = existing(context, sessionId)
+  // What it says is read from the log.
+  for (let edited = inFlight.get(editKey(turnId)); edited; edited = inFlight.get(editKey(turnId))) {
+    await edited.catch(() => {})
+  }
+  const { queue } = existing(context, sessionId)
+  const known = queue.includes(turnId) ? null : await steeredBefore(context, sessionId, turnId)
+  if (known) return { ...known, repeated: true }
+  refuseWhenClosing(context)
+  needs(context, agent, 'steer')
+  const draft = drafts.of(sessionId)
+  const bodies = steerTurn(draft.state, turnIn(log, turnId), context.maxQueue)
+  const running = draft.state.turn!.id
+  const seq = draft.add(...bodies) + 1
+  await draft.commit()
+  return { steerId: turnId, turnId: running, seq, repeated: false }
+}
+
+/** What became of a message that does not wait: whether it was made a steer, maybe by a call that is not committed yet. */
+async function steeredBefore(context: EngineContext, sessionId: string, turnId: string) {
+  const { log } = context
+  await log.append({ events: [], writes: [] })
+  const ofTurn = { sessionId, turnId, types: ['turn.cancelled'] satisfies EventType[] }
+  const [last] = log.events({ ...ofTurn, before: log.head + 1, limit: 1 })
+  if (last?.event.type !== 'turn.cancelled' || last.event.steered === undefined) return null
+  return { steerId: turnId, turnId: last.event.steered, seq: last.seq + 1 }
 }
 
 /** A message to a running turn that came with this key before. */

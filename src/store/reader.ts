@@ -2,7 +2,18 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Approval, Decision } from '../core/approval.ts'
 import type { Content } from '../core/content.ts'
 import type { Mode } from '../core/mode.ts'
-import type { ApprovalQuery, ApprovalRow, Bookmark, Log, RunRow, SessionQuery } from '../core/ports.ts'
+import type {
+  ApprovalQuery,
+  ApprovalRow,
+  Bookmark,
+  DecidedApproval,
+  DecidedQuery,
+  Log,
+  RunRow,
+  SessionQuery,
+  TurnUsage,
+  UsageQuery,
+} from '../core/ports.ts'
 import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
 import type { Failure, Turn, TurnState } from '../core/turn.ts'
@@ -17,6 +28,7 @@ import {
 } from './event-page.ts'
 import { orNull, parse, readDaemon } from './daemon.ts'
 import { readHits } from './search.ts'
+import { readWorkspace } from './workspace.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
@@ -56,6 +68,7 @@ export function createReader(db: DatabaseSync): Reader {
     ...readApprovals(all, one),
     ...readRuns(all, one),
     ...readDaemon(all, one),
+    ...readWorkspace(all, one),
     bookmarks: (owner, sessionId) =>
       all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
         bookmarkOf,
@@ -100,8 +113,9 @@ function readSessions(all: Query, one: QueryOne) {
   } satisfies Partial<Log>
 }
 
-function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 'turns'> {
+function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 'turns' | 'usage'> {
   return {
+    usage: (query) => listUsage(all, query).map(usageOf),
     turn: (id) => orNull(one('SELECT * FROM turns WHERE id = ?', id), turnOf),
     turnByKey: (id, key) => orNull(one('SELECT * FROM turns WHERE session = ? AND key = ?', id, key), turnOf),
     turns(id, limit, moment) {
@@ -112,8 +126,11 @@ function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 
   }
 }
 
-function readApprovals(all: Query, one: QueryOne): Pick<Log, 'approval' | 'approvals' | 'countApprovals'> {
+type ApprovalReads = Pick<Log, 'approval' | 'approvals' | 'decided' | 'countApprovals'>
+
+function readApprovals(all: Query, one: QueryOne): ApprovalReads {
   return {
+    decided: (query) => listDecided(all, query).map(decidedOf),
     approval: (id) => orNull(one('SELECT * FROM approvals WHERE id = ?', id), approvalOf),
     approvals: (query) => listApprovals(all, query).map(approvalOf),
     countApprovals: () => one('SELECT count(*) AS n FROM approvals WHERE decision IS NULL')!['n'] as number,
@@ -170,6 +187,33 @@ function listApprovals(all: Query, query: ApprovalQuery): Row[] {
   return all(text, ...values, query.limit)
 }
 
+function listUsage(all: Query, { sessionId, since, until, before, limit }: UsageQuery): Row[] {
+  const ofSession = sessionId === undefined ? '' : 'AND session = ?'
+  const place = before ? 'AND (ended_at, id) < (?, ?)' : ''
+  return all(
+    `SELECT id, session, agent, ended_at, usage FROM turns
+     WHERE ended_at >= ? AND ended_at < ? AND usage IS NOT NULL ${ofSession} ${place}
+     ORDER BY ended_at DESC, id DESC LIMIT ?`,
+    since,
+    until,
+    ...(sessionId === undefined ? [] : [sessionId]),
+    ...(before ? [before.endedAt, before.turnId] : []),
+    limit,
+  )
+}
+
+/** By the index of its own, or of one session all of them. */
+function listDecided(all: Query, { sessionId, asked, before, limit }: DecidedQuery): Row[] {
+  const after = before ? 'AND (decided_at, id) < (?, ?)' : ''
+  const place = before ? [before.decidedAt, before.id] : []
+  const [from, which, session] =
+    sessionId === undefined
+      ? ['approvals INDEXED BY approvals_by_decision', '', []]
+      : ['approvals INDEXED BY approvals_of_session', 'AND session = ?', [sessionId]]
+  const text = `SELECT * FROM ${from} WHERE asked = ? ${which} ${after} ORDER BY decided_at DESC, id DESC LIMIT ?`
+  return all(text, asked ? 1 : 0, ...session, ...place, limit)
+}
+
 function optional<T>(value: SQLInputValue | undefined): T | null {
   return value === null || value === undefined ? null : parse<T>(value)
 }
@@ -199,6 +243,16 @@ function turnOf(row: Row): Turn {
   }
 }
 
+function usageOf(row: Row): TurnUsage {
+  return {
+    turnId: row['id'] as string,
+    sessionId: row['session'] as string,
+    agent: row['agent'] as string | null,
+    endedAt: row['ended_at'] as number,
+    usage: parse<Usage>(row['usage']),
+  }
+}
+
 function approvalOf(row: Row): ApprovalRow {
   return {
     external: false,
@@ -210,7 +264,14 @@ function approvalOf(row: Row): ApprovalRow {
     decision: optional<Decision>(row['decision']),
     decidedBy: row['decided_by'] as string | null,
     decidedAt: row['decided_at'] as number | null,
+    deferredUntil: row['deferred_until'] as number | null,
   }
+}
+
+function decidedOf(row: Row): DecidedApproval {
+  const { decision, decidedBy, decidedAt, ...approval } = approvalOf(row)
+  const decided = { decision: decision!, decidedBy: decidedBy!, decidedAt: decidedAt! }
+  return { ...approval, ...decided, asked: row['asked'] === 1, device: row['device'] as string | null }
 }
 
 function runOf(row: Row): RunRow {

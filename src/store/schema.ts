@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
 import { indexAll, SEARCH_TABLE } from './search.ts'
+import { WORKSPACE_TABLES } from './workspace.ts'
 
 /**
  * Numbered steps, never edited once released. The log itself is two tables: `events` for what stays, and `deltas` for streamed
@@ -88,6 +89,15 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   ALTER TABLE turns ADD COLUMN model TEXT;
   `,
   "DELETE FROM search WHERE rowid IN (SELECT seq FROM turns WHERE state = 'cancelled')",
+  `
+  ALTER TABLE approvals ADD COLUMN asked INTEGER;
+  ALTER TABLE approvals ADD COLUMN device TEXT;
+  ALTER TABLE approvals ADD COLUMN deferred_until INTEGER;
+  UPDATE approvals SET asked = decided_by NOT LIKE 'mode:%' AND decided_by NOT IN ('rule', 'interrupt', 'approval')
+    WHERE decision IS NOT NULL;
+  CREATE INDEX approvals_by_decision ON approvals(asked, decided_at DESC, id DESC) WHERE asked IS NOT NULL;
+  `,
+  WORKSPACE_TABLES,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -27,8 +27,10 @@ const SPOKEN: ReadonlySet<string> = new Set(SPOKEN_TYPES)
 
 export interface SearchIndex {
   add(seq: number, session: string, type: string, body: string): void
-  /** The message of a turn that was cancelled: it is in no conversation, so nobody finds it. */
-  withdraw(turn: string): void
+  /** The message of a turn that was cancelled: it is in no conversation, so nobody finds it. `seq`: of its own event, if it is new. */
+  withdraw(turn: string, seq?: number): void
+  /** The message says something else: it is found by that, in its place. */
+  replace(turn: string, session: string, body: string, seq?: number): void
   forget(seq: number, type: string): void
   drop(session: string): void
 }
@@ -36,19 +38,33 @@ export interface SearchIndex {
 export function createIndex(db: DatabaseSync): SearchIndex {
   const add = db.prepare('INSERT INTO search(rowid, session, words, wholes) VALUES (?, ?, ?, ?)')
   const forget = db.prepare('DELETE FROM search WHERE rowid = ?')
-  const withdraw = db.prepare('DELETE FROM search WHERE rowid = (SELECT seq FROM turns WHERE id = ?)')
+  const placeOf = db.prepare('SELECT seq FROM turns WHERE id = ?')
   const drop = db.prepare('DELETE FROM search WHERE rowid IN (SELECT rowid FROM search WHERE search MATCH ?)')
+  const textOf = (list: { text: string }[]): string => list.map((word) => word.text).join(' ')
+
+  function put(seq: number, session: string, body: string): void {
+    const spoken = spokenIn(JSON.parse(body) as Event)
+    if (!spoken || spoken.text === '') return
+    const { words, wholes } = wordsOf(spoken.text.slice(0, SEARCHED_CHARACTERS))
+    if (words.length > 0) add.run(seq, wordFor(session), textOf(words), textOf(wholes))
+  }
+
+  /** Where its message is; null: nowhere. */
+  function withdraw(turn: string, seq = placeOf.get(turn)?.['seq']): number | null {
+    if (typeof seq !== 'number') return null
+    forget.run(seq)
+    return seq
+  }
+
   return {
     add(seq, session, type, body) {
-      if (!SPOKEN.has(type)) return
-      const spoken = spokenIn(JSON.parse(body) as Event)
-      if (!spoken || spoken.text === '') return
-      const { words, wholes } = wordsOf(spoken.text.slice(0, SEARCHED_CHARACTERS))
-      if (words.length === 0) return
-      const text = (list: { text: string }[]): string => list.map((word) => word.text).join(' ')
-      add.run(seq, wordFor(session), text(words), text(wholes))
+      if (SPOKEN.has(type)) put(seq, session, body)
     },
-    withdraw: (turn) => void withdraw.run(turn),
+    withdraw: (turn, seq) => void withdraw(turn, seq),
+    replace(turn, session, body, seq) {
+      const place = withdraw(turn, seq)
+      if (place !== null) put(place, session, body)
+    },
     forget(seq, type) {
       if (SPOKEN.has(type)) forget.run(seq)
     },

@@ -71,7 +71,7 @@ export function count(tally: Tally, event: Counted): void {
       tally.turnRetries += 1
       return
     case 'turn.cancelled':
-      tally.turns.cancelled += 1
+      if (event.steered === undefined) tally.turns.cancelled += 1
       return
     case 'turn.completed':
     case 'turn.failed':

@@ -75,7 +75,16 @@ describe('Codex sums up', () => {
         item('completed', COMPACTION),
         ended('completed'),
       ])
-    const told = ['init m', 'ready', 'accepted t1', 'agent.compacting', 'agent.compacted', 'completed']
+    const told = [
+      'init m',
+      'ready',
+      'agent.context',
+      'accepted t1',
+      'agent.compacting',
+      'agent.context',
+      'agent.compacted',
+      'completed',
+    ]
     for (const first of [
       [ASKED, STARTED],
       [STARTED, ASKED],

@@ -12,9 +12,16 @@ export type Command =
   | { do: 'queue'; text: string }
   | { do: 'cancel' }
   | { do: 'move' }
+  /** The message that waits last says something else. */
+  | { do: 'edit'; text: string }
+  /** It is brought to the turn that runs. */
+  | { do: 'bring' }
   | { do: 'steer'; text: string }
   | { do: 'pause' }
   | { do: 'mode'; mode: Mode }
+  /** What no protocol tells: it is read, done with, out of sight; or something is typed and not sent. */
+  | { do: 'mark' }
+  | { do: 'draft'; text: string }
   | { do: 'crash' }
 
 export type Answer = 'allow' | 'session' | 'deny' | 'edit' | 'respond' | 'interrupt' | 'clear'
@@ -46,7 +53,8 @@ export type Act =
   /** A call to the relay: the agent uses the caller's tool so often, then says something. */
   | { act: 'relay'; uses: number; last: Round }
   | { act: 'compact' }
-  | { act: 'fork' }
+  /** `turn`: from after its first turn; else from where it is. */
+  | { act: 'fork'; turn: boolean }
   | { act: 'crash' }
 
 export interface Plan {
@@ -75,9 +83,14 @@ export function planOf(seed: number): Plan {
       () => ({ do: 'queue', text: words() }),
       () => ({ do: 'cancel' }),
       () => ({ do: 'move' }),
+      () => ({ do: 'edit', text: words() }),
+      () => ({ do: 'edit', text: `[[say ${words()}]]` }),
+      () => ({ do: 'bring' }),
+      () => ({ do: 'bring' }),
       () => ({ do: 'steer', text: `[[say ${words()}]]` }),
       () => ({ do: 'pause' }),
       () => ({ do: 'mode', mode: among<Mode>('auto', 'code', 'plan', 'ask') }),
+      () => (random(2) ? { do: 'mark' } : { do: 'draft', text: words() }),
       () => ({ do: random(8) === 0 ? 'crash' : 'pause' }),
     )()
   const station = (): Station => ({
@@ -126,7 +139,7 @@ export function planOf(seed: number): Plan {
       turn,
       turn,
       () => ({ act: 'compact' }),
-      () => ({ act: 'fork' }),
+      () => ({ act: 'fork', turn: random(2) === 0 }),
       () => (random(4) === 0 ? { act: 'crash' } : turn()),
     )()
   const relayed = (): Act => {

@@ -1,5 +1,6 @@
 import type { Approval } from '../../src/core/approval.ts'
 import { textOf } from '../../src/core/content.ts'
+import type { Event } from '../../src/core/event.ts'
 import { NativeError } from '../../src/dialects/native/client.ts'
 import { send as sendByCodecast, type Stream, type StreamEvent } from '../dialects/codecast/client.ts'
 import {
@@ -89,7 +90,10 @@ async function playAct(world: World, player: Player, played: Played, act: Act, k
       await player.sent(() => native.call('session.compact', { sessionId, key }))
       return player.untilRest([])
     case 'fork': {
-      const fork = await world.use(() => native.call('session.fork', { sessionId, key }))
+      const { turns } = await world.use(() => native.call('turn.list', { sessionId }))
+      const first = turns.findLast((turn) => turn.startedAt !== null && turn.endedAt !== null)
+      const place = act.turn && first ? { turnId: first.id } : {}
+      const fork = await world.use(() => native.call('session.fork', { sessionId, key, ...place }))
       played.forks.push(fork.id)
       const branch = createPlayer(world, fork.id)
       await branch.sent(() =>
@@ -181,11 +185,26 @@ function createPlayer(world: World, sessionId: string) {
         const turnId = (await queued()).at(-1)
         return turnId && tried(() => native.call('queue.move', { sessionId, turnId, position: 1 }))
       }
+      case 'edit': {
+        const turnId = (await queued()).at(-1)
+        return turnId && tried(() => native.call('queue.edit', { sessionId, turnId, content: one.text }))
+      }
+      case 'bring': {
+        const turnId = (await queued()).at(-1)
+        return turnId && sent(() => native.call('queue.steer', { sessionId, turnId }))
+      }
       case 'pause':
         await tried(() => native.call('session.pause', { sessionId }))
         return tried(() => native.call('session.resume', { sessionId }))
       case 'mode':
         return tried(() => native.call('session.configure', { sessionId, mode: one.mode }))
+      case 'mark': {
+        const marks = { readSeq: known, pinned: true, flags: ['red'], snoozedUntil: Date.now() + 60_000 }
+        await tried(() => native.call('session.mark', { sessionId, ...marks }))
+        return tried(() => native.call('session.mark', { sessionId, settled: true }))
+      }
+      case 'draft':
+        return tried(() => native.call('draft.set', { sessionId, text: one.text }))
     }
   }
 
@@ -261,6 +280,8 @@ function isHanging({ events, conversation }: Witness): number {
 }
 
 function messageOf(turnId: string, events: Witness['events']): string {
-  const queued = events.find((event) => event.type === 'turn.queued' && event.turnId === turnId)
-  return queued?.type === 'turn.queued' ? textOf(queued.input) : ''
+  const isOf = (event: Event): boolean =>
+    (event.type === 'turn.queued' || event.type === 'turn.edited') && event.turnId === turnId
+  const said = events.findLast(isOf)
+  return said?.type === 'turn.queued' || said?.type === 'turn.edited' ? textOf(said.input) : ''
 }

@@ -110,7 +110,8 @@ test('a batch that fails takes everything gathered behind it along, and the log 
 
 test('an approval whose id is taken is not passed over', async () => {
   const log = open(freshDir())
-  const row = { turnId: null, requestedAt: 1, decision: null, decidedBy: null, decidedAt: null }
+  const undecided = { decision: null, decidedBy: null, decidedAt: null, deferredUntil: null }
+  const row = { turnId: null, requestedAt: 1, ...undecided }
   const approval = { ...aQuestion('q'), ...row, sessionId: 'a', external: false, timeoutAt: null }
   await log.append({ events: [], writes: [{ op: 'approval', approval }] })
   await assert.rejects(

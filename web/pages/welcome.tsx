@@ -1,10 +1,10 @@
-import { Empty } from '../parts/empty.tsx'
+import { FirstRun } from '../parts/first-run.tsx'
 import { Page } from '../parts/page.tsx'
 
 export function WelcomePage() {
   return (
     <Page title="Welcome">
-      <Empty icon="zap" title="Welcome to Corral" />
+      <FirstRun />
     </Page>
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { pageTitle } from '../state/attention-sign.ts'
 import { StatusLine } from './status.tsx'
 
 /** A page with its heading. The window is named after it, and who comes here by a link begins at its heading. */
@@ -13,9 +14,7 @@ export function Page({
   children: ComponentChildren
 }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    document.title = `${title} · Corral`
-  }, [title])
+  useEffect(() => void (pageTitle.value = title), [title])
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (
     <div class="page">

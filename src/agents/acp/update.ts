@@ -1,9 +1,10 @@
+import { contextTold } from '../context.ts'
 import { asCount, asObject, asString, capped, type JsonObject } from '../json.ts'
 import { contextIn } from './compaction.ts'
 import { chunk } from './message.ts'
 import type { AcpProfile } from './profile.ts'
 import { planOf } from '../plan.ts'
-import { nothing, other, type Step } from '../step.ts'
+import { nothing, other, says, type Step } from '../step.ts'
 import { type AcpState, planned } from './state.ts'
 import { toolUpdate } from './tool.ts'
 
@@ -65,8 +66,11 @@ export function updated(profile: AcpProfile, before: AcpState, line: JsonObject)
       const plan = planOf(update.entries, 'content')
       return state.opening ? nothing({ ...state, plan }) : planned(state, plan)
     }
-    case 'usage_update':
-      return nothing({ ...priced(state, asObject(update.cost)), context: contextIn(update) })
+    case 'usage_update': {
+      const context = contextIn(update)
+      const told = state.opening ? [] : contextTold(context.tokens, context.window)
+      return says({ ...priced(state, asObject(update.cost)), context }, ...told)
+    }
     default: {
       if (state.opening || CHATTER.has(update.sessionUpdate)) return nothing(state)
       return other(state, `update/${asString(update.sessionUpdate) ?? 'unknown'}`, line.params)

@@ -20,15 +20,16 @@ export function compactionFailed(state: ClaudeState, error: string): Step<Claude
 /** The line itself is passed on, too: there are clients that know it. */
 export function compactBoundary(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const { pre_tokens, post_tokens } = asObject(line.compact_metadata)
-  const done: DriverOutput = {
-    type: 'agent.compacted',
+  const done = {
+    type: 'agent.compacted' as const,
     tokensBefore: asNumber(pre_tokens),
     tokensAfter: asNumber(post_tokens),
     window: null,
     error: null,
   }
   const { outputs } = other(state, 'system/compact_boundary', line)
-  return says({ ...state, compacting: false }, done, ...outputs)
+  const context = { ...state.context, used: done.tokensAfter }
+  return says({ ...state, compacting: false, context }, done, ...outputs)
 }
 
 export function compactError(line: JsonObject): string {

@@ -1,4 +1,5 @@
-import type { Session, SessionSettings } from '../../core/session.ts'
+import type { Session } from '../../core/session.ts'
+import type { SessionSettings } from '../../core/settings.ts'
 import type { Detection, LaunchPlan, SpareKind } from '../agent.ts'
 import { CLIENT_SERVER } from './client-tools.ts'
 import { barrier, request } from './control.ts'
@@ -152,7 +153,9 @@ export function appendedPrompt(settings: SessionSettings): string | undefined {
 function conversation(session: Session, ids: () => string): string[] {
   if (session.nativeId) return [`--resume=${session.nativeId}`]
   const fresh = `--session-id=${ids()}`
-  return session.forkFrom ? [`--resume=${session.forkFrom}`, '--fork-session', fresh] : [fresh]
+  if (!session.forkFrom) return [fresh]
+  const point = session.forkAt ? [`--resume-session-at=${session.forkAt}`] : []
+  return [`--resume=${session.forkFrom}`, '--fork-session', ...point, fresh]
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { CallRequest } from '../../core/call.ts'
+import type { Fullness } from '../../core/fullness.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import type { JsonObject } from '../json.ts'
 import { NO_PLAN, type Planning } from './plan.ts'
 import { remember, says, type Step } from '../step.ts'
+import type { SubUsage } from './sub-usage.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {
@@ -14,6 +16,8 @@ export interface ClaudeState {
   begun: boolean
   /** Other messages of ours that it has told us about and not finished. */
   waiting: string[]
+  /** The line of the transcript that its last answer is. */
+  answer: string | null
   /** The message that streams, and the index of its newest block. */
   message: string | null
   block: number
@@ -25,6 +29,8 @@ export interface ClaudeState {
   blocks: { message: string; next: number }[]
   /** Which tool call a sub-agent belongs to. */
   subAgents: { agent: string; callId: string }[]
+  /** What they have used so far. */
+  subUsage: SubUsage[]
   /** Claude's own name of its mode, as last stated. */
   permissionMode: string | null
   totalCost: number | null
@@ -35,6 +41,8 @@ export interface ClaudeState {
   /** What it has told last about the account. */
   limits: AgentLimits | null
   planning: Planning
+  /** How full the conversation is, and of which model's window. */
+  context: Fullness & { model: string | null }
 }
 
 export const MAX_REMEMBERED = 64
@@ -45,18 +53,21 @@ export function initialState(): ClaudeState {
     tells: false,
     begun: false,
     waiting: [],
+    answer: null,
     message: null,
     block: -1,
     streams: false,
     calls: [],
     blocks: [],
     subAgents: [],
+    subUsage: [],
     permissionMode: null,
     totalCost: null,
     failure: null,
     compacting: false,
     limits: null,
     planning: NO_PLAN,
+    context: { used: null, window: null, model: null },
   }
 }
 

@@ -1,5 +1,6 @@
 import { CorralError } from '../../core/error.ts'
-import type { Session, SessionSettings } from '../../core/session.ts'
+import type { Session } from '../../core/session.ts'
+import type { SessionSettings } from '../../core/settings.ts'
 import type { Detection, LaunchPlan, SharedSupport } from '../agent.ts'
 import { threadsOf } from './children.ts'
 import { endCommands, marksOf } from './leftovers.ts'

@@ -1,4 +1,5 @@
-import type { Session, SessionSettings } from '../../core/session.ts'
+import type { Session } from '../../core/session.ts'
+import type { SessionSettings } from '../../core/settings.ts'
 import type { Failure } from '../../core/turn.ts'
 import { asObject, asString, isObject, type JsonObject, withoutLongLists } from '../json.ts'
 import type { DriverOutput } from '../output.ts'

@@ -1,5 +1,6 @@
 import type { Failure } from '../../core/turn.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import { contextTold } from '../context.ts'
 import { asArray, asCount, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { threadsOf } from './children.ts'
@@ -143,7 +144,8 @@ export function tokensUsed(before: CodexState, params: JsonObject): Step<CodexSt
   const state = contextIn(before, params.tokenUsage)
   const { total, last } = asObject(params.tokenUsage)
   const counted = asCount(asObject(total).totalTokens)
-  if (params.turnId !== state.turn?.id || counted === state.counted) return nothing(state)
+  const told = contextTold(state.context.tokens, state.context.window)
+  if (params.turnId !== state.turn?.id || counted === state.counted) return says(state, ...told)
   const call = asObject(last)
   const cached = asCount(call.cachedInputTokens)
   const { usage } = state
@@ -155,7 +157,7 @@ export function tokensUsed(before: CodexState, params: JsonObject): Step<CodexSt
     cacheWriteTokens: usage.cacheWriteTokens + asCount(call.cacheWriteInputTokens),
     modelCalls: usage.modelCalls + 1,
   }
-  return nothing({ ...state, usage: next, counted })
+  return says({ ...state, usage: next, counted }, ...told)
 }
 
 /** Only an error that is tried again is news: the last one comes with the end of the turn. */

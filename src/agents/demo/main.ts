@@ -7,6 +7,7 @@ import { lineSplitter } from './lines.ts'
 import { type Beginning, openMemory, stateDirectory } from './memory.ts'
 import { createOutput, type Output } from './output.ts'
 import { DEFAULT_MODEL, DEMO_MODELS, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
+import { isTourDirectory } from './tour.ts'
 
 const MAX_LINE_BYTES = 128 * 1024 * 1024
 
@@ -16,6 +17,7 @@ function main(args: string[], env: NodeJS.ProcessEnv): void {
     options: {
       resume: { type: 'string' },
       fork: { type: 'string' },
+      at: { type: 'string' },
       mode: { type: 'string', default: 'ask' },
       model: { type: 'string', default: DEFAULT_MODEL },
     },
@@ -27,6 +29,7 @@ function main(args: string[], env: NodeJS.ProcessEnv): void {
     output,
     memory,
     directory: process.cwd(),
+    isTour: isTourDirectory(process.cwd(), env),
     mode: isMode(values.mode) ? values.mode : 'ask',
     model: values.model,
     clock: () => performance.now(),
@@ -44,9 +47,9 @@ function main(args: string[], env: NodeJS.ProcessEnv): void {
   readInput(conversation, output, fault)
 }
 
-function beginning({ resume, fork }: { resume?: string; fork?: string }): Beginning {
+function beginning({ resume, fork, at }: { resume?: string; fork?: string; at?: string }): Beginning {
   if (resume !== undefined) return { from: 'resume', id: resume }
-  return fork === undefined ? { from: 'new' } : { from: 'fork', id: fork }
+  return fork === undefined ? { from: 'new' } : { from: 'fork', id: fork, at: at ?? null }
 }
 
 function listenForSignals(conversation: Conversation): void {

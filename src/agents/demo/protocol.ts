@@ -54,7 +54,8 @@ export type DemoOutput =
   | ({ type: 'delta'; messageId: string; kind: MessageKind; text: string } & Teller)
   | ({ type: 'message'; messageId: string; kind: MessageKind; text: string; aborted: boolean } & Teller)
   | ({ type: 'tool-start'; callId: string; tool: string; input: unknown } & Teller)
-  | ({ type: 'tool-end'; callId: string; output: string; isError: boolean } & Teller)
+  /** `usage`: what the sub-agent has used that it ran. */
+  | ({ type: 'tool-end'; callId: string; output: string; isError: boolean; usage?: Usage } & Teller)
   | ({
       type: 'ask'
       requestId: string
@@ -70,6 +71,7 @@ export type DemoOutput =
   | { type: 'compacting'; tokens: number }
   | { type: 'compacted'; before: number; after: number; error: string | null }
   | { type: 'limits'; windows: LimitWindow[] }
+  | { type: 'context'; used: number; window: number }
   | { type: 'notice'; code: string; message: string }
   | { type: 'end-of-turn'; turnId: string; outcome: Outcome; usage: Usage; error: Failure | null }
   | { type: 'barrier'; id: string }
@@ -85,6 +87,8 @@ export type Outcome = 'completed' | 'failed' | 'interrupted'
 export const DEMO_VERSION = '1.0.0'
 export const DEMO_TITLE = 'Demo (built in, no model)'
 export const DEFAULT_MODEL = 'demo-script'
+/** In tokens; a token is four characters. */
+export const DEMO_WINDOW = 100_000
 /** Any other name is as good. */
 export const DEMO_MODELS: AgentModel[] = [
   {
@@ -93,6 +97,6 @@ export const DEMO_MODELS: AgentModel[] = [
     description: 'obeys the script in the prompt',
     efforts: ['off', 'low', 'medium', 'high'],
     defaultEffort: 'medium',
-    contextWindow: 100_000,
+    contextWindow: DEMO_WINDOW,
   },
 ]

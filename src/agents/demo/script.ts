@@ -1,5 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { type Directive, directivesIn, markersIn } from './directive.ts'
+import { tourOf } from './tour.ts'
 
 /** Something said since the last answer, in order: by the user, or by a tool. */
 export interface Utterance {
@@ -23,6 +24,8 @@ export interface Facts {
   attachments: readonly Attachment[]
   /** The session's directory; null when it is not known, and then no path is safe. */
   directory: string | null
+  /** It was made for the tour (`tour.ts`). */
+  isTour?: boolean
 }
 
 /** A tool call, by what it is for; who plays the script gives it the name the agent at hand has for it. */
@@ -37,8 +40,11 @@ export type Action =
   | { do: 'say'; text: string }
   | { do: 'think'; text: string }
   | { do: 'drip'; words: number; everyMs: number }
+  /** Word by word. */
+  | { do: 'tell'; text: string; everyMs: number }
   | { do: 'burst'; count: number; bytes: number }
-  | { do: 'call'; call: Call }
+  /** `real`: in the session's directory, and not only as pretence. */
+  | { do: 'call'; call: Call; real?: true }
   | { do: 'wait'; ms: number }
   | { do: 'fail'; status: number }
   | { do: 'hang' }
@@ -112,6 +118,8 @@ const RULES: Record<string, Rule> = {
 
 /** What to do about what was said. The last directive decides; thoughts before it come first. */
 export function planOf(said: readonly Utterance[], facts: Facts): Action[] {
+  const tour = facts.isTour ? tourOf(said) : null
+  if (tour) return tour
   const script = said.flatMap((one) => directivesIn(one.text)).filter(isDirective)
   if (script.length === 0) return [{ do: 'say', text: undirected(said) }]
   const thoughts = script.filter((one) => one.name === 'think').map((one) => one.argument)

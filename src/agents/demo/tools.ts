@@ -1,8 +1,9 @@
 import type { Mode } from '../../core/mode.ts'
+import type { Usage } from '../../core/usage.ts'
 import type { DemoDecision } from './protocol.ts'
 import type { Call } from './script.ts'
 
-/** A tool call as the demo agent names it. None of these tools does anything. */
+/** A tool call as the demo agent names it. None of these tools does anything, but on the tour (`tour.ts`). */
 export interface ToolCall {
   tool: string
   input: unknown
@@ -11,6 +12,8 @@ export interface ToolCall {
 export interface ToolResult {
   output: string
   isError: boolean
+  /** What a sub-agent has used for it. */
+  usage?: Usage
 }
 
 export function toolCallOf(call: Call): ToolCall {

@@ -1,5 +1,6 @@
 import type { Translator } from '../agent.ts'
 import { NO_USAGE } from '../../core/usage.ts'
+import { asNumber } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { notice, says } from '../step.ts'
 import type { DemoOutput } from './protocol.ts'
@@ -44,8 +45,8 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
     input,
     parent,
   }),
-  'tool-end': ({ callId, output, isError, parent = null }) => {
-    return { type: 'tool.completed', callId, output, isError, parent, cut: 0 }
+  'tool-end': ({ callId, output, isError, usage, parent = null }) => {
+    return { type: 'tool.completed', callId, output, isError, parent, cut: 0, ...(usage && { usage }) }
   },
   ask: ({ requestId, kind, tool, input, callId, summary, parent = null }) => ({
     type: 'approval.asked',
@@ -67,10 +68,11 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
   compacted: ({ before, after, error }) => {
     return { type: 'agent.compacted', tokensBefore: before, tokensAfter: after, window: null, error }
   },
+  context: ({ used, window }) => ({ type: 'agent.context', used: asNumber(used), window: asNumber(window) }),
   limits: ({ windows }) => ({ type: 'limits.told', limits: { plan: 'demo', windows: windows ?? [] } }),
   notice: ({ code, message }) => notice(code, message),
-  'end-of-turn': ({ outcome, usage, error }, { text }) => {
-    return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text }
+  'end-of-turn': ({ outcome, usage, error, turnId: branch }, { text }) => {
+    return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text, branch }
   },
   barrier: (line) => ({ type: 'barrier.reached', id: line.id }),
 }
@@ -93,6 +95,7 @@ const STRINGS: { [T in DemoOutput['type']]: readonly string[] } = {
   compacting: [],
   compacted: [],
   limits: [],
+  context: [],
   notice: ['code', 'message'],
   'end-of-turn': ['turnId', 'outcome'],
   barrier: ['id'],

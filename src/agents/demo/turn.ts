@@ -4,6 +4,7 @@ import type { Mode } from '../../core/mode.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Output } from './output.ts'
 import type { DemoDecision, DemoOutput, DemoResult, MessageKind, Outcome, Teller } from './protocol.ts'
+import { perform } from './real-tools.ts'
 import { type Call, type Facts, planOf, type Utterance, type Action, wordsUpTo } from './script.ts'
 import {
   needsApproval,
@@ -14,6 +15,7 @@ import {
   toolCallOf,
   type ToolResult,
 } from './tools.ts'
+import { usageOf } from './usage.ts'
 
 export interface TurnNeeds {
   output: Output
@@ -116,9 +118,10 @@ class Player {
       if (action.do === 'say') this.#speak('text', action.text)
       else if (action.do === 'think') this.#speak('thinking', action.text)
       else if (action.do === 'drip') await this.#drip(action.words, action.everyMs)
+      else if (action.do === 'tell') await this.#tell(piecesOf(action.text), action.everyMs)
       else if (action.do === 'burst') await this.#burst(action.count, action.bytes)
       else if (action.do === 'call') {
-        const used = this.#use(action.call)
+        const used = this.#use(action.call, action.real ?? false)
         results.push(used)
         if (!this.#needs.offered(toolCallOf(action.call).tool)) await used
       } else if (action.do === 'wait') await setTimeout(action.ms, undefined, { signal: this.#signal })
@@ -138,24 +141,26 @@ class Player {
 
   #speak(kind: MessageKind, text: string): void {
     const messageId = randomUUID()
-    const lines = (text.match(/\s+\S*|\S+/g) ?? []).map((piece) =>
-      deltaLine({ messageId, kind, text: piece, ...this.#teller }),
-    )
+    const lines = piecesOf(text).map((piece) => deltaLine({ messageId, kind, text: piece, ...this.#teller }))
     this.#output.write(Buffer.from(lines.join('')))
     this.#complete(messageId, kind, text)
   }
 
   async #drip(words: number, everyMs: number): Promise<void> {
+    await this.#tell(piecesOf(wordsUpTo(words)), everyMs)
+  }
+
+  /** One piece after the other. */
+  async #tell(pieces: readonly string[], everyMs: number): Promise<void> {
     const signal = this.#signal
     const messageId = randomUUID()
     let told = 0
-    for (; told < words && !signal.aborted; told++) {
+    for (; told < pieces.length && !signal.aborted; told++) {
       if (told > 0) await setTimeout(everyMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) break
-      const text = told === 0 ? 'w1' : ` w${told + 1}`
-      this.#output.emit({ type: 'delta', messageId, kind: 'text', text, ...this.#teller })
+      this.#output.emit({ type: 'delta', messageId, kind: 'text', text: pieces[told]!, ...this.#teller })
     }
-    this.#complete(messageId, 'text', wordsUpTo(told), signal.aborted)
+    this.#complete(messageId, 'text', pieces.slice(0, told).join(''), signal.aborted)
   }
 
   /** The same line over and over, many to a write: this is what throughput is measured with. */
@@ -175,14 +180,16 @@ class Player {
     this.#complete(messageId, 'text', piece.repeat(told), told < count)
   }
 
-  async #use(call: Call): Promise<Utterance> {
+  async #use(call: Call, isReal: boolean): Promise<Utterance> {
     this.#signal.throwIfAborted()
     const tool = toolCallOf(call)
     const callId = randomUUID()
     this.#output.emit({ type: 'tool-start', callId, ...tool, ...this.#teller })
     try {
       const offered = this.#needs.offered(tool.tool)
-      const result = offered ? await this.#carriedOut(tool, callId) : await this.#pretended(tool, callId)
+      const result = offered
+        ? await this.#carriedOut(tool, callId)
+        : await this.#approved(tool, callId, isReal)
       this.#output.emit({ type: 'tool-end', callId, ...result, ...this.#teller })
       return { by: 'tool', text: result.output }
     } catch (error) {
@@ -199,7 +206,7 @@ class Player {
     return { output: text, isError }
   }
 
-  async #pretended(tool: ToolCall, callId: string): Promise<ToolResult> {
+  async #approved(tool: ToolCall, callId: string, isReal: boolean): Promise<ToolResult> {
     const { mode, ask } = this.#needs
     const kind = tool.tool === 'Ask' ? 'question' : 'tool'
     const requestId = randomUUID()
@@ -207,23 +214,36 @@ class Player {
     const request = { type: 'ask', requestId, kind, ...call } as const
     const decision = needsApproval(mode(), tool.tool) ? await ask(request) : null
     const prompt = decision?.behavior === 'deny' ? null : taskOf(tool)
-    return prompt === null ? pretend(tool, decision) : this.#delegated(prompt, callId)
+    if (prompt !== null) return this.#delegated(prompt, callId)
+    const { directory } = this.#needs.facts()
+    if (!isReal || directory === null) return pretend(tool, decision)
+    return perform(tool, decision, directory, this.#signal)
   }
 
   /** A sub-agent does it; its last text is what the call comes to. */
   async #delegated(prompt: string, callId: string): Promise<ToolResult> {
     const helper = new Player(this.#needs, { parent: callId })
+    const startedAt = performance.now()
+    const used = () => {
+      const durationMs = Math.round(performance.now() - startedAt)
+      return { usage: usageOf(prompt, helper.chars, helper.modelCalls, durationMs) }
+    }
     try {
       await helper.rounds(prompt, () => [])
-      return { output: helper.text, isError: false }
+      return { output: helper.text, isError: false, ...used() }
     } catch (error) {
       if (!(error instanceof ModelFailure || error instanceof TooManyRounds)) throw error
-      return { output: error.message, isError: true }
+      return { output: error.message, isError: true, ...used() }
     } finally {
       this.chars += helper.chars
       this.modelCalls += helper.modelCalls
     }
   }
+}
+
+/** Words, each with the space before it. */
+function piecesOf(text: string): string[] {
+  return text.match(/\s+\S*|\S+/g) ?? []
 }
 
 function deltaLine(delta: Omit<Extract<DemoOutput, { type: 'delta' }>, 'type'>): string {

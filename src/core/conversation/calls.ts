@@ -7,10 +7,10 @@ type Under = Pick<Conversation, 'calls' | 'questions' | 'denied'>
 
 /** The agent begins a call. It may have been asked about, or refused by a rule, before. */
 export function begins({ calls, denied }: Under, event: Event & EventOf<'tool.started'>): Change[] {
-  const { callId: id, tool, input, parent, at: startedAt } = event
+  const { callId: id, tool, input, parent } = event
   const known = calls.get(id)
   const asked = known && !known.begun ? known : null
-  const before = asked ?? newCall(id, tool, input, startedAt)
+  const before = asked ?? newCall(id, tool, input, event)
   const state = !asked && denied.delete(id) ? 'refused' : before.state
   const call: Call = { ...before, tool, input, state, parent, begun: true }
   calls.set(id, call)
@@ -19,11 +19,11 @@ export function begins({ calls, denied }: Under, event: Event & EventOf<'tool.st
 
 /** The result of a call; one that was refused stays refused, whatever the agent says about it. */
 export function finishes({ calls }: Under, event: Event & EventOf<'tool.completed'>): Change[] {
-  const { callId, output, isError, cut, parent, at } = event
+  const { callId, output, isError, cut, parent, usage } = event
   const known = calls.get(callId)
-  const before = known ?? { ...newCall(callId, '', null, at), parent, begun: true }
+  const before = known ?? { ...newCall(callId, '', null, event), parent, begun: true }
   const state = before.state === 'refused' ? 'refused' : isError ? 'failed' : 'done'
-  const call = { ...before, output, cut, state } as const
+  const call = { ...before, output, cut, state, ...(usage && { usage }) } as const
   // The output is told once: kept until the end of its turn, it would only take room.
   calls.set(callId, { ...before, state })
   return [{ type: 'call', call, was: known?.state ?? null }]
@@ -31,7 +31,7 @@ export function finishes({ calls }: Under, event: Event & EventOf<'tool.complete
 
 /** A question is shown at the call that it is about; where the agent names none, it is a call of its own. */
 export function asks({ calls, questions }: Under, event: Event & EventOf<'approval.requested'>): Change[] {
-  const { approval, turnId, external, timeoutAt, open, at } = event
+  const { approval, turnId, external, timeoutAt, open } = event
   const callId = approval.callId ?? approval.id
   const question: ApprovalItem = { approval, turnId, external, timeoutAt, asked: open, callId }
   questions.set(approval.id, question)
@@ -39,7 +39,7 @@ export function asks({ calls, questions }: Under, event: Event & EventOf<'approv
   // Nobody hears of a question that a mode or a rule answers.
   if (!open) return [{ type: 'asked', question, call: known }]
   const before = known ?? {
-    ...newCall(callId, approval.tool, approval.input, at),
+    ...newCall(callId, approval.tool, approval.input, event),
     parent: approval.parent,
     external: external && approval.callId === null,
   }
@@ -94,7 +94,7 @@ export function leaves({ calls, questions, denied }: Under, state: 'done' | 'fai
   return changes
 }
 
-function newCall(id: string, tool: string, input: unknown, startedAt: number): Call {
+function newCall(id: string, tool: string, input: unknown, { at: startedAt, seq }: Event): Call {
   return {
     id,
     tool,
@@ -104,6 +104,7 @@ function newCall(id: string, tool: string, input: unknown, startedAt: number): C
     cut: 0,
     parent: null,
     startedAt,
+    seq,
     begun: false,
     external: false,
   }

@@ -22,6 +22,7 @@ export interface Conversation {
 export const CONVERSATION_TYPES: readonly EventType[] = [
   'turn.queued',
   'turn.moved',
+  'turn.edited',
   'turn.cancelled',
   'turn.started',
   'turn.steered',
@@ -77,13 +78,14 @@ export function step(conversation: Conversation, event: Event): Change[] {
       return waits(conversation, event)
     case 'turn.moved':
       return [{ type: 'moved', id: event.turnId, position: event.position }]
+    case 'turn.edited':
+      return edited(conversation, event)
     case 'turn.cancelled':
       return withdrawn(conversation, event)
     case 'turn.started':
       return started(conversation, event)
     case 'turn.steered':
-      conversation.waiting.set(event.steerId, messageOf(event, event.steerId, event.key))
-      return []
+      return steers(conversation, event)
     case 'turn.steer_accepted':
       return steered(conversation, event)
     case 'turn.interrupting':
@@ -126,10 +128,27 @@ function waits({ waiting }: Conversation, event: Event & EventOf<'turn.queued'>)
   return [{ type: 'waits', message, position, late }]
 }
 
+/** It is told once, as it is when its turn begins. */
+function edited({ waiting }: Conversation, event: Event & EventOf<'turn.edited'>): Change[] {
+  const { turnId, input: content, at } = event
+  const message = { ...(waiting.get(turnId) ?? unknownMessage(turnId, at)), content }
+  waiting.set(turnId, message)
+  return [{ type: 'edited', message }]
+}
+
+/** One that becomes a steer waits on, for the agent to take it. */
 function withdrawn({ waiting }: Conversation, event: Event & EventOf<'turn.cancelled'>): Change[] {
-  const message = waiting.get(event.turnId) ?? unknownMessage(event.turnId, event.at)
-  waiting.delete(event.turnId)
-  return [{ type: 'withdrawn', message, reason: event.reason }]
+  const { turnId, reason, steered = null, at } = event
+  const message = waiting.get(turnId) ?? unknownMessage(turnId, at)
+  if (steered === null) waiting.delete(turnId)
+  else waiting.set(turnId, { ...message, steer: true })
+  return [{ type: 'withdrawn', message, reason, steered }]
+}
+
+function steers({ waiting }: Conversation, event: Event & EventOf<'turn.steered'>): Change[] {
+  const { steerId, key } = event
+  waiting.set(steerId, messageOf(event, steerId, key ?? waiting.get(steerId)?.key ?? null))
+  return []
 }
 
 /** A user's message stands where its turn begins, so one that is withdrawn before never was there. */

@@ -50,10 +50,14 @@ export interface Call {
   /** The call of the sub-agent that made it; null: the agent itself. */
   readonly parent: string | null
   readonly startedAt: number
+  /** Of the event that it began with; 0 where retention has removed that. */
+  readonly seq: number
   /** The agent has begun it. False: so far there is only a question about it. */
   readonly begun: boolean
   /** No process of ours carries it out, so no result comes. */
   readonly external: boolean
+  /** What the sub-agent that it ran has used, where the agent tells. */
+  readonly usage?: Usage
 }
 
 /** A question, and the call that it is shown at. */
@@ -98,8 +102,10 @@ export type Change =
   /** A message waits for its turn: the n-th, or 0 when it starts at once. `late`: a steer that its turn ended without. */
   | { type: 'waits'; message: UserMessage; position: number; late: boolean }
   | { type: 'moved'; id: string; position: number }
-  /** A message that waited is gone; it never was part of the conversation. */
-  | { type: 'withdrawn'; message: UserMessage; reason: string }
+  /** A message that waits says something else. */
+  | { type: 'edited'; message: UserMessage }
+  /** A message that waited is gone; it never was part of the conversation. `steered`: it is brought to this turn as a steer. */
+  | { type: 'withdrawn'; message: UserMessage; reason: string; steered: string | null }
   /** A user's message takes its place in the conversation. */
   | { type: 'said'; message: UserMessage; turn: OpenTurn }
   | { type: 'opened'; message: Message }

@@ -38,13 +38,24 @@ function ask(log: ConversationLog, conversation: Conversation, sessionId: string
   const rows = log.approvals({ sessionId, moment, limit: PAGE }).filter(({ external }) => external)
   if (rows.length === 0) return
   const later = laterThan(log, sessionId, moment.seq)
+  const seqs = askedIn(log, sessionId, moment.seq)
   for (const row of rows.toReversed()) {
     const { sessionId: _, turnId, requestedAt, decision, decidedBy: __, decidedAt: ___, ...rest } = row
     if (later.asked.has(row.id) || (decision && !later.decided.has(row.id))) continue
-    const { external, timeoutAt, ...approval } = rest
-    const event = { seq: 0, at: requestedAt, sessionId, turnId, approval, external, timeoutAt, open: true }
+    const { external, timeoutAt, deferredUntil: ____, ...approval } = rest
+    const seq = seqs.get(row.id) ?? 0
+    const event = { seq, at: requestedAt, sessionId, turnId, approval, external, timeoutAt, open: true }
     step(conversation, { type: 'approval.requested', ...event })
   }
+}
+
+/** The events that approvals were asked for with, up to this one. */
+function askedIn(log: ConversationLog, sessionId: string, until: number): ReadonlyMap<string, number> {
+  const seqs = new Map<string, number>()
+  for (const { seq, event } of pages(log, { sessionId, before: until + 1, types: ['approval.requested'] })) {
+    if (event.type === 'approval.requested') seqs.set(event.approval.id, seq)
+  }
+  return seqs
 }
 
 /** Approvals that were asked for, or decided, after an event. Their rows have times, and two events may have the same time. */

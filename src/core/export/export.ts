@@ -46,7 +46,9 @@ export function exportPage(log: Source, session: Session, { format, cursor }: Ex
   })
   const isJson = format === 'json'
   const head = start ? '' : isJson ? jsonHead(session, log.id, until) : markdownHead(session)
-  const body = isJson ? jsonLines(events, start !== null) : markdown(log, session.id, start, events)
+  const body = isJson
+    ? jsonLines(events.filter(isShown), start !== null)
+    : markdown(log, session.id, start, events)
   const last = events.at(-1)
   if (!last) return { text: `${head}${body}${isJson ? '\n]}\n' : ''}`, next: null }
   return { text: head + body, next: encode({ seq: last.seq, at: last.event.at, until }) }
@@ -58,6 +60,11 @@ function jsonHead(state: Session, log: string, head: number): string {
   const { mcpConfig: __, ...shown } = settings
   const frame = { format: 'corral-session', version: 1, log, head, session: { ...session, settings: shown } }
   return `${JSON.stringify(frame).slice(0, -1)},"events":[`
+}
+
+/** What somebody has typed and not sent is for nobody else. */
+function isShown({ type }: LoggedEvent): boolean {
+  return type !== 'session.drafted'
 }
 
 function jsonLines(events: LoggedEvent[], begun: boolean): string {

@@ -1,4 +1,5 @@
 import { CorralError } from '../error.ts'
+import type { Event } from '../event.ts'
 import type { Log } from '../ports.ts'
 import { parseQuery } from './query.ts'
 import { snippetOf, type Snippet } from './snippet.ts'
@@ -31,7 +32,7 @@ interface SearchCursor {
   offset: number
 }
 
-export function search(log: Pick<Log, 'search' | 'head'>, request: SearchRequest): SearchResult {
+export function search(log: Pick<Log, 'search' | 'head' | 'turn'>, request: SearchRequest): SearchResult {
   const { text, sessionId, cursor, limit } = request
   const { until, offset } = cursor === undefined ? { until: log.head, offset: 0 } : decode(cursor)
   const phrases = parseQuery(text)
@@ -39,7 +40,7 @@ export function search(log: Pick<Log, 'search' | 'head'>, request: SearchRequest
   const query = { phrases, until, offset, limit: limit + 1, ...(sessionId !== undefined && { sessionId }) }
   const found = log.search(query)
   const hits = found.slice(0, limit).flatMap(({ event }): SearchHit[] => {
-    const spoken = spokenIn(event)
+    const spoken = spokenIn(asSaid(log, event))
     if (!spoken) return []
     const { seq, at, turnId = null } = event
     return [
@@ -47,6 +48,13 @@ export function search(log: Pick<Log, 'search' | 'head'>, request: SearchRequest
     ]
   })
   return { hits, next: found.length > limit ? encode({ until, offset: offset + limit }) : null }
+}
+
+/** A message may have been changed while it waited; it is found where it was queued. */
+function asSaid(log: Pick<Log, 'turn'>, event: Event): Event {
+  if (event.type !== 'turn.queued') return event
+  const turn = log.turn(event.turnId)
+  return turn?.seq === event.seq ? { ...event, input: turn.input } : event
 }
 
 function encode({ until, offset }: SearchCursor): string {

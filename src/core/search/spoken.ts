@@ -12,6 +12,7 @@ export interface Spoken {
 export function spokenIn(event: Event): Spoken | null {
   switch (event.type) {
     case 'turn.queued':
+    case 'turn.edited':
     case 'turn.steer_accepted':
       return { role: 'user', text: textOf(event.input) }
     case 'message.completed':

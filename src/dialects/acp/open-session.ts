@@ -151,6 +151,7 @@ function remarksOn(change: Change, { editor, prompts }: OpenSessionParts, live: 
 /** What follows from a change, beside what is shown of it. Questions of the past are asked when it has been told. */
 function mind(change: Change, prompts: Prompts, asking: Asking | null): void {
   if (change.type === 'waits') prompts.queued(change.message.key, change.message.id)
+  else if (change.type === 'said' && change.message.steer) prompts.joined(change.message.id, change.turn.id)
   else if (change.type === 'asked' && change.question.asked) asking?.ask(change.question.approval)
   else if (change.type === 'decided') asking?.takeBack(change.verdict.approvalId)
   const ended = endingOf(change)

@@ -2,7 +2,7 @@ import type { Approval, Decision } from '../../core/approval.ts'
 import type { Content } from '../../core/content.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import type { Mode } from '../../core/mode.ts'
-import type { SessionSettings } from '../../core/session.ts'
+import type { SessionSettings } from '../../core/settings.ts'
 import type { Turn } from '../../core/turn.ts'
 
 /** What an editor is told about a session. */

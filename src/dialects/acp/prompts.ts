@@ -50,16 +50,21 @@ export class Prompts {
   }
 
   has(turnId: string): boolean {
-    return this.#find(turnId) !== undefined
+    return this.#of(turnId).length > 0
+  }
+
+  /** Somebody has brought a message that waited to the turn that runs: it ends with that one. */
+  joined(messageId: string, turnId: string): void {
+    for (const [, prompt] of this.#of(messageId)) prompt.turnId = turnId
   }
 
   ended(turnId: string, ending: Ending): void {
-    const [key, prompt] = this.#find(turnId) ?? []
-    if (key === undefined || !prompt) return
-    this.#open.delete(key)
     const result = promptResult(ending)
-    if (result instanceof Error) prompt.done.reject(result)
-    else prompt.done.resolve(result)
+    for (const [key, { done }] of this.#of(turnId)) {
+      this.#open.delete(key)
+      if (result instanceof Error) done.reject(result)
+      else done.resolve(result)
+    }
   }
 
   /** Looks for endings that were not told. */
@@ -85,8 +90,8 @@ export class Prompts {
     this.#open.clear()
   }
 
-  #find(turnId: string): [string, Prompt] | undefined {
-    return [...this.#open].find(([, prompt]) => prompt.turnId === turnId)
+  #of(turnId: string): [string, Prompt][] {
+    return [...this.#open].filter(([, prompt]) => prompt.turnId === turnId)
   }
 
   #fail(key: string, prompt: Prompt, error: unknown): void {

@@ -120,6 +120,8 @@ export interface Ending {
 /** How a prompt ends that a change is the end of. */
 export function endingOf(change: Change): { turnId: string; ending: Ending } | null {
   if (change.type === 'withdrawn') {
+    // It lives on as a part of another turn.
+    if (change.steered !== null) return null
     return { turnId: change.message.id, ending: { state: 'cancelled', usage: null, error: null } }
   }
   if (change.type !== 'ended') return null

@@ -6,6 +6,7 @@ import {
   step,
   type Conversation,
 } from '../../core/conversation/conversation.ts'
+import type { EventType } from '../../core/event.ts'
 import { isShown, newItem } from './items.ts'
 
 /** Counts the messages of sessions, each event once: what has been counted is remembered, up to a bound. */
@@ -20,7 +21,8 @@ interface Counted {
 }
 
 /** What waits, and what tools have answered, changes no number. */
-const COUNTED = CONVERSATION_TYPES.filter((type) => type !== 'turn.queued' && type !== 'tool.completed')
+const UNCOUNTED: readonly EventType[] = ['turn.queued', 'turn.edited', 'tool.completed']
+const COUNTED = CONVERSATION_TYPES.filter((type) => !UNCOUNTED.includes(type))
 const PAGE = 1000
 const REMEMBERED = 20_000
 

@@ -32,6 +32,7 @@ const OF_CORE: Record<ErrorCode, CodeName> = {
   turn_not_found: 'invalidParams',
   approval_not_found: 'invalidParams',
   call_not_found: 'invalidParams',
+  conflict: 'invalidParams',
   approval_resolved: 'invalidParams',
   path_not_found: 'repoNotFound',
   repo_not_found: 'repoNotFound',

@@ -1,4 +1,5 @@
 import { emptyConversation, step } from '../../core/conversation/conversation.ts'
+import type { EventType } from '../../core/event.ts'
 import { EXTERNAL_AGENT } from '../../core/external.ts'
 import { isWish } from './compaction.ts'
 import { createConversation, TYPES } from './conversation.ts'
@@ -12,6 +13,8 @@ import type { Replayed } from './wire.ts'
 
 const DEFAULT_LIMIT = 100
 const TITLE_LIMIT = 80
+/** What becomes of messages up to the beginning of their turns. */
+const WAITING: EventType[] = ['turn.queued', 'turn.edited', 'turn.cancelled', 'turn.started']
 
 /** Sessions in which something was said, the most recently active first. */
 async function savedSessions(corral: Corral): Promise<SessionView[]> {
@@ -67,7 +70,7 @@ async function compressions(corral: Corral, sessionId: string): Promise<number> 
   const conversation = emptyConversation()
   let count = 0
   for (let after = 0, more = events.length > 0; more;) {
-    const page = await corral.read(sessionId, ['turn.queued', 'turn.cancelled', 'turn.started'], after)
+    const page = await corral.read(sessionId, WAITING, after)
     for (const event of page.events) {
       const said = step(conversation, event).filter((change) => change.type === 'said')
       count += said.filter(({ message }) => isWish(message)).length

@@ -2,7 +2,7 @@ import type { Change, Message, ApprovalItem, TurnEnd, UserMessage } from '../../
 import type { Event } from '../../core/event.ts'
 import { isWish } from './compaction.ts'
 import { interruptedText, thinkingLabel } from './messages.ts'
-import { moveTo, unqueue } from './prompt-queue.ts'
+import { moveTo, rewrite, unqueue } from './prompt-queue.ts'
 import { READY } from './record.ts'
 import { beginsCall, finishesCall, newRounds } from './tool-rounds.ts'
 import { isBusy, wordsOf, type View } from './view.ts'
@@ -16,8 +16,10 @@ export function spell(view: View, change: Change, event: Event): void {
       return waits(view, change)
     case 'moved':
       return moveTo(view.queue, change.id, change.position)
+    case 'edited':
+      return edited(view, change.message)
     case 'withdrawn':
-      return withdrawn(view, change.message)
+      return withdrawn(view, change)
     case 'said':
       return change.message.steer ? steered(view, change) : started(view, change)
     case 'grew':
@@ -67,9 +69,16 @@ function waits(view: View, { message, position, late }: ChangeOf<'waits'>): void
   }
 }
 
-function withdrawn(view: View, { id, key }: UserMessage): void {
+/** Images that it did not come with have no names here. */
+function edited(view: View, message: UserMessage): void {
+  if (message.key !== null) view.paths.delete(message.key)
+  const { text, images } = wordsOf(view, message)
+  rewrite(view.queue, { id: message.id, text, images, enqueuedAt: new Date(message.sentAt).toISOString() })
+}
+
+function withdrawn(view: View, { message: { id, key }, steered: turn }: ChangeOf<'withdrawn'>): void {
   unqueue(view.queue, id)
-  if (key !== null) view.paths.delete(key)
+  if (key !== null && turn === null) view.paths.delete(key)
   if (!isBusy(view) && view.record.label !== READY) view.record.status(READY)
 }
 

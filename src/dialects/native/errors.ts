@@ -29,6 +29,7 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   git_failed: -32024,
   unsaved_work: -32025,
   call_not_found: -32026,
+  conflict: -32027,
 }
 
 /** Every method may end with these. */

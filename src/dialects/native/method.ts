@@ -7,9 +7,10 @@ import type { SignIn } from '../../core/signin.ts'
 import type { RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { FrontDoor } from '../dialect.ts'
 import type { Method } from '../method.ts'
-import type { AgentReport, Daemon, Workspace } from '../ports.ts'
+import type { AgentReport, Daemon, RelayPlace, Workspace } from '../ports.ts'
 import type { Feed } from './feed.ts'
 import type { Invitations } from './invitations.ts'
+import type { Watches } from './watches.ts'
 
 /** What a method has at hand. */
 export interface Context {
@@ -17,6 +18,7 @@ export interface Context {
   workspace: Workspace
   devices: DeviceAccess
   signin: SignIn
+  relay: RelayPlace
   door: Pick<FrontDoor, 'code'>
   /** Where a device goes with its PIN. */
   invite(pin: string): Promise<Invitations>
@@ -26,9 +28,12 @@ export interface Context {
   agents(): Promise<AgentReport[]>
   /** The subscriptions of this connection. */
   feed: Feed
+  /** The lists of sessions that it watches. */
+  watches: Watches
 }
 
 type Result<R extends z.ZodType> = z.output<R> | RawJson
+type Answer<R extends z.ZodType> = Result<R> | Streaming<Result<R>>
 
 export interface NativeMethod<N extends string, P extends z.ZodType, R extends z.ZodType> extends Method<
   Context,
@@ -37,9 +42,9 @@ export interface NativeMethod<N extends string, P extends z.ZodType, R extends z
   ErrorCode
 > {
   name: N
-  /** Events follow the answer. */
-  streaming?: boolean
-  handler(params: z.output<P>, context: Context): Result<R> | Streaming<z.output<R>> | Promise<Result<R>>
+  /** Notifications of this name follow the answer. */
+  streaming?: string
+  handler(params: z.output<P>, context: Context): Answer<R> | Promise<Answer<R>>
 }
 
 /** Only for the types. */

@@ -10,6 +10,8 @@ import { createFeed } from './feed.ts'
 import type { AgentReport, Daemon } from '../ports.ts'
 import type { Context } from './method.ts'
 import { METHODS } from './methods.ts'
+import { createSessionList } from './session-list.ts'
+import { createWatches } from './watches.ts'
 
 /** Requests of one connection that may be under way; beyond that nothing more is read from it. */
 const MAX_PENDING = 256
@@ -19,6 +21,7 @@ export interface NativeOptions {
   workspace: Context['workspace']
   devices: DeviceAccess
   signin: Context['signin']
+  relay: Context['relay']
   door: Context['door']
   invite: Context['invite']
   daemon: Daemon
@@ -47,44 +50,63 @@ export function createServing({ onFault, ...parts }: NativeOptions): AcceptNativ
     invalidParams: mapInvalidParams,
   })
 
+  const sessions = createSessionList({ engine: parts.engine, now: Date.now, onFault })
+
   return (connection, device = null) => {
     const feed = createFeed(parts.engine, connection.send, connection.share)
-    const context: Context = { ...parts, device, feed }
-    let pending = 0
-    let held = false
-    let ended = false
-
-    function done(): void {
-      pending -= 1
-      if (ended && pending === 0) connection.close()
-      if (!held || pending > MAX_PENDING / 2) return
-      held = false
-      connection.resume()
-    }
-
+    const watches = createWatches(sessions, connection.send, connection.share)
+    const context: Context = { ...parts, device, feed, watches }
+    const handler = answering(connection, (line, reply) => dispatcher.dispatch(line, context, reply))
     return {
-      line(line) {
-        pending += 1
-        if (pending > MAX_PENDING && !held) {
-          held = true
-          connection.pause()
-        }
-        dispatcher.dispatch(line, context, (json) => {
-          if (json !== null) connection.send(json)
-          done()
-        })
+      ...handler,
+      drain() {
+        feed.drained()
+        watches.drained()
       },
-      drain: feed.drained,
-      oversize(limit) {
-        const message = `a line may have ${limit} bytes`
-        connection.send(errorLine({ code: INVALID_REQUEST, message, data: { limit } }))
+      closed() {
+        feed.closeAll()
+        watches.closeAll()
       },
-      ended() {
-        ended = true
-        if (pending === 0) connection.close()
-      },
-      closed: feed.closeAll,
     }
+  }
+}
+
+type Dispatch = (line: Buffer, reply: (json: string | null) => void) => void
+
+/** Requests of a connection, and their answers. One that has too much under way waits. */
+function answering(connection: LineConnection, dispatch: Dispatch): LineHandler {
+  let pending = 0
+  let held = false
+  let ended = false
+
+  function done(): void {
+    pending -= 1
+    if (ended && pending === 0) connection.close()
+    if (!held || pending > MAX_PENDING / 2) return
+    held = false
+    connection.resume()
+  }
+
+  return {
+    line(line) {
+      pending += 1
+      if (pending > MAX_PENDING && !held) {
+        held = true
+        connection.pause()
+      }
+      dispatch(line, (json) => {
+        if (json !== null) connection.send(json)
+        done()
+      })
+    },
+    oversize(limit) {
+      const message = `a line may have ${limit} bytes`
+      connection.send(errorLine({ code: INVALID_REQUEST, message, data: { limit } }))
+    },
+    ended() {
+      ended = true
+      if (pending === 0) connection.close()
+    },
   }
 }
 

@@ -1,11 +1,14 @@
 import { aboutOf } from '../../core/about.ts'
+import { attentionOf } from '../../core/attention.ts'
+import type { PastDecision } from '../../core/decisions.ts'
+import { NO_MARKS } from '../../core/marks.ts'
 import { modelInUse } from '../../core/model.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
 import { openApprovals, statusOf, tierOf, type Session } from '../../core/session.ts'
 import type { RunningTurn, Turn } from '../../core/turn.ts'
-import type { ApprovalView, SessionView, TurnView } from './wire.ts'
+import type { ApprovalView, DecisionView, SessionView, TurnView } from './wire.ts'
 
-export function viewSession(session: Session): SessionView {
+export function viewSession(session: Session, now: number = Date.now()): SessionView {
   const { mcpConfig: _, ...settings } = session.settings
   return {
     id: session.id,
@@ -20,6 +23,7 @@ export function viewSession(session: Session): SessionView {
     tier: tierOf(session),
     nativeId: session.nativeId,
     parentId: session.parentId,
+    branch: session.branch ?? null,
     origin: session.origin,
     createdAt: session.createdAt,
     activeAt: session.activeAt,
@@ -32,10 +36,16 @@ export function viewSession(session: Session): SessionView {
     usage: session.usage,
     lastOutcome: session.lastOutcome,
     lastError: session.lastError,
+    attention: attentionOf(session, now),
+    marks: viewMarks(session),
     pid: session.run?.pid ?? null,
     rules: session.rules,
     settings,
   }
+}
+
+export function viewMarks({ marks = NO_MARKS }: Pick<Session, 'marks'>): SessionView['marks'] {
+  return { ...marks, flags: [...marks.flags] }
 }
 
 function viewRunning(running: RunningTurn) {
@@ -66,5 +76,11 @@ export function viewApproval(row: ApprovalRow): ApprovalView {
     decision: row.decision,
     decidedBy: row.decidedBy,
     decidedAt: row.decidedAt,
+    deferredUntil: row.deferredUntil,
   }
+}
+
+export function viewDecision(past: PastDecision): DecisionView {
+  const { title, agent, cwd, asked, device, rule } = past
+  return { ...viewApproval(past), title, agent, cwd, asked, device, rule }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TOOL_CLASSES } from '../../core/about.ts'
 import { approvalId, id, origin, sessionId, time } from './wire-base.ts'
+import { fileChange } from './wire-change.ts'
 
 const ruleList = z.array(z.string().min(1).max(1000)).max(1000)
 
@@ -115,5 +116,52 @@ export const approvalView = z.object({
   decision: decision.nullable(),
   decidedBy: z.string().nullable(),
   decidedAt: time.nullable(),
+  deferredUntil: time
+    .nullable()
+    .describe(
+      'put off until then: it waits on, and nobody is to be bothered with it before; null: it is not',
+    ),
 })
 export type ApprovalView = z.output<typeof approvalView>
+
+/** A decision that was made. */
+export const decisionRow = approvalView.extend({
+  title: z.string().nullable().describe("the session's"),
+  agent: z.string(),
+  cwd: z.string(),
+  asked: z.boolean().describe('a human was asked; false: a mode or a rule answered at once'),
+  device: z
+    .string()
+    .nullable()
+    .describe('name of the device that it came from; null: from this machine, as `decidedBy` says'),
+  rule: z
+    .object({
+      scope: z.enum(['session', 'directory']),
+      path: z.string().describe('directory that it holds in, for this session or for all'),
+      text: z.array(z.string()).describe('what was added to the rules'),
+    })
+    .nullable()
+    .describe('what it let pass from then on; null: it was for this once'),
+})
+export type DecisionView = z.output<typeof decisionRow>
+
+export const approvalContext = z.object({
+  lines: z.array(z.string()).max(12).describe('what the agent said before it asked'),
+  subagent: z
+    .object({ callId: z.string(), title: z.string() })
+    .nullable()
+    .describe('the sub-agent that asks; null: the agent itself'),
+  effects: z
+    .object({
+      session: z.array(z.string()),
+      directory: z.array(z.string()),
+      path: z.string().describe('the directory, where `forDirectory` would hold'),
+    })
+    .describe('the rules that `forSession` and `forDirectory` would add; empty: no rule can be made of it'),
+  files: z
+    .array(fileChange)
+    .nullable()
+    .describe(
+      'what the edit would change, as far as its input tells; of a piece of a file, lines are counted from the beginning of the piece. null: it is no edit, or it does not tell',
+    ),
+})

@@ -62,6 +62,8 @@ export const turnView = z.object({
 })
 export type TurnView = z.output<typeof turnView>
 
+export const planEntry = z.object({ text: z.string(), state: z.enum(['pending', 'active', 'done']) })
+
 const place = { seq, at: time, turnId: z.string().nullable() }
 const parent = z.string().nullable().describe('the tool call of the sub-agent that this belongs to')
 
@@ -122,7 +124,7 @@ export const historyItem = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('plan'),
     ...place,
-    entries: z.array(z.object({ text: z.string(), state: z.enum(['pending', 'active', 'done']) })),
+    entries: z.array(planEntry),
   }),
   z.object({
     kind: z.literal('notice'),

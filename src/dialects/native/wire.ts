@@ -1,14 +1,19 @@
 import { z } from 'zod'
+import type { ConversationParts } from '../../core/conversation/parts.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import { EFFORTS } from '../../core/effort.ts'
 import { rules, someRules } from './wire-approval.ts'
+import { attention, marks } from './wire-attention.ts'
 import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
 import { failure, mode, ranWith, usage } from './wire-turn.ts'
 
 export * from './wire-approval.ts'
+export * from './wire-attention.ts'
 export * from './wire-base.ts'
+export * from './wire-change.ts'
 export * from './wire-device.ts'
 export * from './wire-project.ts'
+export * from './wire-relay.ts'
 export * from './wire-signin.ts'
 export * from './wire-system.ts'
 export * from './wire-turn.ts'
@@ -117,7 +122,11 @@ export const sessionView = z.object({
   status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
   tier: z.enum(['active', 'warm', 'cold']),
   nativeId: z.string().nullable(),
-  parentId: z.string().nullable(),
+  parentId: z.string().nullable().describe('the session that it branched off'),
+  branch: z
+    .object({ turnId: id, seq: seq.describe('of the end of that turn') })
+    .nullable()
+    .describe('the turn after which it branched off; null: it went on from where that session was'),
   origin: z.string().nullable(),
   createdAt: time,
   activeAt: time,
@@ -143,6 +152,8 @@ export const sessionView = z.object({
     .nullable()
     .describe('of the last turn that is over'),
   lastError: failure.nullable(),
+  attention,
+  marks,
   pid: z.number().nullable().describe("the agent's process"),
   rules,
   settings: settings.omit({ mcpConfig: true }).describe('without mcpConfig, which may hold secrets'),
@@ -167,7 +178,12 @@ export const event = z.custom<Event>(
     typeof value === 'object' && value !== null && 'seq' in value && 'type' in value && 'sessionId' in value,
 )
 
-const EVENT_TYPES: Record<EventType, true> = {
+/** Checked for its frame only: core has the shape of a conversation. */
+export const conversationParts = z.custom<ConversationParts>(
+  (value) => typeof value === 'object' && value !== null && 'turn' in value && 'calls' in value,
+)
+
+export const EVENT_TYPES: Record<EventType, true> = {
   'agent.init': true,
   'agent.model': true,
   'turn.accepted': true,
@@ -175,15 +191,24 @@ const EVENT_TYPES: Record<EventType, true> = {
   'message.completed': true,
   'tool.started': true,
   'tool.completed': true,
+  'agent.context': true,
   'agent.compacting': true,
   'agent.compacted': true,
   'agent.limits': true,
+  'checkpoint.taken': true,
+  'checkpoint.restored': true,
+  'review.added': true,
+  'review.updated': true,
+  'review.removed': true,
+  'review.sent': true,
   'agent.plan': true,
   'agent.notice': true,
   'agent.other': true,
   'session.created': true,
   'session.changed': true,
   'session.status': true,
+  'session.marked': true,
+  'session.drafted': true,
   'session.destroyed': true,
   'turn.queued': true,
   'turn.started': true,
@@ -195,9 +220,11 @@ const EVENT_TYPES: Record<EventType, true> = {
   'turn.failed': true,
   'turn.interrupted': true,
   'turn.moved': true,
+  'turn.edited': true,
   'turn.cancelled': true,
   'approval.requested': true,
   'approval.resolved': true,
+  'approval.deferred': true,
   'approval.delivered': true,
   'call.held': true,
   'call.answered': true,

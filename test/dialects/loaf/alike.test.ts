@@ -48,6 +48,9 @@ const decides = (approvalId: string, asked = true): EventBody => {
   const decision = { behavior: 'allow' } as const
   return { type: 'approval.resolved', approvalId, decision, by: asked ? 'me' : 'rule', asked }
 }
+const edited = (turnId: string, text: string): EventBody => {
+  return { type: 'turn.edited', turnId, input: message(text).input }
+}
 const steer = { turnId: 't1', steerId: 's1', ...message('left') }
 const steered: EventBody = { type: 'turn.steered', ...steer }
 const taken: EventBody = { type: 'turn.steer_accepted', ...steer }
@@ -106,6 +109,21 @@ describe('read live and read later', () => {
     const replayed = read(later(EVENTS))
     assert.deepEqual(lasting(replayed.told), lasting(live.told))
     assert.deepEqual(replayed.state, live.state)
+  })
+
+  test('a message that was edited waits and is said as it is then; one that became a steer waits no more', () => {
+    const waiting = [queued('t1', 'go'), started('t1'), queued('t2', 'one', 1), queued('s1', 'left', 2)]
+    const moved = [edited('t2', 'two'), { type: 'turn.moved', turnId: 't2', position: 2 } as const]
+    const texts = (bodies: EventBody[]) => read(inOrder(bodies)).state.queue.map(({ text }) => text)
+    assert.deepEqual(texts([...waiting, ...moved]), ['left', 'two'])
+    const brought: EventBody = { type: 'turn.cancelled', turnId: 's1', reason: 'sent', steered: 't1' }
+    const all = [...waiting, ...moved, brought, steered, taken, completed('t1'), started('t2')]
+    assert.deepEqual(texts([...waiting, ...moved, brought, steered]), ['two'])
+    const said = read(inOrder(all)).state.messages.filter(({ kind }) => kind === 'user')
+    assert.deepEqual(
+      said.map(({ text }) => text),
+      ['go', 'left', 'two'],
+    )
   })
 
   test('messages stand where their turns begin, steers where they were taken, and cancelled ones nowhere', () => {

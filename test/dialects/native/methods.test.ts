@@ -351,11 +351,25 @@ const HOUSE = [
   'rules.check',
 ]
 
+/** In queue.test.ts, decisions.test.ts and usage.test.ts. */
+const TURNS = [
+  ...['edit', 'steer'].map((name) => `queue.${name}`),
+  ...['defer', 'history', 'context'].map((name) => `approval.${name}`),
+  'subagents.list',
+  'usage.series',
+]
+
 /** In worktree.test.ts. */
+/** In relay.test.ts. */
+const RELAY = ['overview', 'calls', 'series', 'settings.get', 'settings.set'].map((name) => `relay.${name}`)
+
 const WORKTREES = [
   ...['list', 'diff', 'merge', 'discard'].map((name) => `worktree.${name}`),
   ...['resources', 'history'].map((name) => `system.${name}`),
 ]
+
+/** In marks.test.ts, watch.test.ts and draft.test.ts. */
+const ATTENTION = ['session.mark', 'session.watch', 'session.unwatch', 'draft.set', 'draft.get']
 
 /** In test/cli/login.test.ts. */
 const SIGN_IN = ['status', 'start', 'flow', 'cancel', 'setKey', 'forget'].map((name) => `signin.${name}`)
@@ -368,8 +382,11 @@ test('every method has been called above, but for those that have tests of their
     'events.subscribe',
     'events.unsubscribe',
     ...HOUSE,
+    ...TURNS,
     ...WORKTREES,
+    ...RELAY,
     ...SIGN_IN,
+    ...ATTENTION,
     'door.code', // in test/door/signin.test.ts
   ]
   const missing = METHODS.map((method): string => method.name).filter((name) => !called.has(name))

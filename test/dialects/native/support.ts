@@ -64,6 +64,9 @@ export async function turn(client: NativeClient, sessionId: string, content: str
 export interface Raw {
   send(line: string): void
   next(): Promise<Record<string, unknown>>
+  /** Nothing is read any more, until `resume`. */
+  pause(): void
+  resume(): void
 }
 
 export async function rawFor(t: TestContext, daemon: TestDaemon): Promise<Raw> {
@@ -74,7 +77,12 @@ export async function rawFor(t: TestContext, daemon: TestDaemon): Promise<Raw> {
   const splitter = createLineSplitter({ onLine: (line) => inbox.add(line.toString()) })
   socket.on('data', (chunk: Buffer) => splitter.push(chunk))
   socket.on('close', inbox.end)
-  return { send: (line) => void socket.write(`${line}\n`), next: inbox.next }
+  return {
+    send: (line) => void socket.write(`${line}\n`),
+    next: inbox.next,
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+  }
 }
 
 function createInbox() {
@@ -129,7 +137,12 @@ export const overWebSocket: Over = {
     const auth = { jsonrpc: '2.0', id: 0, method: 'daemon.auth', params: { token: tokenOf(daemon) } }
     ws.send(JSON.stringify(auth))
     assert.deepEqual((await inbox.next())['result'], { authenticated: true })
-    return { send: (line) => ws.send(line), next: inbox.next }
+    return {
+      send: (line) => ws.send(line),
+      next: inbox.next,
+      pause: () => ws.pause(),
+      resume: () => ws.resume(),
+    }
   },
 }
 

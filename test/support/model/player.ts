@@ -20,8 +20,9 @@ export async function play(steps: readonly NamedStep[], stage: Stage, signal: Ab
     if (signal.aborted) return false
     switch (step.do) {
       case 'say':
+      case 'tell':
       case 'think':
-        speak(stage, step.do === 'say' ? 'text' : 'thinking', step.text)
+        speak(stage, step.do === 'think' ? 'thinking' : 'text', step.text)
         break
       case 'drip':
         await drip(stage, step.words, step.everyMs, signal)

@@ -40,8 +40,9 @@ async function decide(
   row: ApprovalRow,
   decision: Exclude<Decision, { behavior: 'cancelled' }>,
 ): Promise<void> {
-  const by = context.device === null ? 'clawde' : `clawde:${context.device.id}`
-  await context.engine.approvals.decide({ approvalId: row.id, decision, by })
+  const { device } = context
+  const by = device === null ? { by: 'clawde' } : { by: `clawde:${device.id}`, device: device.name }
+  await context.engine.approvals.decide({ approvalId: row.id, decision, ...by })
 }
 
 export const toolMethods = [

@@ -4,7 +4,8 @@ import type { Device } from '../../../core/devices.ts'
 import { CorralError } from '../../../core/error.ts'
 import { untilDecided } from '../../../core/wait.ts'
 import { method } from '../method.ts'
-import { viewApproval } from '../views.ts'
+import { FOR_EVER } from '../../../core/rule.ts'
+import { viewApproval, viewDecision } from '../views.ts'
 import * as wire from '../wire.ts'
 
 type DecideParams = z.output<typeof wire.decideParams>
@@ -60,8 +61,60 @@ export const approvalMethods = [
     async handler(params, { engine, device }) {
       const { approvalId, by = 'native' } = params
       if (params.behavior === 'allow' && params.forDirectory) mustRule(device)
-      return viewApproval(await engine.approvals.decide({ approvalId, decision: decisionOf(params), by }))
+      const decider = device === null ? { by } : { by, device: device.name }
+      const decision = decisionOf(params)
+      return viewApproval(await engine.approvals.decide({ approvalId, decision, ...decider }))
     },
+  }),
+  method({
+    name: 'approval.defer',
+    scope: 'use',
+    repeat: 'idempotent',
+    errors: ['approval_not_found', 'approval_resolved'],
+    summary:
+      '"Not now": puts an approval off. It waits on, and can be answered at any time; `approval.deferred` tells everybody. What has a `timeoutAt` is still refused then.',
+    params: z.strictObject({
+      approvalId: wire.approvalId,
+      until: z
+        .int()
+        .min(0)
+        .max(FOR_EVER)
+        .nullable()
+        .describe('ms since 1970; null: it is not put off any more'),
+    }),
+    result: wire.approvalView,
+    handler: async ({ approvalId, until }, { engine }) =>
+      viewApproval(await engine.approvals.defer(approvalId, until)),
+  }),
+  method({
+    name: 'approval.history',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['session_not_found'],
+    summary:
+      'What was decided about approvals, the newest first, a page at a time: by whom, from where, and the rule that it made.',
+    params: z.strictObject({
+      limit: z.int().min(1).max(200).default(50),
+      cursor: z.string().min(1).max(1000).exactOptional().describe('`next` of the page before'),
+      sessionId: wire.sessionId.exactOptional(),
+      automatic: z.boolean().default(false).describe('also what mode and rules answered at once'),
+    }),
+    result: z.object({ decisions: z.array(wire.decisionRow), next: z.string().nullable() }),
+    handler(params, { engine }) {
+      const { decisions, next } = engine.approvals.history(params)
+      return { decisions: decisions.map(viewDecision), next }
+    },
+  }),
+  method({
+    name: 'approval.context',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['approval_not_found'],
+    summary:
+      'What a human wants to know before deciding: what the agent said, who asks, what each answer leads to, and the edit as a diff.',
+    params: z.strictObject({ approvalId: wire.approvalId }),
+    result: wire.approvalContext,
+    handler: (params, { engine }) => engine.approvals.context(params.approvalId),
   }),
   method({
     name: 'approval.request',

@@ -30,6 +30,27 @@ export const directoryMethods = [
     handler: ({ path, rules }, { engine }) => engine.directories.configure(path, rules),
   }),
   method({
+    name: 'directory.look',
+    scope: 'use',
+    repeat: 'read',
+    errors: [],
+    summary: 'What is at a path, for somebody who looks for a directory to work in. Reads names only.',
+    params: z.strictObject({
+      path: z.string().min(1).max(4096).describe('absolute, or from the home directory; `~` is that, too'),
+    }),
+    result: z.object({
+      path: z.string().describe('absolute'),
+      isDirectory: z.boolean(),
+      inRepository: z.boolean().describe('a session there can have a worktree of its own'),
+      directories: z
+        .array(z.string())
+        .readonly()
+        .describe('names of those in it, without hidden ones; at most 500'),
+      truncated: z.boolean(),
+    }),
+    handler: ({ path }, { daemon }) => daemon.lookAt(path),
+  }),
+  method({
     name: 'rules.check',
     scope: 'read',
     repeat: 'read',

@@ -14,7 +14,7 @@ const { sessionId, turnId } = wire
 const ORIGIN = 'native'
 const one = z.strictObject({ sessionId })
 
-const sent = z.object({
+export const sent = z.object({
   turnId,
   position: z.number().describe('0: running now; n: n messages are before it'),
   seq: z.number().describe('of its `turn.queued` or `turn.steered`: follow the turn from just before here'),
@@ -42,7 +42,7 @@ const SENDING_ERRORS = [
   'conversation_busy',
 ] as const
 
-function contentOf(message: string | Content[]): Content[] {
+export function contentOf(message: string | Content[]): Content[] {
   return typeof message === 'string' ? [{ type: 'text', text: message }] : message
 }
 
@@ -108,7 +108,7 @@ export const sessionMethods = [
       const page = found.slice(0, query.limit)
       const last = page.at(-1)
       return {
-        sessions: page.map(viewSession),
+        sessions: page.map((session) => viewSession(session)),
         next: last && found.length > page.length ? encodePage(last) : null,
       }
     },
@@ -130,6 +130,7 @@ export const sessionMethods = [
     repeat: 'keyed',
     errors: [
       'session_not_found',
+      'turn_not_found',
       'unsupported',
       'conversation_busy',
       'path_not_found',
@@ -138,9 +139,15 @@ export const sessionMethods = [
       'repo_not_found',
       'git_failed',
     ],
-    summary: 'A new session that branches off the conversation as it is now.',
+    summary:
+      'A new session that branches off the conversation, as it is now or after one of its turns. With `turnId` it works for every agent: one that cannot branch off there itself is told what was said up to there, once, before its first message. `history.read` shows the conversation up to that point, and then the new one.',
     params: z.strictObject({
       sessionId,
+      turnId: turnId
+        .exactOptional()
+        .describe(
+          'after this turn of the conversation, which is over: of the session, or of one that it branched off',
+        ),
       title: z.string().max(500).nullable().exactOptional(),
       model: z.string().min(1).max(200).nullable().exactOptional(),
       effort: wire.wantedEffort.exactOptional(),
@@ -318,48 +325,5 @@ export const turnMethods = [
     handler: (params, { engine }) => ({
       turns: engine.turns.list(params.sessionId, params.limit).map(viewTurn),
     }),
-  }),
-  method({
-    name: 'queue.list',
-    scope: 'read',
-    repeat: 'read',
-    errors: ['session_not_found'],
-    summary: 'The messages that wait in a session, in order.',
-    params: one,
-    result: z.object({ turns: z.array(wire.turnView) }),
-    handler: (params, { engine }) => ({
-      turns: engine.sessions
-        .get(params.sessionId)
-        .queue.map((waiting) => viewTurn(engine.turns.get(waiting))),
-    }),
-  }),
-  method({
-    name: 'queue.move',
-    scope: 'use',
-    repeat: 'idempotent',
-    errors: ['session_not_found', 'turn_not_found'],
-    summary: 'Moves a message within the queue; it is still to run once. `turn.moved` tells everybody.',
-    params: z.strictObject({
-      sessionId,
-      turnId,
-      position: z.int().min(1).max(1_000_000).describe('1: the next to run; beyond the end is the end'),
-    }),
-    result: z.object({ queue: z.array(z.string()).describe('ids of the turns that wait, in order') }),
-    handler: async (params, { engine }) => ({
-      queue: await engine.turns.move(params.sessionId, params.turnId, params.position),
-    }),
-  }),
-  method({
-    name: 'queue.remove',
-    scope: 'use',
-    repeat: 'never',
-    errors: ['session_not_found', 'turn_not_found'],
-    summary: 'Takes a message out of the queue before it runs.',
-    params: z.strictObject({ sessionId, turnId }),
-    result: z.object({ turnId }),
-    async handler(params, { engine }) {
-      await engine.turns.cancel(params.sessionId, params.turnId)
-      return { turnId: params.turnId }
-    },
   }),
 ]

@@ -1,0 +1,169 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { IconName } from '../icons.ts'
+import { pathOf } from '../route.ts'
+import { cursor, moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
+import { contextPercent, costText, newsOf, STATE_WORDS, tokensText, whereText } from '../state/row-words.ts'
+import { markDone, snooze, titleOf, togglePin, wake } from '../state/session-actions.ts'
+import type { SessionRow } from '../client/rows.ts'
+import { laterThan, whenBack } from '../state/snooze.ts'
+import { visibleLine } from '../state/visible-text.ts'
+import { Button } from './button.tsx'
+import { hasListFocus } from './list-focus.ts'
+import { Elapsed } from './elapsed.tsx'
+import { Icon } from './icon.tsx'
+import { Peek } from './peek.tsx'
+import { rowMenu } from './row-menu.ts'
+import { Menu } from './menu.tsx'
+import { useSwipe } from './swipe.ts'
+import { Time } from './time.tsx'
+
+const ICONS: Readonly<Record<SessionRow['attention'], IconName>> = {
+  needs_you: 'circle-alert',
+  working: 'circle-dot',
+  done: 'circle-check',
+  snoozed: 'clock',
+  quiet: 'message-square',
+}
+
+/** One session of the list: what it is, what it does, and what one can do about it without opening it. */
+export function SessionRowItem({ row }: { row: SessionRow }) {
+  const swiped = useRef<HTMLDivElement>(null)
+  const isPeeked = peeked.value === row.id
+  const isSelected = selected.value.has(row.id)
+  useSwipe(swiped, {
+    right: () => markDone([row]),
+    left: () => snooze([row], laterThan(Date.now())[0]!.at),
+  })
+  return (
+    <div
+      class="row-item"
+      data-row={row.id}
+      data-selected={isSelected || undefined}
+      data-peeked={isPeeked || undefined}
+    >
+      <div class="row" ref={swiped} data-state={row.attention}>
+        <label class="row-check">
+          <input
+            type="checkbox"
+            checked={isSelected}
+            aria-label={`Select ${titleOf(row)}`}
+            onChange={() => toggleSelected(row.id)}
+          />
+        </label>
+        <span class="row-state">
+          <Icon name={ICONS[row.attention]} />
+        </span>
+        <RowText row={row} />
+        <RowFacts row={row} />
+        <RowActions row={row} isPeeked={isPeeked} />
+      </div>
+      {isPeeked && <Peek row={row} />}
+    </div>
+  )
+}
+
+function RowText({ row }: { row: SessionRow }) {
+  const link = useRef<HTMLAnchorElement>(null)
+  const isCursor = cursor.value?.id === row.id
+  const seek = isCursor ? cursor.value!.seek : 0
+  useEffect(() => {
+    if (seek > 0) link.current?.focus()
+  }, [seek])
+  useEffect(() => {
+    // A row that moves to another place of the list loses the focus in the browser, but not for the person.
+    if (isCursor && hasListFocus() && document.activeElement === document.body) link.current?.focus()
+  })
+  return (
+    <div class="row-text">
+      <a
+        ref={link}
+        class="row-title"
+        href={pathOf({ page: 'session', id: row.id })}
+        onFocus={() => moveTo(row.id)}
+        onClick={() => showPeek(null)}
+      >
+        {row.marks.pinned && <Icon name="pin" label="Pinned" />}
+        <span class="row-name">{visibleLine(titleOf(row))}</span>
+        <span class="aside">, {STATE_WORDS[row.attention]}</span>
+      </a>
+      <span class="row-news">{newsOf(row)}</span>
+    </div>
+  )
+}
+
+function RowFacts({ row }: { row: SessionRow }) {
+  const cost = costText(row.costUsd)
+  return (
+    <div class="row-facts">
+      <span class="row-agent">{row.agent}</span>
+      <span class="row-where" title={row.cwd}>
+        <Icon name={row.worktree ? 'folder-git-2' : 'folder'} />
+        {whereText(row)}
+      </span>
+      <span class="row-when">
+        <When row={row} />
+      </span>
+      <span class="row-cost numbers" title="Cost so far">
+        {cost}
+      </span>
+      <Context row={row} />
+    </div>
+  )
+}
+
+function When({ row }: { row: SessionRow }) {
+  const { attention, turn, marks, endedAt, activeAt } = row
+  if (attention === 'snoozed' && marks.snoozedUntil !== null)
+    return <>until {whenBack(marks.snoozedUntil, Date.now())}</>
+  if (turn) return <Elapsed since={turn.startedAt} label="Running since" />
+  return <Time at={endedAt ?? activeAt} />
+}
+
+function Context({ row }: { row: SessionRow }) {
+  const percent = contextPercent(row)
+  const { used, window } = row.tokens
+  if (percent === null)
+    return <span class="row-context numbers">{used === null ? '' : tokensText(used)}</span>
+  const title = `Context: ${tokensText(used!)} of ${tokensText(window!)} tokens`
+  return (
+    <span class="row-context numbers" title={title} data-full={percent >= 80 || undefined}>
+      <meter min={0} max={100} value={percent} aria-label={title} />
+      {percent}%
+    </span>
+  )
+}
+
+function RowActions({ row, isPeeked }: { row: SessionRow; isPeeked: boolean }) {
+  const isSnoozed = row.marks.snoozedUntil !== null && row.attention === 'snoozed'
+  return (
+    <div class="row-actions">
+      <span class="row-quick">
+        <Button
+          kind="quiet"
+          icon="pin"
+          iconOnly
+          label={row.marks.pinned ? 'Take the pin off' : 'Pin'}
+          pressed={row.marks.pinned}
+          onClick={() => togglePin([row])}
+        />
+        {isSnoozed ? (
+          <Button kind="quiet" icon="undo-2" iconOnly label="Wake now" onClick={() => wake([row])} />
+        ) : (
+          <Button kind="quiet" icon="check" iconOnly label="Mark as done" onClick={() => markDone([row])} />
+        )}
+      </span>
+      <Menu kind="quiet" icon="ellipsis" iconOnly label={`More for ${titleOf(row)}`} items={rowMenu(row)} />
+      <Button
+        kind="quiet"
+        icon={isPeeked ? 'chevron-down' : 'chevron-right'}
+        iconOnly
+        label="Peek"
+        expanded={isPeeked}
+        onClick={() => {
+          moveTo(row.id)
+          togglePeek(row.id)
+        }}
+      />
+    </div>
+  )
+}

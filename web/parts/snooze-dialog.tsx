@@ -1,0 +1,42 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { laterThan } from '../state/snooze.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+
+/** When something is to come back; a number key chooses, too. */
+export function SnoozeDialog({
+  title,
+  choose,
+  onClose,
+}: {
+  title: string
+  choose(until: number): void
+  onClose(): void
+}) {
+  const root = useRef<HTMLDivElement>(null)
+  const times = useRef(laterThan(Date.now())).current
+  useEffect(() => root.current?.querySelector('button')?.focus(), [])
+
+  function take(index: number): void {
+    const time = times[index]
+    if (!time) return
+    onClose()
+    choose(time.at)
+  }
+
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div
+        class="snooze-times"
+        ref={root}
+        onKeyDown={(event) => {
+          if (/^[1-9]$/.test(event.key)) take(Number(event.key) - 1)
+        }}
+      >
+        {times.map(({ key, label }, index) => (
+          <Button key={key} label={`${index + 1}  ${label}`} icon="clock" onClick={() => take(index)} />
+        ))}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,150 @@
+import type { Api } from '../client/client.ts'
+import type { ApprovalView } from '../../src/dialects/native/wire.ts'
+
+export type ApprovalContext = Api['approval.context']['result']
+export type DecideParams = Api['approval.decide']['params']
+
+/** One of the questions that an agent asks its user. */
+export interface Question {
+  question: string
+  header: string | null
+  options: readonly { label: string; description: string | null }[]
+  /** Several options may be chosen. */
+  multiple: boolean
+}
+
+const MAX_QUESTIONS = 20
+const MAX_OPTIONS = 20
+
+/** The questions in an agent's request; one without a known shape is one question, in the words of its summary. */
+export function questionsOf({ input, summary }: Pick<ApprovalView, 'input' | 'summary'>): Question[] {
+  const list = fieldsOf(input)['questions']
+  const known = (Array.isArray(list) ? list : []).slice(0, MAX_QUESTIONS).flatMap(questionOf)
+  if (known.length > 0) return known
+  return [{ question: summary ?? '', header: null, options: [], multiple: false }]
+}
+
+function questionOf(value: unknown): Question[] {
+  const { question, header, options, multiSelect } = fieldsOf(value)
+  if (typeof question !== 'string') return []
+  const choices = (Array.isArray(options) ? options : []).slice(0, MAX_OPTIONS).flatMap((one: unknown) => {
+    const { label, description } = typeof one === 'string' ? { label: one } : fieldsOf(one)
+    return typeof label === 'string'
+      ? [{ label, description: typeof description === 'string' ? description : null }]
+      : []
+  })
+  const title = typeof header === 'string' ? header : null
+  return [{ question, header: title, options: choices, multiple: multiSelect === true }]
+}
+
+/** The answers in the shape that agents take them in. */
+export function answersFor(questions: readonly Question[], chosen: readonly (readonly string[])[]) {
+  return Object.fromEntries(questions.map(({ question }, at) => [question, (chosen[at] ?? []).join(', ')]))
+}
+
+/** Something that a person can answer with one click, or with the key of its number. */
+export interface Answer {
+  id: 'once' | 'session' | 'directory' | 'refuse'
+  label: string
+  /** What follows from it. */
+  effect: string
+  rules: readonly string[]
+  params: DecideParams
+}
+
+const BY = 'dashboard'
+
+/** The answers to an approval, in the order of their keys. A question to the person has none: it wants words. */
+export function answersOf(
+  approval: Pick<ApprovalView, 'id' | 'kind'>,
+  context: ApprovalContext | null,
+  mayRule: boolean,
+): Answer[] {
+  const { id: approvalId, kind } = approval
+  if (kind === 'question') return []
+  const allow = { approvalId, behavior: 'allow', by: BY } as const
+  const refuse: Answer = {
+    id: 'refuse',
+    label: kind === 'plan' ? 'Keep planning' : 'Refuse',
+    effect: 'The agent is told no, and goes on.',
+    rules: [],
+    params: { approvalId, behavior: 'deny', by: BY },
+  }
+  if (kind === 'plan') {
+    const effect = 'The agent leaves plan mode and begins.'
+    return [{ id: 'once', label: 'Agree to the plan', effect, rules: [], params: allow }, refuse]
+  }
+  const once: Answer = {
+    id: 'once',
+    label: 'Allow once',
+    effect: 'Only this call.',
+    rules: [],
+    params: allow,
+  }
+  return [once, ...lasting(allow, context, mayRule), refuse]
+}
+
+function lasting(
+  allow: DecideParams & { behavior: 'allow' },
+  context: ApprovalContext | null,
+  mayRule: boolean,
+): Answer[] {
+  if (!context) return []
+  const { session, directory, path } = context.effects
+  const forSession: Answer = {
+    id: 'session',
+    label: 'Allow for this session',
+    effect: 'From now on in this session, this passes without a question:',
+    rules: session,
+    params: { ...allow, forSession: true },
+  }
+  const forDirectory: Answer = {
+    id: 'directory',
+    label: 'Allow for this project',
+    effect: `From now on in every session in ${path} and below, this passes without a question:`,
+    rules: directory,
+    params: { ...allow, forDirectory: true },
+  }
+  return [
+    ...(session.length > 0 ? [forSession] : []),
+    ...(mayRule && directory.length > 0 ? [forDirectory] : []),
+  ]
+}
+
+export function refusal(approvalId: string, comment: string): DecideParams {
+  return { approvalId, behavior: 'deny', by: BY, ...(comment !== '' && { comment }) }
+}
+
+export function reply(approvalId: string, text: string): DecideParams {
+  return { approvalId, behavior: 'respond', text, by: BY }
+}
+
+export function replies(approvalId: string, answers: Record<string, string>): DecideParams {
+  return { approvalId, behavior: 'allow', answers, by: BY }
+}
+
+export function allowWith(approvalId: string, input: unknown): DecideParams {
+  return { approvalId, behavior: 'allow', input, by: BY }
+}
+
+/** What a person can change before allowing it: the command where there is one, else the whole input as JSON. */
+export interface Editable {
+  text: string
+  /** Throws what is wrong with it, for the person. */
+  read(text: string): unknown
+}
+
+export function editableOf({
+  kind,
+  input,
+  external,
+}: Pick<ApprovalView, 'kind' | 'input' | 'external'>): Editable | null {
+  if (kind !== 'tool' || external || typeof input !== 'object' || input === null) return null
+  const { command } = fieldsOf(input)
+  if (typeof command === 'string') return { text: command, read: (text) => ({ ...input, command: text }) }
+  return { text: JSON.stringify(input, null, 2), read: (text) => JSON.parse(text) as unknown }
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,57 @@
+import { placeName } from './session-list.ts'
+import type { SessionRow } from '../client/rows.ts'
+import { visibleLine } from './visible-text.ts'
+
+/*
+ * What a row says, in words and numbers.
+ */
+
+/** The one thing that tells most: what it asks, what went wrong, what it does now, or what was said last. */
+export function newsOf({
+  attention,
+  doing,
+  lastLine,
+  lastError,
+  lastOutcome,
+  turn,
+  queued,
+}: SessionRow): string {
+  if (turn && doing !== null) return visibleLine(doing)
+  if (attention === 'needs_you' && lastOutcome === 'failed' && lastError && !turn)
+    return `Failed: ${visibleLine(lastError.message)}`
+  if (lastLine !== null) return visibleLine(lastLine)
+  if (turn) return 'Starting'
+  return queued > 0 ? 'Waiting to start' : 'Nothing said yet'
+}
+
+/** How full its context is, from 0 to 100; null: it cannot be told. */
+export function contextPercent({ tokens: { used, window } }: Pick<SessionRow, 'tokens'>): number | null {
+  if (used === null || window === null || window <= 0) return null
+  return Math.min(100, Math.round((used / window) * 100))
+}
+
+export function tokensText(count: number): string {
+  if (count < 1000) return String(count)
+  return count < 999_500 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`
+}
+
+/** Null where there is nothing to tell: it costs nothing, or nobody knows. */
+export function costText(usd: number | null): string | null {
+  if (usd === null || usd <= 0) return null
+  if (usd < 0.01) return '<$0.01'
+  return usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd)}`
+}
+
+/** Where it works, for the one who knows their own directories. */
+export function whereText(row: SessionRow): string {
+  return row.worktree ? `${placeName(row)} (worktree)` : placeName(row)
+}
+
+/** What has happened to it, for a screen reader that reads the row as a whole. */
+export const STATE_WORDS: Readonly<Record<SessionRow['attention'], string>> = {
+  needs_you: 'needs you',
+  working: 'working',
+  done: 'done',
+  snoozed: 'snoozed',
+  quiet: 'quiet',
+}

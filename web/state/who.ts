@@ -1,0 +1,43 @@
+import type { Api } from '../client/client.ts'
+
+export type Approval = Api['approval.get']['result']
+export type Decision = NonNullable<Approval['decision']>
+
+const CLIENTS: Readonly<Record<string, string>> = {
+  dashboard: 'another dashboard',
+  cli: 'the command line',
+  native: 'a program',
+  rule: 'a rule',
+  approval: 'an answer given before',
+  timeout: 'the clock: nobody answered in time',
+  interrupt: 'the interrupt of its turn',
+  corral: 'Corral',
+}
+
+/** Who has answered, for people: `decidedBy` of an approval, in words that fit behind "by". */
+export function whoAnswered(by: string): string {
+  const mode = /^mode:(.+)$/.exec(by)?.[1]
+  if (mode !== undefined) return `the mode ${mode}`
+  return CLIENTS[by] ?? by
+}
+
+/** What became of a question, in one word. */
+export function outcomeOf(decision: Decision): string {
+  switch (decision.behavior) {
+    case 'allow':
+      return 'allowed'
+    case 'deny':
+      return 'refused'
+    case 'respond':
+      return 'answered'
+    case 'cancelled':
+      return 'withdrawn'
+  }
+}
+
+/** What is asked, on one line. */
+export function subjectOf({ kind, tool, summary, about }: Approval): string {
+  const [first] = about.subjects
+  if (kind === 'tool' && first !== undefined) return about.class === 'shell' ? first : `${tool}: ${first}`
+  return summary ?? (kind === 'plan' ? 'a plan' : tool)
+}
