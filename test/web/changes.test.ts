@@ -3,8 +3,14 @@ import { test } from 'node:test'
 import type { ChangeLine, FileChange } from '../../src/core/file-change.ts'
 import { foldReason } from '../../web/state/changes/folded.ts'
 import { placeBetween, placeName, type Place } from '../../web/state/changes/place.ts'
-import { commentsElsewhere, linesAt, pairsOf, rowsOf, type Anchored } from '../../web/state/changes/rows.ts'
-import { wordDifference } from '../../web/state/changes/words.ts'
+import {
+  commentsElsewhere,
+  pairsOf,
+  placeOfRow,
+  rowsOf,
+  type Anchored,
+} from '../../web/state/changes/rows.ts'
+import { visibleCode } from '../../web/state/changes/code-text.ts'
 
 /** Lines as git writes them, numbered from here. */
 function linesOf(text: string, oldFrom = 1, newFrom = oldFrom): ChangeLine[] {
@@ -49,7 +55,8 @@ const comment = (patch: Partial<Anchored> = {}): Anchored => ({
 const kinds = (rows: readonly { kind: string }[]): string => rows.map(({ kind }) => kind).join(' ')
 
 test('what was removed stands beside what came in its place', () => {
-  const texts = pairsOf(linesOf(CHANGE)).map((pair) => pair.map((line) => line?.text ?? null))
+  const lines = linesOf(CHANGE)
+  const texts = pairsOf(lines).map((pair) => pair.map((at) => (at === null ? null : lines[at]!.text)))
   assert.deepEqual(texts, [
     ['one', 'one'],
     ['two', 'zwei'],
@@ -60,10 +67,9 @@ test('what was removed stands beside what came in its place', () => {
 })
 
 test('a line that was added before another was removed is not its new version', () => {
-  const texts = pairsOf(linesOf('+new\n-old')).map((pair) => pair.map((line) => line?.text ?? null))
-  assert.deepEqual(texts, [
-    [null, 'new'],
-    ['old', null],
+  assert.deepEqual(pairsOf(linesOf('+new\n-old')), [
+    [null, 0],
+    [1, null],
   ])
 })
 
@@ -93,8 +99,9 @@ test('large, generated and binary files are folded until somebody opens them', (
 test('files without lines say why', () => {
   const none = { hunks: [], additions: 0, deletions: 0 }
   const rows = rowsOf([fileOf('b', '+x', { ...none, status: 'renamed', oldPath: 'a' })], plain)
-  assert.deepEqual(rows[1], { kind: 'note', key: 'n:b', text: 'Renamed from a, nothing else.' })
-  assert.match(JSON.stringify(rowsOf([fileOf('b', '+x', { truncated: true })], plain).at(-1)), /larger/)
+  assert.equal(rows[1]!.kind === 'note' && rows[1]!.text, 'Renamed from a, nothing else.')
+  const last = rowsOf([fileOf('b', '+x', { truncated: true })], plain).at(-1)!
+  assert.equal(last.kind === 'note' && last.isCut, true)
 })
 
 test('comments and what is being written stand below the last of their lines', () => {
@@ -115,11 +122,19 @@ test('comments whose lines are not shown are known', () => {
   assert.deepEqual(commentsElsewhere(files, [here, ...gone]), gone)
 })
 
-test('the lines of a place are those of its side', () => {
-  const files = [fileOf('a.ts', CHANGE)]
-  const texts = (place: Place): string[] => linesAt(files, place).map(({ text }) => text)
-  assert.deepEqual(texts({ path: 'a.ts', side: 'old', line: 2, endLine: 3 }), ['two', 'three'])
-  assert.deepEqual(texts({ path: 'a.ts', side: 'new', line: 2, endLine: 3 }), ['zwei', 'four'])
+test('a row is a place: of what is removed in the old version, of the rest in the new one', () => {
+  const rows = rowsOf([fileOf('a.ts', CHANGE)], plain).filter((row) => row.kind === 'line')
+  assert.deepEqual(
+    rows.map((row) => placeOfRow(row)).map((place) => `${place!.side} ${place!.line}`),
+    ['new 1', 'old 2', 'old 3', 'new 2', 'new 3', 'new 4'],
+  )
+  const pairs = rowsOf([fileOf('a.ts', CHANGE)], { ...plain, split: true }).filter(
+    (row) => row.kind === 'pair',
+  )
+  assert.deepEqual(
+    pairs.map((row) => placeOfRow(row, 'old')).map((place) => `${place!.side} ${place!.line}`),
+    ['new 1', 'old 2', 'old 3', 'new 3', 'new 4'],
+  )
 })
 
 test('a place grows in both directions, and never over a file or a version', () => {
@@ -137,20 +152,9 @@ test('a place grows in both directions, and never over a file or a version', () 
   assert.equal(placeName(at(4, { endLine: 6, side: 'old' })), 'lines 4–6 before')
 })
 
-test('words that differ are marked, and lines that have nothing in common are not', () => {
-  const found = wordDifference('const a = one(b)', 'const a = two(b)')!
-  assert.deepEqual(
-    found.before.filter(({ changed }) => changed).map(({ text }) => text),
-    ['one'],
-  )
-  assert.deepEqual(
-    found.after.filter(({ changed }) => changed).map(({ text }) => text),
-    ['two'],
-  )
-  assert.equal(found.before.map(({ text }) => text).join(''), 'const a = one(b)')
-  assert.equal(wordDifference('return 1', 'if (x) throw y'), null)
-  assert.equal(wordDifference('', 'x'), null)
-  assert.equal(wordDifference('a'.repeat(2000), 'b'), null)
+test('what hides in code is shown', () => {
+  assert.equal(visibleCode('a\u202eb\u200bc'), 'a⟨U+202E⟩b⟨U+200B⟩c')
+  assert.equal(visibleCode('\tx\r\u001b[31m\u007f'), '\tx␍␛[31m␡')
 })
 
 test('20,000 lines become rows in one go', () => {

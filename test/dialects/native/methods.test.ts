@@ -359,10 +359,10 @@ const TURNS = [
   'usage.series',
 ]
 
-/** In worktree.test.ts. */
 /** In relay.test.ts. */
 const RELAY = ['overview', 'calls', 'series', 'settings.get', 'settings.set'].map((name) => `relay.${name}`)
 
+/** In worktree.test.ts. */
 const WORKTREES = [
   ...['list', 'diff', 'merge', 'discard'].map((name) => `worktree.${name}`),
   ...['resources', 'history'].map((name) => `system.${name}`),

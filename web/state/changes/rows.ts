@@ -11,6 +11,25 @@ export interface Anchored {
   endLine: number
 }
 
+/** A line of one version, or the same line of both; it is named by its place in its hunk. */
+export interface LineRow {
+  kind: 'line'
+  key: string
+  file: FileChange
+  hunk: Hunk
+  at: number
+}
+
+/** Lines that stand beside each other; null: there is nothing on that side. */
+export interface PairRow {
+  kind: 'pair'
+  key: string
+  file: FileChange
+  hunk: Hunk
+  left: number | null
+  right: number | null
+}
+
 /** One row of the view. All of them together are the page; only those in sight are drawn. */
 export type Row<C extends Anchored> =
   | {
@@ -22,13 +41,11 @@ export type Row<C extends Anchored> =
       comments: number
     }
   | { kind: 'hunk'; key: string; file: FileChange; hunk: Hunk }
-  | { kind: 'line'; key: string; file: FileChange; line: ChangeLine; other: ChangeLine | null }
-  | { kind: 'pair'; key: string; file: FileChange; left: ChangeLine | null; right: ChangeLine | null }
-  | { kind: 'note'; key: string; text: string }
-  | { kind: 'comments'; key: string; comments: readonly C[] }
-  | { kind: 'editor'; key: string; place: Place }
-
-export type LineRow = Extract<Row<Anchored>, { kind: 'line' | 'pair' }>
+  | LineRow
+  | PairRow
+  | { kind: 'note'; key: string; file: FileChange; text: string; isCut: boolean }
+  | { kind: 'comments'; key: string; file: FileChange; comments: readonly C[] }
+  | { kind: 'editor'; key: string; file: FileChange; place: Place }
 
 export interface RowOptions<C extends Anchored> {
   split: boolean
@@ -53,21 +70,23 @@ export function rowsOf<C extends Anchored>(files: readonly FileChange[], options
   return rows
 }
 
-type Rows<C extends Anchored> = Row<C>[]
 type FileOptions<C extends Anchored> = Pick<RowOptions<C>, 'split' | 'editing'> & {
   anchors: Map<string, C[]>
 }
 
-function addFile<C extends Anchored>(rows: Rows<C>, file: FileChange, options: FileOptions<C>): void {
-  const note = noteOn(file)
-  if (note !== null) rows.push({ kind: 'note', key: `n:${file.path}`, text: note })
+function addFile<C extends Anchored>(rows: Row<C>[], file: FileChange, options: FileOptions<C>): void {
+  const { path, truncated } = file
+  const text = noteOn(file)
+  if (text !== null) rows.push({ kind: 'note', key: `n:${path}`, file, text, isCut: false })
   for (const [index, hunk] of file.hunks.entries()) {
-    rows.push({ kind: 'hunk', key: `h:${index}:${file.path}`, file, hunk })
-    if (options.split) addPairs(rows, file, hunk, index, options)
-    else addLines(rows, file, hunk, index, options)
+    rows.push({ kind: 'hunk', key: `h:${index}:${path}`, file, hunk })
+    const keyOf = (at: number): string => `${index}.${at}:${path}`
+    if (options.split) addPairs(rows, { file, hunk, keyOf }, options)
+    else addLines(rows, { file, hunk, keyOf }, options)
   }
-  if (file.truncated) {
-    rows.push({ kind: 'note', key: `t:${file.path}`, text: 'The change is larger than what is shown here.' })
+  if (truncated) {
+    const more = 'The change is larger than what is shown here.'
+    rows.push({ kind: 'note', key: `t:${path}`, file, text: more, isCut: true })
   }
 }
 
@@ -78,80 +97,63 @@ function noteOn({ isBinary, hunks, status, oldPath, truncated }: FileChange): st
   return status === 'added' ? 'An empty file.' : 'No line has changed.'
 }
 
+interface InHunk {
+  file: FileChange
+  hunk: Hunk
+  keyOf(at: number): string
+}
+
 function addLines<C extends Anchored>(
-  rows: Rows<C>,
-  file: FileChange,
-  hunk: Hunk,
-  index: number,
+  rows: Row<C>[],
+  { file, hunk, keyOf }: InHunk,
   options: FileOptions<C>,
 ): void {
-  const others = partnersOf(hunk.lines)
   for (const [at, line] of hunk.lines.entries()) {
-    rows.push({
-      kind: 'line',
-      key: `${index}.${at}:${file.path}`,
-      file,
-      line,
-      other: others.get(line) ?? null,
-    })
+    rows.push({ kind: 'line', key: keyOf(at), file, hunk, at })
     addBelow(rows, file, [line], options)
   }
 }
 
 function addPairs<C extends Anchored>(
-  rows: Rows<C>,
-  file: FileChange,
-  hunk: Hunk,
-  index: number,
+  rows: Row<C>[],
+  { file, hunk, keyOf }: InHunk,
   options: FileOptions<C>,
 ): void {
   for (const [at, [left, right]] of pairsOf(hunk.lines).entries()) {
-    rows.push({ kind: 'pair', key: `${index}.${at}:${file.path}`, file, left, right })
-    const lines = left === right ? [left] : [left, right]
-    addBelow(
-      rows,
-      file,
-      lines.filter((line) => line !== null),
-      options,
-    )
+    rows.push({ kind: 'pair', key: keyOf(at), file, hunk, left, right })
+    const both = left === right ? [left] : [left, right]
+    const lines = both.flatMap((index) => (index === null ? [] : [hunk.lines[index]!]))
+    addBelow(rows, file, lines, options)
   }
 }
 
 /** Comments stand below the last of their lines, and so does what is being written. */
 function addBelow<C extends Anchored>(
-  rows: Rows<C>,
-  { path }: FileChange,
+  rows: Row<C>[],
+  file: FileChange,
   lines: readonly ChangeLine[],
   { anchors, editing }: FileOptions<C>,
 ): void {
-  for (const [side, number] of numbersOf(lines)) {
-    const key = lineKey(path, side, number)
+  if (anchors.size === 0 && editing?.path !== file.path) return
+  for (const [side, number] of lines.flatMap(numbersOf)) {
+    const key = lineKey(file.path, side, number)
     const comments = anchors.get(key)
-    if (comments) rows.push({ kind: 'comments', key: `c:${key}`, comments })
-    if (editing?.path === path && editing.side === side && editing.endLine === number) {
-      rows.push({ kind: 'editor', key: `e:${key}`, place: editing })
+    if (comments) rows.push({ kind: 'comments', key: `c:${key}`, file, comments })
+    if (editing?.path === file.path && editing.side === side && editing.endLine === number) {
+      rows.push({ kind: 'editor', key: `e:${key}`, file, place: editing })
     }
   }
 }
 
-function numbersOf(lines: readonly ChangeLine[]): [Side, number][] {
+function numbersOf(line: ChangeLine): [Side, number][] {
   const found: [Side, number][] = []
-  for (const line of lines) {
-    if (line.old !== null) found.push(['old', line.old])
-    if (line.new !== null) found.push(['new', line.new])
-  }
+  if (line.old !== null) found.push(['old', line.old])
+  if (line.new !== null) found.push(['new', line.new])
   return found
 }
 
 function anchorsOf<C extends Anchored>(comments: readonly C[]): Map<string, C[]> {
-  const anchors = new Map<string, C[]>()
-  for (const comment of comments) {
-    const key = lineKey(comment.path, comment.side, comment.endLine)
-    const there = anchors.get(key)
-    if (there) there.push(comment)
-    else anchors.set(key, [comment])
-  }
-  return anchors
+  return Map.groupBy(comments, ({ path, side, endLine }) => lineKey(path, side, endLine))
 }
 
 /** Comments whose lines are nowhere in these changes. */
@@ -161,68 +163,47 @@ export function commentsElsewhere<C extends Anchored>(
 ): C[] {
   const wanted = new Set(comments.map(({ path }) => path))
   const shown = new Set<string>()
-  for (const { path, hunks } of files) {
-    if (!wanted.has(path)) continue
-    for (const hunk of hunks)
-      for (const [side, number] of numbersOf(hunk.lines)) shown.add(lineKey(path, side, number))
+  for (const { path, hunks } of files.filter((file) => wanted.has(file.path))) {
+    const lines = hunks.flatMap((hunk) => hunk.lines)
+    for (const [side, number] of lines.flatMap(numbersOf)) shown.add(lineKey(path, side, number))
   }
   return comments.filter(({ path, side, endLine }) => !shown.has(lineKey(path, side, endLine)))
 }
 
+type Pair = [left: number | null, right: number | null]
+
 /** Lines as they stand beside each other: what was removed beside what came in its place. */
-export function pairsOf(lines: readonly ChangeLine[]): [ChangeLine | null, ChangeLine | null][] {
-  const pairs: [ChangeLine | null, ChangeLine | null][] = []
-  for (const block of blocksOf(lines)) {
-    if ('same' in block) {
-      pairs.push([block.same, block.same])
-      continue
+export function pairsOf(lines: readonly ChangeLine[]): Pair[] {
+  const pairs: Pair[] = []
+  for (let at = 0; at < lines.length;) {
+    const removed = runFrom(lines, at, '-')
+    const added = runFrom(lines, at + removed, '+')
+    for (let index = 0; index < Math.max(removed, added); index++) {
+      pairs.push([index < removed ? at + index : null, index < added ? at + removed + index : null])
     }
-    const { removed, added } = block
-    for (let at = 0; at < Math.max(removed.length, added.length); at++) {
-      pairs.push([removed[at] ?? null, added[at] ?? null])
-    }
+    if (removed + added === 0) pairs.push([at, at])
+    at += Math.max(1, removed + added)
   }
   return pairs
 }
 
-/** For each line that was replaced: the one that it is to be compared with. */
-export function partnersOf(lines: readonly ChangeLine[]): Map<ChangeLine, ChangeLine> {
-  const partners = new Map<ChangeLine, ChangeLine>()
-  for (const [left, right] of pairsOf(lines)) {
-    if (!left || !right || left === right) continue
-    partners.set(left, right)
-    partners.set(right, left)
-  }
-  return partners
+function runFrom(lines: readonly ChangeLine[], start: number, kind: ChangeLine['kind']): number {
+  let at = start
+  while (lines[at]?.kind === kind) at++
+  return at - start
 }
 
-type Block = { same: ChangeLine } | { removed: ChangeLine[]; added: ChangeLine[] }
-
-function blocksOf(lines: readonly ChangeLine[]): Block[] {
-  const blocks: Block[] = []
-  let open: { removed: ChangeLine[]; added: ChangeLine[] } | null = null
-  for (const line of lines) {
-    if (line.kind === ' ') {
-      open = null
-      blocks.push({ same: line })
-      continue
-    }
-    // What is removed after something was added begins a change of its own.
-    if (!open || (line.kind === '-' && open.added.length > 0)) {
-      open = { removed: [], added: [] }
-      blocks.push(open)
-    }
-    ;(line.kind === '-' ? open.removed : open.added).push(line)
-  }
-  return blocks
+/** The place that a line is; a line of both versions is one of the new one. */
+export function placeOfLine(path: string, line: ChangeLine): Place {
+  const side: Side = line.new === null ? 'old' : 'new'
+  const number = (line.new ?? line.old)!
+  return { path, side, line: number, endLine: number }
 }
 
-/** The lines of a place as they are in the changes, for what a comment is about. */
-export function linesAt(files: readonly FileChange[], place: Place): ChangeLine[] {
-  const file = files.find(({ path }) => path === place.path)
-  const lines = file?.hunks.flatMap((hunk) => hunk.lines) ?? []
-  return lines.filter((line) => {
-    const number = line[place.side]
-    return number !== null && number >= place.line && number <= place.endLine
-  })
+/** The place of a row; of two lines beside each other, the one that is wanted, or the other. */
+export function placeOfRow(row: LineRow | PairRow, side: Side = 'new'): Place | null {
+  const { file, hunk } = row
+  if (row.kind === 'line') return placeOfLine(file.path, hunk.lines[row.at]!)
+  const index = side === 'new' ? (row.right ?? row.left) : (row.left ?? row.right)
+  return index === null ? null : placeOfLine(file.path, hunk.lines[index]!)
 }
