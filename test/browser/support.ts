@@ -1,35 +1,17 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { DESK, noChromium, openChromium, PHONE } from '../support/chromium.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
 
-/** Debian's, unless told. */
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+export { DESK, PHONE }
 
 /** Why tests with a browser are left out here; false: they are not. */
-export const withoutBrowser: string | false =
-  !existsSync(CHROMIUM) &&
-  `no Chromium at ${CHROMIUM}: apt-get install chromium, or name one with CHROMIUM=/path, then npm run test:browser`
-
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-export const PHONE = { width: 390, height: 844 }
-export const DESK = { width: 1440, height: 900 }
+export const withoutBrowser: string | false = noChromium && `${noChromium}, then npm run test:browser`
 
 export interface BrowserOptions extends Pick<
   BrowserContextOptions,
@@ -79,19 +61,12 @@ export async function browserFor(
   daemon: TestDaemon,
   { expectedErrors, ...options }: BrowserOptions = {},
 ): Promise<TestBrowser> {
-  const profile = mkdtempSync(join(tmpdir(), 'corral-chromium-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    args: FLAGS,
-    viewport: DESK,
-    ...options,
-  })
+  const { context, close } = await openChromium(options)
   // The test's own time is the limit.
   context.setDefaultTimeout(0)
   const problems = watchContext(context, () => originOf(daemon), expectedErrors)
   atEnd(t, async () => {
-    await context.close()
-    rmSync(profile, { recursive: true, force: true })
+    await close()
     assert.deepEqual(problems, [])
   })
   return {
