@@ -53,6 +53,24 @@ export function readModels(event: Event): Write[] {
     case 'checkpoint.taken':
       return [{ op: 'checkpoint', checkpoint: checkpointOf(event) }]
     case 'review.added':
+    case 'review.updated':
+    case 'review.removed':
+    case 'review.sent':
+      return reviewed(event)
+    case 'directory.changed':
+      return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
+    case 'agent.exited':
+      return [{ op: 'run.delete', id: event.runId }]
+    default:
+      return []
+  }
+}
+
+function reviewed(
+  event: EventOf<'review.added' | 'review.updated' | 'review.removed' | 'review.sent'>,
+): Write[] {
+  switch (event.type) {
+    case 'review.added':
       return [{ op: 'comment', comment: event.comment }]
     case 'review.updated':
       return [{ op: 'comment.update', id: event.commentId, text: event.text }]
@@ -60,12 +78,6 @@ export function readModels(event: Event): Write[] {
       return [{ op: 'comment.delete', id: event.commentId }]
     case 'review.sent':
       return event.commentIds.map((id) => ({ op: 'comment.update', id, sentIn: event.turnId }))
-    case 'directory.changed':
-      return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
-    case 'agent.exited':
-      return [{ op: 'run.delete', id: event.runId }]
-    default:
-      return []
   }
 }
 
