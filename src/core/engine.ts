@@ -17,7 +17,7 @@ import type { AgentHost, AgentSink } from './ports.ts'
 import { createProjects } from './project-list.ts'
 import { createReactor } from './reactor.ts'
 import { createReviews } from './reviews.ts'
-import { search } from './search/search.ts'
+import { search, type SearchRequest, type SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { createSink } from './sink.ts'
@@ -46,16 +46,9 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const directories = createDirectories(deps)
   const drafts = createDrafts({ log, clock, directories, committed })
   let closing = false
-  const context: EngineContext = {
-    ...deps,
-    drafts,
-    directories,
-    inFlight: new Map(),
-    isClosing: () => closing,
-  }
-  const { workTrees } = deps
-  const isKeeping = workTrees !== undefined && deps.checkpoints !== false
-  const checkpointing = isKeeping ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+  const isClosing = (): boolean => closing
+  const context: EngineContext = { ...deps, drafts, directories, inFlight: new Map(), isClosing }
+  const checkpointing = checkpointingOf(context)
   const reactor = createReactor({ drafts, log, warn, checkpointing })
   const models = createModels(deps)
   const approvals = createApprovals(context)
@@ -83,10 +76,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     bookmarks: bookmarksOf(context),
     daemon: daemonNameOf(context),
     agents: { models: models.of, limits: (agent) => inForce(log.limits(agent), clock.now()) },
-    search(request) {
-      mustBeKnown(context, request.sessionId)
-      return search(log, request)
-    },
+    search: (request) => searchIn(context, request),
   }
 
   return {
@@ -106,6 +96,22 @@ export function createEngine(deps: EngineDeps): EngineParts {
     },
     settled: async () => checkpointing?.settled(),
   }
+}
+
+/** Null: none are taken. */
+function checkpointingOf({
+  drafts,
+  log,
+  workTrees,
+  checkpoints = true,
+  warn,
+}: EngineContext): Checkpointing | null {
+  return workTrees && checkpoints ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+}
+
+function searchIn(context: EngineContext, request: SearchRequest): SearchResult {
+  mustBeKnown(context, request.sessionId)
+  return search(context.log, request)
 }
 
 function eventsOf(context: EngineContext, feed: Feed): Events {
