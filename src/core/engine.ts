@@ -100,10 +100,15 @@ export function createEngine(deps: EngineDeps): EngineParts {
   }
 }
 
-/** Null: nobody keeps checkpoints here. */
-function checkpointingOf({ drafts, log, warn, workTrees, checkpoints }: EngineContext): Checkpointing | null {
-  if (workTrees === undefined || checkpoints === false) return null
-  return new Checkpointing({ drafts, log, workTrees, warn })
+/** Null: none are taken. */
+function checkpointingOf({
+  drafts,
+  log,
+  workTrees,
+  checkpoints = true,
+  warn,
+}: EngineContext): Checkpointing | null {
+  return workTrees && checkpoints ? new Checkpointing({ drafts, log, workTrees, warn }) : null
 }
 
 function searchIn(context: EngineContext, request: SearchRequest): SearchResult {

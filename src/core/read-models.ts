@@ -50,26 +50,20 @@ export function readModels(event: Event): Write[] {
       const { agent, plan, windows, at } = event
       return [{ op: 'limits', agent, limits: { ...(plan !== undefined && { plan }), windows, at } }]
     }
-    case 'checkpoint.taken':
-      return [{ op: 'checkpoint', checkpoint: checkpointOf(event) }]
-    case 'review.added':
-    case 'review.updated':
-    case 'review.removed':
-    case 'review.sent':
-      return reviewed(event)
     case 'directory.changed':
       return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
     case 'agent.exited':
       return [{ op: 'run.delete', id: event.runId }]
     default:
-      return []
+      return workspaceModels(event)
   }
 }
 
-function reviewed(
-  event: EventOf<'review.added' | 'review.updated' | 'review.removed' | 'review.sent'>,
-): Write[] {
+/** Of checkpoints and comments. */
+function workspaceModels(event: Event): Write[] {
   switch (event.type) {
+    case 'checkpoint.taken':
+      return [{ op: 'checkpoint', checkpoint: checkpointOf(event) }]
     case 'review.added':
       return [{ op: 'comment', comment: event.comment }]
     case 'review.updated':
@@ -78,6 +72,8 @@ function reviewed(
       return [{ op: 'comment.delete', id: event.commentId }]
     case 'review.sent':
       return event.commentIds.map((id) => ({ op: 'comment.update', id, sentIn: event.turnId }))
+    default:
+      return []
   }
 }
 
