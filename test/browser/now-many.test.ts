@@ -84,17 +84,23 @@ test('on a phone: a finger marks as done and snoozes, and a menu does the same',
   await untilIn(page, 'Done since you looked', [])
   assert.equal(new URL(page.url()).pathname, '/', 'a swipe opens nothing')
 
-  /** A finger on the row, moved sideways. */
+  /** A finger on the row, moved sideways, slowly: what it leaves behind must not fling the page. */
   async function swipe(title: string, by: number): Promise<void> {
     const row = page.locator('.row', { hasText: title })
     const { x, y, width, height } = (await row.boundingBox())!
     const cdp = await page.context().newCDPSession(page)
     const [startX, atY] = [x + width / 2, y + height / 2]
-    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null) =>
-      cdp.send('Input.dispatchTouchEvent', { type, touchPoints: at === null ? [] : [{ x: at, y: atY }] })
-    await touch('touchStart', startX)
-    for (let step = 1; step <= 6; step++) await touch('touchMove', startX + (by * step) / 6)
-    await touch('touchEnd', null)
+    const began = Date.now() / 1000
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null, step: number) =>
+      cdp.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: at === null ? [] : [{ x: at, y: atY }],
+        timestamp: began + step / 5,
+      })
+    await touch('touchStart', startX, 0)
+    for (let step = 1; step <= 6; step++) await touch('touchMove', startX + (by * step) / 6, step)
+    await touch('touchMove', startX + by, 9)
+    await touch('touchEnd', null, 12)
     await cdp.detach()
   }
 })

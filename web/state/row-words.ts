@@ -35,9 +35,7 @@ export function newsOf({
 
 /** One line of Markdown, read as text. */
 function withoutMarkup(line: string): string {
-  return line
-    .replace(/^(?:#{1,6}|[-*+>]|\d+[.)])\s+/, '')
-    .replace(/\*\*|__|`+/g, '')
+  return line.replace(/^(?:#{1,6}|[-*+>]|\d+[.)])\s+/, '').replace(/\*\*|__|`+/g, '')
 }
 
 /** How full its context is, from 0 to 100; null: it cannot be told. */
