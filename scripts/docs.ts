@@ -30,9 +30,11 @@ nameShapes({ Event: wire.event, 'EventType[]': wire.eventTypes })
 
 const native = protocolParts({
   methods: METHODS as unknown as Documented[],
-  stream: ', then `events` notifications',
   shapes: {
     Session: wire.sessionView,
+    SessionRow: wire.sessionRow,
+    Marks: wire.marks,
+    Counts: wire.counts,
     Turn: wire.turnView,
     Approval: wire.approvalView,
     HistoryItem: wire.historyItem,

@@ -29,8 +29,9 @@ import { removeRunFile, writeRunFile } from './system/run-file.ts'
 import { keepTally } from './system/tally.ts'
 import { createUpdates } from './system/update.ts'
 import { isRepository } from './workspace/is-repository.ts'
-import { lookAt } from './workspace/place.ts'
+import { lookAt } from './workspace/look.ts'
 import { makeTourDirectory } from './workspace/tour.ts'
+import { createWorkspace, type Workspace } from './workspace/service.ts'
 
 export interface DaemonOptions {
   config: Config
@@ -62,7 +63,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, version, env, homedir, print } = options
   const startedAt = Date.now()
   const core = openCore(options)
-  const { parts, signin, logger } = core
+  const { parts, signin, logger, workspace } = core
   await parts.start(core.host)
 
   const monitor = openMonitor(core, config)
@@ -78,7 +79,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   })
   const { engine } = parts
   const closeListeners = await openListeners(
-    { config, env, homedir, engine, signin, logger, print, daemon, isStopping },
+    { config, env, homedir, engine, signin, workspace, logger, print, daemon, isStopping },
     listeners,
   )
   writeRunFile(config.paths.run, {
@@ -139,7 +140,12 @@ function openCore(options: DaemonOptions) {
     changed: (agents) => void host.renew(agents),
     notice: warn,
   })
-  const parts = openEngine(config, log, catalog, warn)
+  const workspace = createWorkspace({
+    env: options.env,
+    home: realPath(config.home),
+    problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
+  })
+  const parts = openEngine(config, log, catalog, workspace, warn)
   const host = createHost({
     catalog,
     sink: parts.sink,
@@ -151,10 +157,16 @@ function openCore(options: DaemonOptions) {
     options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
     warn,
   })
-  return { lock, logger, warn, log, catalog, signin, parts, host }
+  return { lock, logger, warn, log, catalog, signin, workspace, parts, host }
 }
 
-function openEngine(config: Config, log: Log, catalog: Catalog, warn: Core['warn']): EngineParts {
+function openEngine(
+  config: Config,
+  log: Log,
+  catalog: Catalog,
+  workspace: Workspace,
+  warn: Core['warn'],
+): EngineParts {
   return createEngine({
     log,
     catalog,
@@ -167,6 +179,8 @@ function openEngine(config: Config, log: Log, catalog: Catalog, warn: Core['warn
       ),
     realPath,
     isRepository,
+    workTrees: workspace.trees,
+    checkpoints: config.checkpoints.enabled,
     maxQueue: config.queue.max,
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,
@@ -259,7 +273,7 @@ function startChores({ log, host, logger, warn }: Core, config: Config, monitor:
 }
 
 async function shutDown(
-  { parts, host, signin, log, lock, logger }: Core,
+  { parts, host, signin, workspace, log, lock, logger }: Core,
   config: Config,
   how: StopOptions,
   { stopChores, closeListeners }: { stopChores(): void; closeListeners(): Promise<void> },
@@ -271,6 +285,8 @@ async function shutDown(
   if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
   else await endIdleAgents(host)
   await closeListeners()
+  await withinReason(parts.settled())
+  await workspace.stop()
   host.release()
   await log.close(true)
   removeRunFile(config.paths.run)

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { createDeviceAccess } from './access/devices.ts'
 import type { Config } from './config/config.ts'
 import type { Engine } from './core/api.ts'
@@ -11,7 +10,7 @@ import type { Daemon } from './dialects/ports.ts'
 import { createDoor, type Door } from './door/door.ts'
 import { type ListenerState, type Phase, readinessOf } from './door/readiness.ts'
 import type { Logger } from './system/logger.ts'
-import { createWorkspace } from './workspace/service.ts'
+import type { Workspace } from './workspace/service.ts'
 
 export interface ListenerParts {
   config: Config
@@ -19,6 +18,7 @@ export interface ListenerParts {
   homedir: string
   engine: Engine
   signin: SignIn
+  workspace: Workspace
   logger: Logger
   daemon: Daemon
   /** A line for the person who started the daemon. */
@@ -39,7 +39,7 @@ export interface Listeners extends ListenerState {
 export async function openListeners(parts: ListenerParts, state: Listeners): Promise<() => Promise<void>> {
   const { config, logger, print } = parts
   const phase: { now: Phase } = { now: 'starting' }
-  const { context, door, close } = sharedParts(parts, state, phase)
+  const { context, door } = sharedParts(parts, state, phase)
 
   async function open(name: string, work: () => Promise<OpenDialect>): Promise<OpenDialect | null> {
     try {
@@ -74,7 +74,6 @@ export async function openListeners(parts: ListenerParts, state: Listeners): Pro
   return async () => {
     await Promise.all(dialects.filter((dialect) => dialect !== null).map((dialect) => dialect.close()))
     await frontDoor?.close()
-    await close()
   }
 }
 
@@ -82,7 +81,6 @@ interface SharedParts {
   context: Omit<DialectContext, 'settings'>
   /** Null: it is switched off. */
   door: Door | null
-  close(): Promise<void>
 }
 
 /** Nobody comes in where there is no door. */
@@ -90,17 +88,12 @@ const NO_DOOR: FrontDoor = { route: () => {}, serve: () => {}, code: () => null 
 
 /** What all dialects are handed. */
 function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase }): SharedParts {
-  const { config, env, homedir, engine, signin, logger, daemon, isStopping } = parts
+  const { config, env, homedir, engine, signin, workspace, logger, daemon, isStopping } = parts
   const onFault = (error: unknown): void => logger.error({ error }, 'a fault of ours')
   const devices = createDeviceAccess(engine, {
     now: Date.now,
     pinTtlMs: config.pairing.pinTtlMs,
     warn: (message, error) => logger.warn({ error }, message),
-  })
-  const workspace = createWorkspace({
-    env,
-    worktrees: join(config.home, 'worktrees'),
-    problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
   })
   const door = !config.http.enabled
     ? null
@@ -123,6 +116,7 @@ function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase
     signin,
     workspace,
     door: door ?? NO_DOOR,
+    relay: { port: null },
     http: { bodyLimit: config.http.bodyLimit, otherUsers: config.http.otherUsers },
     env,
     homedir,
@@ -133,5 +127,5 @@ function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase
     newId: uuid,
     onFault,
   }
-  return { context, door, close: () => workspace.stop() }
+  return { context, door }
 }

@@ -12,7 +12,8 @@ export type Documented = Pick<
 > & {
   also?: readonly string[]
   aliases?: Readonly<Record<string, readonly string[]>>
-  streaming?: boolean
+  /** Notifications follow: of this name, or as the protocol says. */
+  streaming?: boolean | string
 }
 
 export interface Protocol {
@@ -76,8 +77,12 @@ function methodText(method: Documented, stream: string): string {
   const known = others.length === 0 ? '' : ` Also known: ${others.join('; ')}.`
   const title = [name, ...also].join(', ')
   const value = resultText(result)
-  const answer = `Answers${value === 'null' ? '' : ` \`${value}\``}${streaming ? stream : ''}`
+  const answer = `Answers${value === 'null' ? '' : ` \`${value}\``}${streaming === undefined ? '' : following(streaming, stream)}`
   return `### ${title}\n\n${summary}${known}\n\n${paramsText(params)}\n\n${answer}\n\n${terms(method)}`
+}
+
+function following(streaming: boolean | string, stream: string): string {
+  return typeof streaming === 'string' ? `, then \`${streaming}\` notifications` : stream
 }
 
 /** Who may call it, whether it may be repeated, what it may end with. */

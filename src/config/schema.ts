@@ -88,6 +88,14 @@ export const configSchema = z
           .describe('a question that nobody answers is refused after this long; null waits for ever'),
       })
       .prefault({}),
+    checkpoints: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(true)
+          .describe('keep the files of a git repository as they are before each turn, to go back to'),
+      })
+      .prefault({}),
     pairing: z
       .strictObject({
         pinTtlMs: whole(1000, DAY)

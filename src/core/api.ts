@@ -1,4 +1,5 @@
 import type {
+  AddComment,
   AnswerCall,
   AskHuman,
   CompactSession,
@@ -11,17 +12,22 @@ import type {
   Interrupt,
   MarkSession,
   SendMessage,
+  SendReview,
   Sent,
   Steered,
   SteerTurn,
 } from './command.ts'
 import type { ApprovalContext } from './approval-context.ts'
 import type { DecisionPage, DecisionQuery } from './decisions.ts'
+import type { Conflict, Diff } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { AddDevice, Device } from './devices.ts'
 import type { ExportPage, ExportRequest } from './export/export.ts'
 import type { Conversation } from './conversation/conversation.ts'
 import type { AgentModel, Event, EventType, LoggedEvent } from './event.ts'
+import type { FileChange } from './file-change.ts'
 import type { KnownLimits } from './limits.ts'
+import type { ConversationPart } from './lineage.ts'
 import type {
   ApprovalQuery,
   ApprovalRow,
@@ -36,8 +42,10 @@ import type { CreateProject, Project, ProjectView, UpdateProject } from './proje
 import type { Rules } from './rule.ts'
 import type { SearchRequest, SearchResult } from './search/search.ts'
 import type { Session } from './session.ts'
+import type { SubAgent } from './subagents.ts'
 import type { Turn } from './turn.ts'
 import type { DraftText } from './unsent.ts'
+import type { Series, SeriesQuery } from './usage-series.ts'
 
 /**
  * The one door to everything, by nouns: a dialect is handed the ones that it needs. Commands resolve after their commit and throw
@@ -49,6 +57,8 @@ export interface Engine {
   readonly unsent: Unsent
   readonly approvals: Approvals
   readonly directories: DirectoryRules
+  readonly checkpoints: Checkpoints
+  readonly reviews: Reviews
   readonly projects: Projects
   readonly devices: Devices
   readonly events: Events
@@ -77,6 +87,8 @@ export interface Sessions {
   byNativeId(nativeId: string): Session | null
   /** The sessions that it branched off, the nearest first: destroyed ones too, as long as one that needs them is there. */
   ancestors(sessionId: string): Session[]
+  /** What a session's conversation is made of: parts of those that it branched off, the oldest first, and the session itself. */
+  lineage(sessionId: string): ConversationPart[]
   /** Directories that sessions have worked in, the last used first. */
   recentPaths(limit: number): RecentPath[]
   /** What was under way in a session after an event, for a reader that goes on from there. */
@@ -108,6 +120,10 @@ export interface Turns {
   get(id: string): Turn
   /** The newest first. */
   list(sessionId: string, limit: number, moment?: Moment): Turn[]
+  /** The sub-agents of a session, or of one of its turns; each after the one that runs it. */
+  subAgents(sessionId: string, turnId?: string): Promise<SubAgent[]>
+  /** What turns have used, over time. */
+  usage(query: SeriesQuery): Promise<Series>
 }
 
 /** What somebody types in a session and has not sent: one text for each session, the same on every screen. */
@@ -140,6 +156,71 @@ export interface DirectoryRules {
   /** What is given replaces what was. */
   configure(path: string, rules: Partial<Rules>): Promise<Directory>
   list(): Directory[]
+}
+
+/** A state of the files that one can go back to. */
+export interface CheckpointView {
+  /** The turn that it was taken before; of an `undo`, an id of its own. */
+  turnId: string
+  kind: 'turn' | 'undo'
+  at: number
+  ref: string
+  tree: string
+  /** How many files the turn has changed, where that is known. */
+  files: number | null
+  /** Files that are not in it. */
+  left: string[]
+}
+
+export interface RestorePreview {
+  /** What restoring would do. */
+  files: FileChange[]
+  truncated: boolean
+  conflicts: Conflict[]
+  canRestore: boolean
+  /** Why it cannot, or what to know before. */
+  reason: string | null
+}
+
+export interface ChangesRequest {
+  sessionId: string
+  scope: 'turn' | 'session' | 'branch' | 'uncommitted'
+  /** The last one if not given. */
+  turnId?: string
+  path?: string
+}
+
+export interface Changes extends Diff {
+  scope: ChangesRequest['scope']
+  turnId: string | null
+}
+
+/** States of the files that sessions work on, and what has changed since. */
+export interface Checkpoints {
+  /** The newest first; `reason`: why there are none. */
+  list(sessionId: string): Promise<{ checkpoints: CheckpointView[]; reason: string | null }>
+  preview(sessionId: string, id: string): Promise<RestorePreview>
+  /** `undo` is a checkpoint of what there was before. Throws `unsaved_work` and `conversation_busy`. */
+  restore(command: {
+    sessionId: string
+    id: string
+    force?: boolean
+  }): Promise<{ restored: number; undo: { turnId: string } }>
+  changes(request: ChangesRequest): Promise<Changes>
+}
+
+export interface CommentView extends Comment {
+  /** The lines that it speaks about are not there any more. */
+  stale: boolean
+}
+
+/** Comments on changes, collected and sent as one message. */
+export interface Reviews {
+  add(command: AddComment): Promise<CommentView>
+  update(id: string, text: string): Promise<CommentView>
+  remove(id: string): Promise<void>
+  list(sessionId: string): Promise<CommentView[]>
+  send(command: SendReview): Promise<Sent & { comments: string[] }>
 }
 
 export interface Projects {

@@ -1,8 +1,10 @@
 import type { Approval, Decision } from './approval.ts'
 import type { CallResult } from './call.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { Effort } from './effort.ts'
 import type { Marks } from './marks.ts'
+import type { Hunk } from './file-change.ts'
 import type { Mode } from './mode.ts'
 import type { Rules } from './rule.ts'
 import type { Notes } from './session.ts'
@@ -47,6 +49,8 @@ export interface SendMessage {
   origin?: string
   /** Keep a bookmark of this owner at the start of the turn, in the same commit as the message. */
   bookmark?: string
+  /** Comments that it tells the agent: they are sent in the same commit. */
+  comments?: readonly string[]
 }
 
 /** A message to the turn that runs, not a turn of its own. */
@@ -113,6 +117,8 @@ export interface DraftMessage {
 /** What is not given is as in the session that it branches off. */
 export interface ForkSession {
   sessionId: string
+  /** After this turn of its, or of one that it branched off itself; as it is now if not given. */
+  turnId?: string
   title?: string | null
   model?: string | null
   effort?: Effort | null
@@ -120,6 +126,21 @@ export interface ForkSession {
   id?: string
   key?: string
   origin?: string
+}
+
+export interface AddComment extends Pick<Comment, 'sessionId' | 'path' | 'side' | 'line' | 'text'> {
+  /** `line` if not given. */
+  endLine?: number
+  /** What the line was shown in. */
+  hunk: Hunk
+}
+
+export interface SendReview extends Pick<SendMessage, 'sessionId' | 'origin'> {
+  /** All that were not sent, if not given. */
+  commentIds?: readonly string[]
+  /** What is said before them. */
+  note?: string
+  busy?: Extract<WhenBusy, 'queue' | 'steer'>
 }
 
 export interface DecideApproval {

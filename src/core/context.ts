@@ -1,4 +1,5 @@
 import { unsupported } from './capability.ts'
+import type { WorkTrees } from './checkpoint.ts'
 import type { Directories } from './directories.ts'
 import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
@@ -18,6 +19,10 @@ export interface EngineDeps {
   readonly realPath: (path: string) => string
   /** Whether a git repository is right there. */
   readonly isRepository: (path: string) => Promise<boolean>
+  /** git; not there: sessions have no checkpoints and no changes. */
+  readonly workTrees?: WorkTrees
+  /** Whether checkpoints are taken; they are, if not given. */
+  readonly checkpoints?: boolean
   readonly maxQueue: number
   /** How long approvals wait where nobody says; null: for ever. */
   readonly approvalTimeoutMs: number | null

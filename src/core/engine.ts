@@ -1,5 +1,7 @@
 import type { Bookmarks, DaemonName, Engine, Events } from './api.ts'
 import { createApprovals } from './approvals.ts'
+import { Checkpointing } from './checkpointing.ts'
+import { createCheckpoints } from './checkpoints.ts'
 import { createDevices } from './device-list.ts'
 import { createDirectories } from './directories.ts'
 import { createDrafts } from './draft.ts'
@@ -15,6 +17,7 @@ import type { AgentHost, AgentSink } from './ports.ts'
 import { createProjects } from './project-list.ts'
 import { createReactor } from './reactor.ts'
 import { search, type SearchRequest, type SearchResult } from './search/search.ts'
+import { createReviews } from './reviews.ts'
 import type { Session } from './session.ts'
 import { createSessions } from './sessions.ts'
 import { createSink } from './sink.ts'
@@ -33,6 +36,8 @@ export interface EngineParts {
   start(host: AgentHost): Promise<void>
   /** From now on commands that would start something are refused. */
   stopping(): void
+  /** Resolves when no checkpoint is under way. */
+  settled(): Promise<void>
 }
 
 /** Loads a session, decides, commits, publishes, answers; then tells the agents. */
@@ -49,7 +54,10 @@ export function createEngine(deps: EngineDeps): EngineParts {
     inFlight: new Map(),
     isClosing: () => closing,
   }
-  const reactor = createReactor({ drafts, log, warn })
+  const { workTrees } = deps
+  const isKeeping = workTrees !== undefined && deps.checkpoints !== false
+  const checkpointing = isKeeping ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+  const reactor = createReactor({ drafts, log, warn, checkpointing })
   const models = createModels(deps)
   const approvals = createApprovals(context)
   const { around } = approvals
@@ -62,12 +70,15 @@ export function createEngine(deps: EngineDeps): EngineParts {
     approvals.mind(events)
   }
 
+  const turns = createTurns(context)
   const engine: Engine = {
     sessions: createSessions({ ...context, around, ended: reactor.ended }),
-    turns: createTurns(context),
+    turns,
     unsent: createUnsent(context),
     approvals: approvals.api,
     directories: approvals.directories,
+    checkpoints: createCheckpoints({ ...context, checkpointing }),
+    reviews: createReviews(context, turns),
     projects: createProjects(context),
     devices: createDevices(context),
     events: eventsOf(context, feed),
@@ -92,6 +103,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
       models.stop()
       reactor.hold()
     },
+    settled: async () => checkpointing?.settled(),
   }
 }
 

@@ -36,8 +36,8 @@ export const ERRORS = {
     data: '`decision`',
   },
   path_not_found: {
-    meaning: 'The directory does not exist.',
-    remedy: 'Give an existing directory.',
+    meaning: 'The file or directory does not exist.',
+    remedy: 'Give one that exists.',
     data: '`path`, `resolved`',
   },
   project_not_found: { meaning: 'No project has this id.', remedy: 'List the projects.' },
@@ -73,9 +73,9 @@ export const ERRORS = {
     data: '`command`',
   },
   unsaved_work: {
-    meaning: 'The worktree holds work that is nowhere else.',
+    meaning: 'Work that is nowhere else would be lost.',
     remedy: 'Commit or merge it, or set `force` to lose it.',
-    data: '`files`, `commits`',
+    data: '`files`, `commits`, `conflicts`',
   },
   agent_unknown: {
     meaning: 'No agent has this name.',

@@ -1,5 +1,7 @@
 import type { Approval, Asking, Decision, ApprovalRequest } from './approval.ts'
 import type { CallRequest, CallResult } from './call.ts'
+import type { CheckpointKind } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Effort } from './effort.ts'
@@ -37,6 +39,18 @@ export interface AgentModel {
 export interface PlanEntry {
   text: string
   state: 'pending' | 'active' | 'done'
+}
+
+/** Where a conversation of an agent's own can be branched off: after a message of its, by its own names. */
+export interface BranchPoint {
+  nativeId: string
+  message: string
+}
+
+/** A turn of the session that this one branched off, and the `seq` of its end: what came later is not part of it. */
+export interface Branch {
+  turnId: string
+  seq: number
 }
 
 /** Facts that an agent's output tells; a translator makes these. */
@@ -79,6 +93,8 @@ export type AgentFact =
       parent: string | null
       /** Bytes that were cut from `output`, 0 when it is whole. */
       cut: number
+      /** What the sub-agent that it ran has used, where the agent tells. */
+      usage?: Usage
     }
   /** The agent sums up its conversation to make room. Numbers are its own, where it tells them. */
   | { type: 'agent.compacting'; tokens: number | null; window: number | null }
@@ -115,6 +131,8 @@ export type AgentSignal =
       usage: Usage
       error: Failure | null
       text: string | null
+      /** The last message of it, where the agent can branch off there later. */
+      branch?: string
     }
   /** What is left of its account has changed noticeably. */
   | { type: 'limits.told'; limits: AgentLimits }
@@ -140,6 +158,10 @@ export interface SessionPatch {
   rules?: Rules
   archived?: boolean
   notes?: Notes
+  /** The conversation could not be branched off: the agent is told what was said instead. */
+  forkFrom?: null
+  forkAt?: null
+  recap?: boolean
 }
 
 /** What belongs to no session. */
@@ -166,6 +188,12 @@ export type EventBody =
       /** The session this one was forked from, and its native conversation then. */
       parentId: string | null
       forkFrom: string | null
+      /** After which of its messages; not there: as it is when the first process starts. */
+      forkAt?: string
+      /** The turn after which it branched off; not there: it went on from where the other one was. */
+      branch?: Branch
+      /** The agent cannot branch off there: it is told what was said up to there, with the first message. */
+      recap?: true
       origin: string | null
       rules: Rules
       /** It works in a worktree that was made from the repository of this directory. Not there in older logs. */
@@ -208,7 +236,8 @@ export type EventBody =
     }
   /** The agent has taken it into the turn: its place in the conversation is here. */
   | { type: 'turn.steer_accepted'; turnId: string; steerId: string; input: Content[]; origin: string | null }
-  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null }
+  /** `branch`: where the agent itself can branch off later. */
+  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null; branch?: BranchPoint }
   | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
   /** It waits in another place: the n-th in the queue. */
@@ -246,6 +275,24 @@ export type EventBody =
   /** The agent has given up waiting. */
   | { type: 'call.dropped'; callId: string }
   | ({ type: 'agent.limits'; agent: string } & AgentLimits)
+  /** The state of the files, kept under this id: a turn's, or one of its own where a restoration has taken it. */
+  | {
+      type: 'checkpoint.taken'
+      checkpointId: string
+      kind: CheckpointKind
+      tree: string
+      ref: string
+      repository: string
+      files: number | null
+      left: string[]
+    }
+  /** The files are as they were at that checkpoint; `undo` is the one that was taken before. */
+  | { type: 'checkpoint.restored'; checkpointId: string; undo: string; tree: string; files: number }
+  | { type: 'review.added'; comment: Comment }
+  | { type: 'review.updated'; commentId: string; text: string }
+  | { type: 'review.removed'; commentId: string }
+  /** The agent is told these in the message that becomes, or is brought to, this turn. */
+  | { type: 'review.sent'; commentIds: string[]; turnId: string }
   | { type: 'agent.started'; run: RunInfo; resumed: boolean }
   | {
       type: 'agent.exited'

@@ -1,5 +1,7 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { HeldCall } from './call.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
 import type { Effort } from './effort.ts'
@@ -11,6 +13,7 @@ import type { Rules } from './rule.ts'
 import type { Phrase } from './search/query.ts'
 import type { Session, SessionStatus } from './session.ts'
 import type { Failure, Steer, Turn } from './turn.ts'
+import type { Usage } from './usage.ts'
 
 /** How far an agent's journal has been read: committed together with the events made from those bytes. */
 export interface JournalPosition {
@@ -58,6 +61,12 @@ export type Write =
   | { op: 'bookmark'; bookmark: Bookmark }
   | { op: 'bookmark.delete'; owner: string; turnId: string }
   | { op: 'bookmarks.drop'; sessionId: string }
+  | { op: 'checkpoint'; checkpoint: Checkpoint }
+  /** All of a session, or those before this `seq`. */
+  | { op: 'checkpoints.drop'; sessionId: string; before?: number }
+  | { op: 'comment'; comment: Comment }
+  | { op: 'comment.update'; id: string; text?: string; sentIn?: string }
+  | { op: 'comment.delete'; id: string }
   /** What was said in a session is not to be found any more. */
   | { op: 'search.drop'; sessionId: string }
   | DaemonWrite
@@ -174,6 +183,26 @@ export interface Moment {
   at: number
 }
 
+/** Turns that are over, by when they ended: from `since` on, and before `until`. */
+export interface UsageQuery {
+  sessionId?: string
+  since: number
+  until: number
+  /** Ended before this one. */
+  before?: { endedAt: number; turnId: string }
+  limit: number
+}
+
+/** What a turn that is over has used. */
+export interface TurnUsage {
+  turnId: string
+  sessionId: string
+  /** Null in older logs. */
+  agent: string | null
+  endedAt: number
+  usage: Usage
+}
+
 export interface ApprovalQuery {
   sessionId?: string
   open?: boolean
@@ -227,6 +256,8 @@ export interface Log {
   turn(id: string): Turn | null
   turnByKey(sessionId: string, key: string): Turn | null
   turns(sessionId: string, limit: number, moment?: Moment): Turn[]
+  /** The one that ended last comes first. */
+  usage(query: UsageQuery): TurnUsage[]
   approval(id: string): ApprovalRow | null
   approvals(query: ApprovalQuery): ApprovalRow[]
   /** The one that was decided last comes first. */
@@ -235,6 +266,13 @@ export interface Log {
   run(id: string): RunRow | null
   runs(): RunRow[]
   bookmarks(owner: string, sessionId: string): Bookmark[]
+  /** The newest first. */
+  checkpoints(sessionId: string): Checkpoint[]
+  /** Sessions that were destroyed and still have checkpoints. */
+  checkpointsLeft(): string[]
+  comment(id: string): Comment | null
+  /** In the order in which they were made: those that were not sent, and at most `limit` of the others, the last sent. */
+  comments(sessionId: string, limit: number): Comment[]
   /** Called when a commit failed, before anybody hears of it: what is not committed has not happened. */
   onRollback: (() => void) | null
   /** Removes what is too old; returns how many events went, at most `limit`. */

@@ -1,14 +1,18 @@
+import type { Checkpointing } from './checkpointing.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import type { Drafts } from './draft.ts'
 import type { Event, LoggedEvent } from './event.ts'
 import { Handover } from './handover.ts'
 import type { AgentHost, Log, Telling } from './ports.ts'
+import { recapOf } from './recap.ts'
 import type { Session } from './session.ts'
 
 interface ReactorDeps {
   drafts: Drafts
   log: Log
+  /** Null: no checkpoints are taken. */
+  checkpointing: Checkpointing | null
   warn: (message: string, error: unknown) => void
 }
 
@@ -34,12 +38,16 @@ export function createReactor(deps: ReactorDeps): Reactor {
     hold() {
       prompts.held = true
     },
-    ended: (sessionId) => reactor?.end(sessionId) ?? Promise.resolve(),
+    async ended(sessionId) {
+      await reactor?.end(sessionId)
+      await deps.checkpointing?.settled(sessionId)
+    },
     async start(host) {
       const unfinished = log.unfinished()
       const alive = await host.attach(log.runs(), new Map(unfinished.map((session) => [session.id, session])))
       reactor = new HostReactor(deps, host, prompts)
       for (const { id } of unfinished) reactor.takeUp(id, alive.has(id))
+      for (const id of log.checkpointsLeft()) void deps.checkpointing?.forget(id)
     },
   }
 }
@@ -63,10 +71,15 @@ class HostReactor {
     const host = this.#host
     switch (event.type) {
       case 'turn.started':
-        return this.#prompt(sessionId, event.turnId, false, inputOf(event.turnId, batch))
+        return this.#begin(sessionId, event.turnId, batch)
       case 'turn.retried':
         // Whatever process there is holds the wrong conversation.
         void this.end(sessionId).then(() => this.#prompt(sessionId, event.turnId, false))
+        return
+      case 'turn.completed':
+      case 'turn.failed':
+      case 'turn.interrupted':
+        if (!batch.some(isNext(sessionId))) this.#deps.checkpointing?.after(sessionId, event.turnId)
         return
       case 'turn.interrupting':
         return host.interrupt(sessionId)
@@ -87,6 +100,7 @@ class HostReactor {
         return this.#changed(event)
       case 'session.destroyed':
         void this.end(sessionId)
+        void this.#deps.checkpointing?.forget(sessionId)
         return
       default:
     }
@@ -107,6 +121,8 @@ class HostReactor {
     if (alive && session.run?.stale) return void this.end(id).then(() => this.takeUp(id, false))
     if (alive) this.#retell(session)
     if (!turn) this.#advance(id)
+    // Nobody can have had the message: there was no process that it could have been written to.
+    else if (!turn.accepted && !alive && !session.run && turn.attempts === 1) this.#begin(id, turn.id, [])
     else if (!turn.accepted) this.#prompt(id, turn.id, alive)
     else if (turn.interrupting) this.#host.interrupt(id)
     else this.#steerAll(session, Infinity, true)
@@ -116,9 +132,21 @@ class HostReactor {
     return this.#deps.drafts.peek(sessionId)
   }
 
+  /** The files as they are before the agent hears of the turn are kept first, unless it may have begun by itself. */
+  #begin(sessionId: string, turnId: string, batch: LoggedEvent[]): void {
+    const prompt = (): void => this.#prompt(sessionId, turnId, false, inputOf(turnId, batch))
+    const { checkpointing } = this.#deps
+    if (!checkpointing || batch.some(isKnownToAgent(turnId))) return prompt()
+    void checkpointing.before(sessionId, turnId, endedIn(sessionId, batch)).then(prompt)
+  }
+
   #prompt(sessionId: string, turnId: string, inDoubt: boolean, said?: Content[]): void {
-    const input = this.#prompts.held ? undefined : (said ?? this.#deps.log.turn(turnId)?.input)
-    if (input) this.#host.prompt(sessionId, turnId, input, inDoubt)
+    const { log } = this.#deps
+    const input = this.#prompts.held ? undefined : (said ?? log.turn(turnId)?.input)
+    if (!input) return
+    const session = this.#peek(sessionId)
+    const told = session?.recap ? [...recapOf(log, session), ...input] : input
+    this.#host.prompt(sessionId, turnId, told, inDoubt)
   }
 
   #tell(sessionId: string, intent: Telling): void {
@@ -180,6 +208,26 @@ function cancelledSteers(log: Log, { id: sessionId, turn }: Session): string[] {
         ? [event.turnId]
         : [],
     )
+}
+
+/** What follows an end in the same commit: another turn, or nothing at all. */
+function isNext(sessionId: string): (logged: LoggedEvent) => boolean {
+  return ({ sessionId: id, type }) =>
+    id === sessionId && (type === 'turn.started' || type === 'session.destroyed')
+}
+
+/** The agent has it already, or had it as a message to the turn before and may have begun it. */
+function isKnownToAgent(turnId: string): (logged: LoggedEvent) => boolean {
+  return ({ event }) =>
+    (event.type === 'turn.accepted' && event.turnId === turnId) ||
+    (event.type === 'turn.queued' && event.turnId === turnId && event.late === true)
+}
+
+/** The turn that ended in the same commit. */
+function endedIn(sessionId: string, batch: LoggedEvent[]): string | null {
+  const ends: readonly string[] = ['turn.completed', 'turn.failed', 'turn.interrupted']
+  const end = batch.find((logged) => logged.sessionId === sessionId && ends.includes(logged.type))
+  return end?.event.turnId ?? null
 }
 
 /** A message that starts at once is still at hand; others are read from the log. */

@@ -1,4 +1,5 @@
 import { wasAsked } from './approval.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import type { Event, EventOf } from './event.ts'
 import type { ApprovalRow, Write } from './ports.ts'
 import type { Turn } from './turn.ts'
@@ -49,6 +50,16 @@ export function readModels(event: Event): Write[] {
       const { agent, plan, windows, at } = event
       return [{ op: 'limits', agent, limits: { ...(plan !== undefined && { plan }), windows, at } }]
     }
+    case 'checkpoint.taken':
+      return [{ op: 'checkpoint', checkpoint: checkpointOf(event) }]
+    case 'review.added':
+      return [{ op: 'comment', comment: event.comment }]
+    case 'review.updated':
+      return [{ op: 'comment.update', id: event.commentId, text: event.text }]
+    case 'review.removed':
+      return [{ op: 'comment.delete', id: event.commentId }]
+    case 'review.sent':
+      return event.commentIds.map((id) => ({ op: 'comment.update', id, sentIn: event.turnId }))
     case 'directory.changed':
       return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
     case 'agent.exited':
@@ -77,6 +88,11 @@ function queuedTurn(event: Event & { type: 'turn.queued' }): Turn {
     mode: null,
     model: null,
   }
+}
+
+function checkpointOf(event: Event & { type: 'checkpoint.taken' }): Checkpoint {
+  const { checkpointId: id, sessionId, kind, seq, at, tree, ref, repository, files, left } = event
+  return { sessionId, id, kind, seq, at, tree, ref, repository, files, left }
 }
 
 function openApproval(event: Event & { type: 'approval.requested' }): ApprovalRow {

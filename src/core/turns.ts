@@ -5,7 +5,7 @@ import { compactMessage } from './compaction.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import { CorralError } from './error.ts'
-import type { EventOf, EventType } from './event.ts'
+import type { EventBody, EventOf, EventType } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import {
   change,
@@ -19,7 +19,9 @@ import {
 } from './context.ts'
 import type { Log, Write } from './ports.ts'
 import { editTurn, steerTurn } from './queueing.ts'
+import { subAgents } from './subagents.ts'
 import type { Turn } from './turn.ts'
+import { usageSeries } from './usage-series.ts'
 
 /** The noun `turns` of the engine. */
 export function createTurns(context: EngineContext): Turns {
@@ -50,6 +52,8 @@ export function createTurns(context: EngineContext): Turns {
       await change(context, sessionId, (state) => answerCall(state, callId, result))
     },
     get: (id) => turnIn(log, id),
+    subAgents: (sessionId, turnId) => subAgents(context, sessionId, turnId),
+    usage: (query) => usageSeries(context, query),
     list(sessionId, limit, moment) {
       mustBeKnown(context, sessionId)
       return log.turns(sessionId, limit, moment)
@@ -84,9 +88,15 @@ async function send(context: EngineContext, command: SendMessage): Promise<Sent>
   const sent: Sent = steered
     ? asSent({ steerId: turnId, turnId: steered.turnId, seq, repeated: false })
     : { turnId, position: placeOf(context, turnId, sessionId), seq, repeated: false }
+  draft.add(...commentsOf(command, sent))
   draft.write(...bookmarkOf(command, sent))
   await draft.commit()
   return sent
+}
+
+/** In the same commit as the message. */
+function commentsOf({ comments = [] }: SendMessage, { turnId, steered = turnId }: Sent): EventBody[] {
+  return comments.length > 0 ? [{ type: 'review.sent', commentIds: [...comments], turnId: steered }] : []
 }
 
 /** In the same commit as the message. */

@@ -2,6 +2,7 @@ import type { Unasked } from '../core/about.ts'
 import type { WorktreeMaker } from '../core/own-worktree.ts'
 import type { Capabilities } from '../core/ports.ts'
 import type { AgentAbilities, Spares } from '../relay/ports.ts'
+import type { Relay } from '../relay/relay.ts'
 
 /*
  * What dialects use beside the engine, as they see it: the process around it, and git. The daemon hands it in.
@@ -146,6 +147,29 @@ export interface MergeOutcome {
   readonly files?: readonly string[]
 }
 
+export interface Listing {
+  readonly path: string
+  readonly entries: readonly {
+    readonly name: string
+    readonly kind: 'file' | 'directory' | 'link' | 'other'
+    readonly size: number | null
+    readonly modifiedAt: number
+  }[]
+  readonly truncated: boolean
+}
+
+export interface FilePiece {
+  readonly path: string
+  /** Null: it is no text. */
+  readonly text: string | null
+  /** Of images. */
+  readonly base64: string | null
+  readonly mediaType: string | null
+  readonly size: number
+  readonly truncated: boolean
+  readonly modifiedAt: number
+}
+
 /** Git repositories; every path may be below the checkout that is meant. Throws `repo_not_found`. */
 export interface Workspace extends WorktreeMaker {
   /** And watch it from now on. */
@@ -163,6 +187,21 @@ export interface Workspace extends WorktreeMaker {
     file: string,
   ): Promise<{ readonly root: string; readonly content: string; readonly sizeBytes: number }>
   structured(diff: string): readonly FileDiff[]
+  /** Below a directory, without following links; `path` is relative, and empty for the directory itself. */
+  listDirectory(directory: string, path: string): Promise<Listing>
+  readPiece(
+    directory: string,
+    path: string,
+    piece: { offset?: number | undefined; limit?: number | undefined },
+  ): Promise<FilePiece>
+  findFiles(
+    directory: string,
+    query: string,
+    limit: number,
+  ): Promise<{
+    readonly files: readonly { readonly path: string; readonly score: number }[]
+    readonly truncated: boolean
+  }>
   /** Checkouts that sessions have for themselves. */
   ownWorktree(id: string): Promise<WorktreeEntry | null>
   ownWorktrees(): Promise<WorktreeEntry[]>
@@ -172,6 +211,21 @@ export interface Workspace extends WorktreeMaker {
   mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
   /** Calls back when the status of an open repository is another one. */
   onChanged(tell: (status: RepoStatus) => void): void
+}
+
+/** The relay, for its owner; its own dialect serves programs. */
+export interface RelayPort {
+  /** Where programs reach it. */
+  readonly address: string
+  /** Whether anybody has used it, now or before. Until then nothing of it is loaded. */
+  isUsed(): boolean
+  /** Loads it, if it is not. */
+  open(): Promise<Relay>
+}
+
+/** Where the relay's dialect leaves it when it listens; null: it does not. */
+export interface RelayPlace {
+  port: RelayPort | null
 }
 
 /** What was used at one moment. */

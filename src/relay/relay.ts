@@ -14,7 +14,9 @@ import { type Cascade, createCascade } from './providers/cascade.ts'
 import type { ModelCall } from './providers/provider.ts'
 import { createUpstreams } from './providers/upstreams.ts'
 import { type CallRecords, openCallRecords } from './records/call-records.ts'
+import { type CallSeries, openCallSeries } from './records/call-series.ts'
 import { createRelayEvents, type RelayEvents } from './records/events.ts'
+import { createRunningCalls, type RunningCall } from './records/running-calls.ts'
 import type { SessionSetup } from './sessions/launch.ts'
 import { createMemory } from './sessions/memory.ts'
 import { createNamedSessions, type NamedSessions } from './sessions/named.ts'
@@ -47,12 +49,15 @@ export interface Relay {
   readonly settings: SettingsStore
   readonly license: LicensePolicy
   readonly calls: CallRecords
+  readonly series: CallSeries
   readonly events: RelayEvents
   readonly pool: Pool
   readonly sessions: NamedSessions
   readonly cascade: Cascade
   /** Answers a call; see `answering.ts`. */
   answer(call: ModelCall & { startedAt: number }, listen: Listen): Promise<void>
+  /** Calls that are not over. */
+  running(): RunningCall[]
   /** Patches the settings, and what depends on them follows. */
   changeSettings(body: unknown): Promise<void>
   /** The models that answers may be asked of. */
@@ -89,6 +94,8 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
     secrets: settings.secrets,
     onProblem,
   })
+  const series = seriesOf(ground, calls)
+  const running = createRunningCalls()
   const license = licenseOf(ground)
   const talks = createTalks(engine, { now, warn })
   const memory = createMemory({ directory: file('sessions'), maxWaiting, now, kept: talks.knows, onProblem })
@@ -109,17 +116,20 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
     settings,
     license,
     calls,
+    series,
     events,
     pool,
     sessions,
     cascade,
-    answer: (call, listen) => answerCall(answering, call, listen),
+    answer: (call, listen) => running.during(call, () => answerCall(answering, call, listen)),
+    running: running.list,
     changeSettings: (body) => changeSettings(ground, body, pool, license),
     models: () => modelsIn(ground),
     missing,
     active,
     close() {
       stopTending()
+      series.flush()
       license.close()
       upstreams.close()
     },
@@ -145,6 +155,17 @@ function groundOf(options: RelayOptions): Ground {
     }
   }
   return { ...options, settings, events: createRelayEvents({ now }), now, onProblem, file, setup }
+}
+
+/** Whatever is recorded is counted. */
+function seriesOf({ file, onProblem }: Ground, { ring }: CallRecords): CallSeries {
+  const series = openCallSeries({
+    path: file('calls-by-hour.json'),
+    records: ring.slice(ring.first),
+    onProblem,
+  })
+  ring.onAdd(() => series.add(ring.at(ring.end - 1)!))
+  return series
 }
 
 function licenseOf({ settings, events, file, now, onProblem }: Ground): LicensePolicy {

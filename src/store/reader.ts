@@ -11,6 +11,8 @@ import type {
   Log,
   RunRow,
   SessionQuery,
+  TurnUsage,
+  UsageQuery,
 } from '../core/ports.ts'
 import { NO_RULES } from '../core/rule.ts'
 import type { Session } from '../core/session.ts'
@@ -26,6 +28,7 @@ import {
 } from './event-page.ts'
 import { orNull, parse, readDaemon } from './daemon.ts'
 import { readHits } from './search.ts'
+import { readWorkspace } from './workspace.ts'
 
 export type Reader = Omit<Log, 'id' | 'head' | 'oldest' | 'append' | 'retain' | 'close' | 'onRollback'>
 
@@ -65,6 +68,7 @@ export function createReader(db: DatabaseSync): Reader {
     ...readApprovals(all, one),
     ...readRuns(all, one),
     ...readDaemon(all, one),
+    ...readWorkspace(all, one),
     bookmarks: (owner, sessionId) =>
       all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
         bookmarkOf,
@@ -109,8 +113,9 @@ function readSessions(all: Query, one: QueryOne) {
   } satisfies Partial<Log>
 }
 
-function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 'turns'> {
+function readTurns(all: Query, one: QueryOne): Pick<Log, 'turn' | 'turnByKey' | 'turns' | 'usage'> {
   return {
+    usage: (query) => listUsage(all, query).map(usageOf),
     turn: (id) => orNull(one('SELECT * FROM turns WHERE id = ?', id), turnOf),
     turnByKey: (id, key) => orNull(one('SELECT * FROM turns WHERE session = ? AND key = ?', id, key), turnOf),
     turns(id, limit, moment) {
@@ -182,6 +187,21 @@ function listApprovals(all: Query, query: ApprovalQuery): Row[] {
   return all(text, ...values, query.limit)
 }
 
+function listUsage(all: Query, { sessionId, since, until, before, limit }: UsageQuery): Row[] {
+  const ofSession = sessionId === undefined ? '' : 'AND session = ?'
+  const place = before ? 'AND (ended_at, id) < (?, ?)' : ''
+  return all(
+    `SELECT id, session, agent, ended_at, usage FROM turns
+     WHERE ended_at >= ? AND ended_at < ? AND usage IS NOT NULL ${ofSession} ${place}
+     ORDER BY ended_at DESC, id DESC LIMIT ?`,
+    since,
+    until,
+    ...(sessionId === undefined ? [] : [sessionId]),
+    ...(before ? [before.endedAt, before.turnId] : []),
+    limit,
+  )
+}
+
 /** By the index of its own, or of one session all of them. */
 function listDecided(all: Query, { sessionId, asked, before, limit }: DecidedQuery): Row[] {
   const after = before ? 'AND (decided_at, id) < (?, ?)' : ''
@@ -220,6 +240,16 @@ function turnOf(row: Row): Turn {
     agent: row['agent'] as string | null,
     mode: row['mode'] as Mode | null,
     model: row['model'] as string | null,
+  }
+}
+
+function usageOf(row: Row): TurnUsage {
+  return {
+    turnId: row['id'] as string,
+    sessionId: row['session'] as string,
+    agent: row['agent'] as string | null,
+    endedAt: row['ended_at'] as number,
+    usage: parse<Usage>(row['usage']),
   }
 }
 

@@ -25,7 +25,7 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
   const eventsOf = db.prepare(
     'DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE session = ? LIMIT ?)',
   )
-  const rest = ['turns', 'approvals', 'bookmarks', 'deltas'].map((t) =>
+  const rest = ['turns', 'approvals', 'bookmarks', 'deltas', 'checkpoints', 'comments'].map((t) =>
     db.prepare(`DELETE FROM ${t} WHERE session = ?`),
   )
   const row = db.prepare('DELETE FROM sessions WHERE id = ?')

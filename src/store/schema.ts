@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
 import { indexAll, SEARCH_TABLE } from './search.ts'
+import { WORKSPACE_TABLES } from './workspace.ts'
 
 /**
  * Numbered steps, never edited once released. The log itself is two tables: `events` for what stays, and `deltas` for streamed
@@ -96,6 +97,7 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
     WHERE decision IS NOT NULL;
   CREATE INDEX approvals_by_decision ON approvals(asked, decided_at DESC, id DESC) WHERE asked IS NOT NULL;
   `,
+  WORKSPACE_TABLES,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

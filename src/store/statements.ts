@@ -3,6 +3,7 @@ import type { Write } from '../core/ports.ts'
 import { dueAt, isResting, statusOf } from '../core/session.ts'
 import { writeDaemon, type Writers } from './daemon.ts'
 import { createIndex, type SearchIndex } from './search.ts'
+import { writeWorkspace } from './workspace.ts'
 
 /** One event on its way to the writer: seq, session, turn, type, at, body, message (deltas only). */
 export type NewEventRow = [number, string, string | null, string, number, string, string | null]
@@ -43,6 +44,7 @@ function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => 
     ...writeApprovals(db),
     ...writeRuns(db),
     ...writeBookmarks(db),
+    ...writeWorkspace(db),
     ...writeDaemon(db),
     'search.drop': (w) => search.drop(w.sessionId),
   }

@@ -2,12 +2,15 @@ import { asCorralError, CorralError } from '../core/error.ts'
 import type { Git, GitOutput, GitRequest } from './git.ts'
 import { readConfig, type RepoConfig } from './untrusted.ts'
 
+/** `config` comes beside what guards. */
+type GuardedOptions = Omit<GitRequest, 'cwd' | 'args'>
+
 /** git in one checkout, with the commands taken out of what the repository configures. */
 export interface GuardedGit {
   readonly config: RepoConfig
-  run(args: readonly string[], options?: Omit<GitRequest, 'cwd' | 'args' | 'config'>): Promise<GitOutput>
+  run(args: readonly string[], options?: GuardedOptions): Promise<GitOutput>
   /** What it prints, without the line feed at the end. */
-  text(args: readonly string[], options?: Omit<GitRequest, 'cwd' | 'args' | 'config'>): Promise<string>
+  text(args: readonly string[], options?: GuardedOptions): Promise<string>
   /** The object that a name stands for, if it stands for one. */
   resolve(name: string): Promise<string | null>
 }
@@ -17,7 +20,7 @@ export async function guard(git: Git, cwd: string): Promise<GuardedGit> {
   const listing = await git.run({ cwd, args: ['config', '--list', '--show-scope', '-z'] })
   const config = readConfig(listing.stdout.toString())
   const run: GuardedGit['run'] = (args, options) =>
-    git.run({ cwd, args, ...options, config: config.overrides })
+    git.run({ cwd, args, ...options, config: [...(options?.config ?? []), ...config.overrides] })
   const text: GuardedGit['text'] = async (args, options) =>
     (await run(args, options)).stdout.toString().replace(/\n$/, '')
   return {

@@ -53,7 +53,7 @@ const MAX_DIFF_BYTES = 8 * 1024 * 1024
 const MAX_LIST_BYTES = 32 * 1024 * 1024
 
 /** No setting of the user's or the repository's changes what we parse. */
-const DIFF = (
+export const DIFF = (
   'diff --no-ext-diff --no-textconv --no-color --src-prefix=a/ --dst-prefix=b/ --unified=3 ' +
   '--inter-hunk-context=0 --no-relative --find-renames -O/dev/null --submodule=short --ignore-submodules=dirty'
 ).split(' ')
@@ -189,7 +189,7 @@ export async function withIndexCopy<T>(gitDir: string, use: (index: string) => P
   }
 }
 
-function emptyTree(here: GuardedGit): Promise<string> {
+export function emptyTree(here: GuardedGit): Promise<string> {
   return here.text(['hash-object', '-t', 'tree', '--stdin'])
 }
 

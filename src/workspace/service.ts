@@ -1,19 +1,25 @@
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { WorkTrees } from '../core/checkpoint.ts'
 import { asCorralError } from '../core/error.ts'
+import { listDirectory, readPiece, type FilePiece, type Listing } from './browse.ts'
+import { Finder } from './find.ts'
+import type { Match } from './fuzzy.ts'
 import { createGit } from './git.ts'
 import type { MergeOutcome } from './merge.ts'
+import { Places } from './place.ts'
 import { openRepository, type DiffRequest, type DiffText, type Repository } from './repository.ts'
 import type { RepoStatus } from './status.ts'
 import { parseUnifiedDiff, type FileDiff } from './unified.ts'
 import { Watcher, type WatchedRepository } from './watch.ts'
+import { createWorkTrees } from './work-trees.ts'
 import { createWorktrees, type Worktree } from './worktree.ts'
 import type { WorktreeEntry } from './worktree-list.ts'
 
 export interface WorkspaceOptions {
   readonly env: NodeJS.ProcessEnv
-  /** Where worktrees of sessions go. */
-  readonly worktrees: string
+  /** Corral's data directory: worktrees of sessions go below it, and what checkpoints are made with. */
+  readonly home: string
   readonly problem: (root: string, why: string) => void
 }
 
@@ -28,8 +34,24 @@ interface SessionWorktrees {
   discardWorktree(path: string, id: string, force: boolean): Promise<void>
 }
 
+interface Files {
+  /** Below a directory, without following links; `path` is relative, and empty for the directory itself. */
+  listDirectory(directory: string, path: string): Promise<Listing>
+  readPiece(
+    directory: string,
+    path: string,
+    piece?: { offset?: number | undefined; limit?: number | undefined },
+  ): Promise<FilePiece>
+  findFiles(
+    directory: string,
+    query: string,
+    limit: number,
+  ): Promise<{ files: readonly Match[]; truncated: boolean }>
+}
+
 /** Repositories by path, for those who know no more about them. Every path may be below the checkout that is meant. */
-export interface Workspace extends SessionWorktrees {
+export interface Workspace extends SessionWorktrees, Files {
+  readonly trees: WorkTrees
   /** And watch it from now on. */
   open(path: string): Promise<RepoStatus>
   /** Whether it was open. */
@@ -47,8 +69,11 @@ export interface Workspace extends SessionWorktrees {
   stop(): Promise<void>
 }
 
-export function createWorkspace({ env, worktrees, problem }: WorkspaceOptions): Workspace {
+export function createWorkspace(options: WorkspaceOptions): Workspace {
+  const { env, home, problem } = options
   const git = createGit(env)
+  const places = new Places(git)
+  const finder = new Finder(places)
   const readers: ((status: RepoStatus) => void)[] = []
   const watcher = new Watcher({
     changed: (_, status) => readers.forEach((tell) => tell(status)),
@@ -80,7 +105,11 @@ export function createWorkspace({ env, worktrees, problem }: WorkspaceOptions): 
       return { root: repo.root, ...(await repo.readFile(file)) }
     },
     structured: parseUnifiedDiff,
-    ...worktreesOf(at, worktrees),
+    trees: createWorkTrees(git, places, { folder: join(home, 'checkpoints'), home }),
+    listDirectory,
+    readPiece,
+    findFiles: (directory, query, limit) => finder.find(directory, query, limit),
+    ...worktreesOf(at, join(home, 'worktrees')),
     async stop() {
       await watcher.closeAll()
       git.close()

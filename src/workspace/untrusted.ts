@@ -7,6 +7,8 @@ export interface RepoConfig {
   readonly overrides: readonly (readonly [key: string, value: string])[]
   /** Filters that are thereby switched off: files that need them must not be written or committed by us. */
   readonly disabledFilters: ReadonlySet<string>
+  /** The repository's settings are in its own files only: what those say can be remembered as long as they stay the same. */
+  readonly isWhole: boolean
   readonly name: string | null
   readonly email: string | null
 }
@@ -27,6 +29,9 @@ const LFS_COMMAND = /^lfs\.(extension\..*|customtransfer\..*|(.*\.)?standalonetr
 
 /** Flags for each merge into a branch, which may have it signed, or be another merge than the one that was asked for. */
 const MERGE_OPTIONS = /^branch\..*\.mergeoptions$/s
+
+/** Whether and what is included may depend on the branch, on other settings, or on a file that is not there yet. */
+const INCLUDE = /^include(if\..*)?\.path$/s
 
 /** What `git lfs install --local` writes: a known program and no choice of the repository's. */
 const LFS_FILTER: Readonly<Record<string, RegExp>> = {
@@ -56,6 +61,7 @@ export function readConfig(listing: string): RepoConfig {
     remotes: remotesOf(entries),
     overrides,
     disabledFilters,
+    isWhole: !own.some(({ key }) => INCLUDE.test(key)),
     name: last('user.name'),
     email: last('user.email'),
   }

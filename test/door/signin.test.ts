@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
@@ -227,7 +227,6 @@ test('corral open hands the address to the browser, and prints it where there is
   const own = await daemonFor(t)
   const script = join(own.home, 'browser')
   const seen = join(own.home, 'seen')
-  const { writeFileSync } = await import('node:fs')
   writeFileSync(script, `#!/bin/sh\nprintf %s "$1" > '${seen}'\n`, { mode: 0o755 })
   const screen = { ...own.env, DISPLAY: ':9' }
   const opened = await corral({ ...screen, BROWSER: script }, ['open'])

@@ -14,6 +14,7 @@ import type { Event, EventType, LoggedEvent } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
 import type { Log } from '../../src/core/ports.ts'
 import { isRepository } from '../../src/workspace/is-repository.ts'
+import { createWorkspace } from '../../src/workspace/service.ts'
 import { openLog } from '../../src/store/log.ts'
 import { COMPILED } from './daemon.ts'
 import { arrival } from './wait.ts'
@@ -55,6 +56,8 @@ export interface TestEngineOptions {
   maxQueue?: number
   approvalTimeoutMs?: number | null
   clock?: { now(): number }
+  /** Take checkpoints. */
+  checkpoints?: boolean
 }
 
 /** A whole engine on real SQLite and real processes, without any listener. */
@@ -79,6 +82,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
   }
   const log = openLog({ path: join(home, 'corral.db'), bootId: BOOT_ID, newId: uuid, warn })
   const catalog = createCatalog(given.drivers ?? [demoDriver], env)
+  const workspace = createWorkspace({ env, home: realpathSync(home), problem() {} })
   const parts = createEngine({
     log,
     catalog,
@@ -91,6 +95,7 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
       ),
     realPath: (path) => (existsSync(path) ? realpathSync(path) : path),
     isRepository,
+    ...(given.checkpoints && { workTrees: workspace.trees }),
     maxQueue: given.maxQueue ?? 100,
     approvalTimeoutMs: given.approvalTimeoutMs ?? null,
     warn,
@@ -160,11 +165,14 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     },
     async abandon() {
       host.release()
+      await workspace.stop()
       await log.close(false)
     },
     async stop() {
       await host.endAll()
       host.release()
+      await parts.settled()
+      await workspace.stop()
       await log.close(true)
       rmSync(home, { recursive: true, force: true })
     },

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createGit, gitEnvironment } from '../../src/workspace/git.ts'
 import { openRepository } from '../../src/workspace/repository.ts'
 import { parseUnifiedDiff } from '../../src/workspace/unified.ts'
 import { createWorktrees } from '../../src/workspace/worktree.ts'
+import { Places } from '../../src/workspace/place.ts'
+import { createWorkTrees } from '../../src/workspace/work-trees.ts'
 import { until } from '../support/wait.ts'
 import { aPlace, hasEnded, type Checkout } from './support.ts'
 
 const place = aPlace()
 after(() => place.close())
 const worktrees = createWorktrees()
+const home = join(place.root, 'home')
+const trees = createWorkTrees(place.git, new Places(place.git), { folder: join(home, 'checkpoints'), home })
 
 /** Everything that we ever do with a repository, as far as it lets us. */
 async function doEverything(checkout: Checkout, id: string): Promise<void> {
@@ -21,6 +25,17 @@ async function doEverything(checkout: Checkout, id: string): Promise<void> {
   await repo.diff({ staged: true })
   await repo.fileDiff('a.txt')
   await repo.files()
+  const target = (await trees.take(checkout.path))!
+  writeFileSync(join(checkout.path, 'untracked.txt'), 'new\n')
+  const known = (await trees.take(checkout.path))!
+  await trees.keep(known.repository, { set: [[`refs/corral/checkpoints/s/${id}`, known.tree]], remove: [] })
+  await trees.tidy(checkout.path)
+  for (const from of ['head', { tree: target.tree }, { branchOf: id }] as const)
+    await trees.diff(checkout.path, { from, to: null })
+  const request = { target: target.tree, known: known.tree }
+  await trees.plan(checkout.path, request)
+  await trees.restore(checkout.path, { ...request, force: false, save: async () => {} })
+  await trees.forget(known.repository, 's')
   const path = join(place.root, `worktree-${id}`)
   const made = await worktrees.create(repo, { id, path, carry: true })
   writeFileSync(join(made.path, 'a.txt'), 'one\ntwo\nthree\nfour\n')
@@ -65,6 +80,40 @@ for (const [name, settings, attributes, bait] of SETTINGS) {
     try {
       checkout.git(...bait)
     } catch {}
+    assert.equal(trap.ran(), true, 'the trap is one')
+  })
+}
+
+const LATER: [name: string, change: (checkout: Checkout, command: string) => void][] = [
+  ['in its own file', (checkout, command) => checkout.git('config', 'filter.x.clean', command)],
+  [
+    'by an include that has been there before',
+    (checkout, command) => checkout.git('config', '--file', '.git/extra', 'filter.x.clean', command),
+  ],
+  [
+    'in a file that is looked at from now on',
+    (checkout, command) => {
+      checkout.git('config', 'extensions.worktreeConfig', 'true')
+      checkout.git('config', '--worktree', 'filter.x.clean', command)
+    },
+  ],
+]
+
+for (const [name, change] of LATER) {
+  test(`settings that are known are read again when there are others: ${name}`, async () => {
+    const checkout = place.repo(`later ${name}`, { 'a.txt': 'one\n', '.gitattributes': 'a.txt filter=x\n' })
+    if (name.includes('include')) checkout.git('config', 'include.path', 'extra')
+    const { ctimeMs } = statSync(join(checkout.path, '.git/config'))
+    await until(() => Date.now() - ctimeMs > 1100, 'the settings are no longer new')
+    await trees.take(checkout.path)
+    await trees.take(checkout.path)
+    const trap = place.trap()
+    change(checkout, trap.command)
+    checkout.write('a.txt', 'changed\n')
+    const { left } = (await trees.take(checkout.path))!
+    assert.deepEqual(left, ['a.txt'])
+    assert.equal(trap.ran(), false)
+    checkout.git('add', 'a.txt')
     assert.equal(trap.ran(), true, 'the trap is one')
   })
 }

@@ -6,8 +6,8 @@ import { createWorkspace } from '../../src/workspace/service.ts'
 import { aPlace, checkoutAt, type Checkout } from './support.ts'
 
 const place = aPlace()
-const folder = join(place.root, 'of sessions')
-const workspace = createWorkspace({ env: place.env, worktrees: folder, problem() {} })
+const home = join(place.root, 'of sessions')
+const workspace = createWorkspace({ env: place.env, home, problem() {} })
 after(async () => {
   await workspace.stop()
   place.close()

@@ -22,10 +22,17 @@ test('remotes and who the user is', () => {
     remotes: ['a', 'with.dots'],
     overrides: [],
     disabledFilters: new Set(),
+    isWhole: true,
     name: 'Three',
     email: null,
   }
   assert.deepEqual(found, expected)
+})
+
+test('settings that come from elsewhere are not whole, wherever that is', () => {
+  assert.equal(config(['local', 'include.path', 'extra']).isWhole, false)
+  assert.equal(config(['worktree', 'includeif.onbranch:x/**.path', 'extra']).isWhole, false)
+  assert.equal(config(['global', 'include.path', 'my own']).isWhole, true)
 })
 
 test('filters of the user stay, those of the repository go', () => {

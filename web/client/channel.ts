@@ -28,6 +28,14 @@ export function channelOver(shared: Link, listeners: Listeners, notified: Notifi
   let isOver = false
   void shared.closed.then(ended)
 
+  /** The first notification may stand right behind the answer. */
+  function begin(method: string, result: unknown): void {
+    const id = String((result as Record<string, unknown>)[STREAMS[method]!.id])
+    if (isOver) return end(method, id)
+    streams.set(id, method)
+    listeners.set(id, notified)
+  }
+
   function end(method: string, id: string): void {
     listeners.delete(id)
     const { id: name, end: how } = STREAMS[method]!
@@ -38,18 +46,12 @@ export function channelOver(shared: Link, listeners: Listeners, notified: Notifi
     get open() {
       return shared.open && !isOver
     },
-    async request(method, params) {
-      if (isOver) throw new ConnectionLost()
-      const result = await shared.request(method, params)
-      const stream = STREAMS[method]
-      if (!stream) return result
-      const id = String((result as Record<string, unknown>)[stream.id])
-      if (isOver) end(method, id)
-      else {
-        streams.set(id, method)
-        listeners.set(id, notified)
-      }
-      return result
+    request(method, params, answered) {
+      if (isOver) return Promise.reject(new ConnectionLost())
+      return shared.request(method, params, (result) => {
+        if (STREAMS[method]) begin(method, result)
+        answered?.(result)
+      })
     },
     pause: () => {},
     resume: () => {},

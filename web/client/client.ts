@@ -65,8 +65,9 @@ function watchRows(
     const stop = (): void => link.close()
     over.addEventListener('abort', stop)
     if (over.aborted) return stop()
-    const snapshot = (await link.request('session.watch', params)) as Snapshot
-    if (!over.aborted) onRows({ kind: 'all', ...snapshot })
+    await link.request('session.watch', params, (snapshot) => {
+      if (!over.aborted) onRows({ kind: 'all', ...(snapshot as Snapshot) })
+    })
     await link.closed
     over.removeEventListener('abort', stop)
   }

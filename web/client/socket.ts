@@ -25,22 +25,26 @@ export async function openSocket(url: string, key: string, notified: Notified): 
   const { promise: closed, resolve: ended } = Promise.withResolvers<void>()
   const pending = createPendingRequests((json) => ws.send(json), notified)
   const isOpen = (): boolean => ws.readyState === WebSocket.OPEN
+  function over(): void {
+    life.stop()
+    pending.lost()
+    ended()
+  }
   const life = watchLife(
     () => pending.request('daemon.status', {}),
-    () => ws.close(),
+    () => {
+      ws.close()
+      over() // a browser may take its time to find out that nobody answers
+    },
   )
   ws.addEventListener('message', ({ data }) => {
     life.heard()
     pending.receive(String(data))
   })
-  ws.addEventListener('close', () => {
-    life.stop()
-    pending.lost()
-    ended()
-  })
+  ws.addEventListener('close', over)
   await opened(ws, url)
-  const request = (method: string, params: unknown): Promise<unknown> =>
-    isOpen() ? pending.request(method, params) : Promise.reject(new ConnectionLost())
+  const request: Link['request'] = (...call) =>
+    isOpen() ? pending.request(...call) : Promise.reject(new ConnectionLost())
   await request('daemon.auth', { key })
   life.heard()
   return {

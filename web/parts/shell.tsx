@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import type { IconName } from '../icons.ts'
 import { pathOf, type PageName } from '../route.ts'
-import { status } from '../state/connection.ts'
+import { leave, status } from '../state/connection.ts'
 import { waiting } from '../state/counts.ts'
 import { go } from '../state/router.ts'
 import { isOutdated } from '../state/update.ts'
 import { Badge } from './badge.tsx'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
-import { Menu } from './menu.tsx'
+import { Menu, type MenuItem } from './menu.tsx'
 import { StatusLine } from './status.tsx'
 import { Toasts } from './toast.tsx'
 
@@ -49,7 +49,10 @@ export function Shell({ at, children }: { at: PageName; children: ComponentChild
         <nav class="nav-list nav-list-rest" aria-label="More">
           <Links places={REST} at={at} />
         </nav>
-        <StatusLine />
+        <div class="shell-foot">
+          <StatusLine />
+          <Button kind="quiet" icon="log-out" iconOnly label="Sign out" onClick={() => void leave()} />
+        </div>
       </div>
       <main class="shell-main" id="main" tabIndex={-1}>
         <Notices />
@@ -87,7 +90,8 @@ function Links({ places, at }: { places: readonly Place[]; at: PageName }) {
 }
 
 function Tabs({ at }: { at: PageName }) {
-  const items = REST.map(({ page, label, icon }) => ({ label, icon, run: () => go({ page }) }))
+  const items: MenuItem[] = REST.map(({ page, label, icon }) => ({ label, icon, run: () => go({ page }) }))
+  items.push({ label: 'Sign out', icon: 'log-out', run: () => void leave() })
   return (
     <nav class="tabs" aria-label="Main">
       {DAILY.map(({ page, label, icon }) => (

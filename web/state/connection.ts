@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { connect, type Status, type WebClient } from '../client/client.ts'
-import { whoami, type Whoami } from '../client/pass.ts'
+import { signOut, whoami, type Whoami } from '../client/pass.ts'
 import { route } from './router.ts'
 
 /** Whether what is on the screen is live. */
@@ -36,4 +36,11 @@ export function keepConnected(): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') client().nudge()
   })
+}
+
+/** Signs out, in every tab of this browser. */
+export async function leave(): Promise<void> {
+  await signOut()
+  made?.close()
+  status.value = 'signed_out'
 }

@@ -4,6 +4,7 @@ import { ownName } from './client-tools.ts'
 import { contextOf, withCall } from './context.ts'
 import { planAfter, withPlanCall } from './plan.ts'
 import { MAX_RAW, nothing, other, remember, type Step } from '../step.ts'
+import { usedBy, withSubUsage } from './sub-usage.ts'
 import { type ClaudeState, MAX_REMEMBERED, parentOf, withSubAgent } from './state.ts'
 
 const MAX_OUTPUT = 256 * 1024
@@ -15,7 +16,12 @@ export function assistant(before: ClaudeState, line: JsonObject): Step<ClaudeSta
   if (message.model === '<synthetic>' && typeof line.error === 'string') {
     return nothing({ ...before, failure: { kind: line.error, text: textOfBlocks(message.content) } })
   }
-  let state = withCall(withSubAgent(before, line.agent_id, line.parent_tool_use_id), line)
+  const known = withCall(withSubAgent(before, line.agent_id, line.parent_tool_use_id), line)
+  let state = {
+    ...known,
+    subUsage: withSubUsage(known.subUsage, line),
+    ...(parentOf(line) === null && { answer: asString(line.uuid) }),
+  }
   const id = asString(message.id) ?? asString(line.uuid) ?? ''
   const outputs: DriverOutput[] = []
   for (const block of blocksOf(message.content)) {
@@ -85,9 +91,21 @@ export function user(before: ClaudeState, line: JsonObject): Step<ClaudeState> {
     const { text, cut } = cutText(textOfBlocks(block.content), MAX_OUTPUT)
     const callId = block.tool_use_id
     const isError = block.is_error === true
-    outputs.push({ type: 'tool.completed', callId, output: text, isError, parent: parentOf(line), cut })
-    const plan = planAfter(state.planning, callId, { isError, result: asObject(line.tool_use_result) })
-    state = { ...state, planning: plan.planning }
+    const result = asObject(line.tool_use_result)
+    const usage = usedBy(state.subUsage, callId, result)
+    const used = usage === undefined ? {} : { usage }
+    outputs.push({
+      type: 'tool.completed',
+      callId,
+      output: text,
+      isError,
+      parent: parentOf(line),
+      cut,
+      ...used,
+    })
+    const plan = planAfter(state.planning, callId, { isError, result })
+    const subUsage = state.subUsage.filter((one) => one.callId !== callId)
+    state = { ...state, planning: plan.planning, subUsage }
     outputs.push(...plan.outputs)
   }
   return { state, outputs }

@@ -4,6 +4,7 @@ import type { AgentLimits } from '../../core/limits.ts'
 import type { JsonObject } from '../json.ts'
 import { NO_PLAN, type Planning } from './plan.ts'
 import { remember, says, type Step } from '../step.ts'
+import type { SubUsage } from './sub-usage.ts'
 
 /** What the translator carries from line to line: plain data, every list bounded. */
 export interface ClaudeState {
@@ -15,6 +16,8 @@ export interface ClaudeState {
   begun: boolean
   /** Other messages of ours that it has told us about and not finished. */
   waiting: string[]
+  /** The line of the transcript that its last answer is. */
+  answer: string | null
   /** The message that streams, and the index of its newest block. */
   message: string | null
   block: number
@@ -26,6 +29,8 @@ export interface ClaudeState {
   blocks: { message: string; next: number }[]
   /** Which tool call a sub-agent belongs to. */
   subAgents: { agent: string; callId: string }[]
+  /** What they have used so far. */
+  subUsage: SubUsage[]
   /** Claude's own name of its mode, as last stated. */
   permissionMode: string | null
   totalCost: number | null
@@ -48,12 +53,14 @@ export function initialState(): ClaudeState {
     tells: false,
     begun: false,
     waiting: [],
+    answer: null,
     message: null,
     block: -1,
     streams: false,
     calls: [],
     blocks: [],
     subAgents: [],
+    subUsage: [],
     permissionMode: null,
     totalCost: null,
     failure: null,

@@ -2,7 +2,6 @@ import type { Content } from '../../core/content.ts'
 import { textOf } from '../../core/content.ts'
 import type { Effort } from '../../core/effort.ts'
 import type { Mode } from '../../core/mode.ts'
-import type { Usage } from '../../core/usage.ts'
 import { Inbox, type Prompt } from './inbox.ts'
 import type { Memory } from './memory.ts'
 import type { Output } from './output.ts'
@@ -11,6 +10,7 @@ import { DEFAULT_MODEL, DEMO_WINDOW, type DemoInput } from './protocol.ts'
 import { aborted, Requests } from './requests.ts'
 import type { Attachment, Utterance } from './script.ts'
 import { type Ending, runTurn, type TurnNeeds } from './turn.ts'
+import { usageOf } from './usage.ts'
 
 export interface ConversationNeeds {
   output: Output
@@ -95,17 +95,17 @@ export class Conversation {
     const { memory, clock } = this.#needs
     const startedAt = clock()
     const text = textOf(input)
-    memory?.add(text, attachmentsOf(input))
+    memory?.add(turnId, text, attachmentsOf(input))
     this.#useModel(fallbackIn(text) ?? this.#model)
     const windows = limitsIn(text, Date.now())
     if (windows.length > 0) this.#output.emit({ type: 'limits', windows })
     const script = compactScript(text)
-    const play = (words: string) => (memory ? runTurn(this.#turnNeeds(memory, signal), words) : LOST)
+    const play = (words: string) => (memory ? runTurn(this.#turnNeeds(memory, turnId, signal), words) : LOST)
     const ending = script === null ? await play(text) : await this.#compact(() => play(script))
     this.#chars += text.length + ending.chars
     this.#tellContext()
     const { outcome, error } = ending
-    const usage = usageOf(text, ending, Math.round(clock() - startedAt))
+    const usage = usageOf(text, ending.chars, ending.modelCalls, Math.round(clock() - startedAt))
     this.#output.emit({ type: 'end-of-turn', turnId, outcome, error, usage })
   }
 
@@ -132,13 +132,13 @@ export class Conversation {
     return ending
   }
 
-  #turnNeeds(memory: Memory, signal: AbortSignal): TurnNeeds {
+  #turnNeeds(memory: Memory, turnId: string, signal: AbortSignal): TurnNeeds {
     const over = AbortSignal.any([signal, this.#deaf.signal])
     return {
       output: this.#output,
       signal,
       mode: () => this.#mode,
-      steered: () => this.#takeSteers(memory),
+      steered: () => this.#takeSteers(memory, turnId),
       facts: () => ({
         system: this.#system,
         effort: this.#effort,
@@ -155,9 +155,9 @@ export class Conversation {
   }
 
   /** Between two rounds of a turn. */
-  #takeSteers(memory: Memory): Utterance[] {
+  #takeSteers(memory: Memory, turnId: string): Utterance[] {
     return this.#inbox.takeSteers().map(({ input }) => {
-      memory.add(textOf(input), attachmentsOf(input))
+      memory.add(turnId, textOf(input), attachmentsOf(input))
       return { by: 'user', text: textOf(input) }
     })
   }
@@ -168,18 +168,6 @@ const LOST: Ending = {
   error: { code: 'conversation_lost', message: 'The demo agent has no conversation of this id' },
   modelCalls: 0,
   chars: 0,
-}
-
-function usageOf(text: string, { chars, modelCalls }: Ending, durationMs: number): Usage {
-  return {
-    inputTokens: Math.ceil(text.length / 4),
-    outputTokens: Math.ceil(chars / 4),
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    costUsd: 0,
-    modelCalls,
-    durationMs,
-  }
 }
 
 function attachmentsOf(input: Content[]): Attachment[] {

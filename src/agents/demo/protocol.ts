@@ -54,7 +54,8 @@ export type DemoOutput =
   | ({ type: 'delta'; messageId: string; kind: MessageKind; text: string } & Teller)
   | ({ type: 'message'; messageId: string; kind: MessageKind; text: string; aborted: boolean } & Teller)
   | ({ type: 'tool-start'; callId: string; tool: string; input: unknown } & Teller)
-  | ({ type: 'tool-end'; callId: string; output: string; isError: boolean } & Teller)
+  /** `usage`: what the sub-agent has used that it ran. */
+  | ({ type: 'tool-end'; callId: string; output: string; isError: boolean; usage?: Usage } & Teller)
   | ({
       type: 'ask'
       requestId: string

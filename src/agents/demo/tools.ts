@@ -1,4 +1,5 @@
 import type { Mode } from '../../core/mode.ts'
+import type { Usage } from '../../core/usage.ts'
 import type { DemoDecision } from './protocol.ts'
 import type { Call } from './script.ts'
 
@@ -11,6 +12,8 @@ export interface ToolCall {
 export interface ToolResult {
   output: string
   isError: boolean
+  /** What a sub-agent has used for it. */
+  usage?: Usage
 }
 
 export function toolCallOf(call: Call): ToolCall {

@@ -45,8 +45,8 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
     input,
     parent,
   }),
-  'tool-end': ({ callId, output, isError, parent = null }) => {
-    return { type: 'tool.completed', callId, output, isError, parent, cut: 0 }
+  'tool-end': ({ callId, output, isError, usage, parent = null }) => {
+    return { type: 'tool.completed', callId, output, isError, parent, cut: 0, ...(usage && { usage }) }
   },
   ask: ({ requestId, kind, tool, input, callId, summary, parent = null }) => ({
     type: 'approval.asked',
@@ -71,8 +71,8 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
   context: ({ used, window }) => ({ type: 'agent.context', used: asNumber(used), window: asNumber(window) }),
   limits: ({ windows }) => ({ type: 'limits.told', limits: { plan: 'demo', windows: windows ?? [] } }),
   notice: ({ code, message }) => notice(code, message),
-  'end-of-turn': ({ outcome, usage, error }, { text }) => {
-    return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text }
+  'end-of-turn': ({ outcome, usage, error, turnId: branch }, { text }) => {
+    return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text, branch }
   },
   barrier: (line) => ({ type: 'barrier.reached', id: line.id }),
 }

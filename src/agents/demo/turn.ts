@@ -15,6 +15,7 @@ import {
   toolCallOf,
   type ToolResult,
 } from './tools.ts'
+import { usageOf } from './usage.ts'
 
 export interface TurnNeeds {
   output: Output
@@ -222,12 +223,17 @@ class Player {
   /** A sub-agent does it; its last text is what the call comes to. */
   async #delegated(prompt: string, callId: string): Promise<ToolResult> {
     const helper = new Player(this.#needs, { parent: callId })
+    const startedAt = performance.now()
+    const used = () => {
+      const durationMs = Math.round(performance.now() - startedAt)
+      return { usage: usageOf(prompt, helper.chars, helper.modelCalls, durationMs) }
+    }
     try {
       await helper.rounds(prompt, () => [])
-      return { output: helper.text, isError: false }
+      return { output: helper.text, isError: false, ...used() }
     } catch (error) {
       if (!(error instanceof ModelFailure || error instanceof TooManyRounds)) throw error
-      return { output: error.message, isError: true }
+      return { output: error.message, isError: true, ...used() }
     } finally {
       this.chars += helper.chars
       this.modelCalls += helper.modelCalls

@@ -3,6 +3,7 @@ import { QUIET, type CommandSpec, type NounSpec, type OptionSpec } from './spec.
 const session = () => import('../commands/session.ts')
 const talk = () => import('../commands/talk.ts')
 const queue = () => import('../commands/queue.ts')
+const mark = () => import('../commands/mark.ts')
 
 const SETUP: readonly OptionSpec[] = [
   [
@@ -171,6 +172,39 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     use: 'Use it after `corral pause`. The session takes up the messages that have waited.',
     examples: ['corral resume 5acbbca2'],
     load: async () => (await session()).resume,
+  },
+  {
+    name: 'done',
+    noun: 'session',
+    group: 'Sessions',
+    args: '<session>',
+    summary: 'Say that you are done with a session for now',
+    use: 'Use it to clear what has ended from the list of things to look at. The next message to the session takes it back.',
+    examples: ['corral done 5acbbca2'],
+    options: [['--off', 'take it back']],
+    load: async () => (await mark()).done,
+  },
+  {
+    name: 'snooze',
+    noun: 'session',
+    group: 'Sessions',
+    args: '<session> [time]',
+    summary: 'Put a session out of sight for some time',
+    use: 'Use it for what can wait: 30m, 2h, 3d or 1w. The session comes back when the time is over, when its agent asks something, or when you send it a message.',
+    examples: ['corral snooze 5acbbca2 2h', 'corral snooze 5acbbca2 --off'],
+    options: [['--off', 'have it back now']],
+    load: async () => (await mark()).snooze,
+  },
+  {
+    name: 'pin',
+    noun: 'session',
+    group: 'Sessions',
+    args: '<session>',
+    summary: 'Keep a session at the top of the dashboard',
+    use: 'Use it for a session you come back to often.',
+    examples: ['corral pin 5acbbca2', 'corral pin 5acbbca2 --off'],
+    options: [['--off', 'unpin it']],
+    load: async () => (await mark()).pin,
   },
   {
     name: 'fork',

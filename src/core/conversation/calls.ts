@@ -19,11 +19,11 @@ export function begins({ calls, denied }: Under, event: Event & EventOf<'tool.st
 
 /** The result of a call; one that was refused stays refused, whatever the agent says about it. */
 export function finishes({ calls }: Under, event: Event & EventOf<'tool.completed'>): Change[] {
-  const { callId, output, isError, cut, parent } = event
+  const { callId, output, isError, cut, parent, usage } = event
   const known = calls.get(callId)
   const before = known ?? { ...newCall(callId, '', null, event), parent, begun: true }
   const state = before.state === 'refused' ? 'refused' : isError ? 'failed' : 'done'
-  const call = { ...before, output, cut, state } as const
+  const call = { ...before, output, cut, state, ...(usage && { usage }) } as const
   // The output is told once: kept until the end of its turn, it would only take room.
   calls.set(callId, { ...before, state })
   return [{ type: 'call', call, was: known?.state ?? null }]

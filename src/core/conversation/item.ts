@@ -56,6 +56,8 @@ export interface Call {
   readonly begun: boolean
   /** No process of ours carries it out, so no result comes. */
   readonly external: boolean
+  /** What the sub-agent that it ran has used, where the agent tells. */
+  readonly usage?: Usage
 }
 
 /** A question, and the call that it is shown at. */

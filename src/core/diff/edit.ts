@@ -1,9 +1,9 @@
 import { aboutOf } from '../about.ts'
 import type { Approval } from '../approval.ts'
-import type { FileChange, Hunk } from '../file-change.ts'
+import type { FileChange } from '../file-change.ts'
 import { straight, within } from '../path.ts'
 import { newBudget, type DiffBudget } from './budget.ts'
-import { fitting, hunkOf } from './hunks.ts'
+import { fitting, oldLinesOf, type FoundHunk } from './hunks.ts'
 import { patchedFiles } from './patch.ts'
 import { hunksBetween, linesOf } from './texts.ts'
 
@@ -64,14 +64,15 @@ function editedFile(input: unknown, shown: Shown, budget: DiffBudget): FileChang
   if (path === null) return []
   const several = list(input, 'edits')
   const pieces = several.length > 0 ? several : [input]
-  const hunks: Hunk[] = []
+  const hunks: FoundHunk[] = []
   let isNew = false
   for (const piece of pieces) {
     const now = field(piece, NEW)
     const whole = now === null ? field(piece, WHOLE) : null
     if (now === null && whole === null) return []
     isNew ||= whole !== null
-    const at = (hunks.at(-1)?.oldStart ?? 0) + (hunks.at(-1)?.oldLines ?? 0) + 1
+    const last = hunks.at(-1)
+    const at = last ? last.old + oldLinesOf(last) + 1 : 1
     if (whole !== null) hunks.push(wholeHunk('+', whole))
     else hunks.push(...hunksBetween(field(piece, OLD) ?? '', now!, budget, at))
   }
@@ -85,14 +86,14 @@ function patched(path: string | null, diff: string, shown: Shown, budget: DiffBu
     // A patch of one file is about the file that the input names.
     const name = files.length === 1 ? (path ?? file.path) : file.path
     if (name === null) return []
-    const isNew = file.hunks.every(({ oldLines, oldStart }) => oldLines === 0 && oldStart === 0)
+    const isNew = file.hunks.every((hunk) => hunk.old === 1 && oldLinesOf(hunk) === 0)
     const status = isNew ? 'added' : 'modified'
     return [fitting({ path: shown(name), oldPath: null, status, hunks: file.hunks }, budget)]
   })
 }
 
-function wholeHunk(kind: '+' | '-', text: string): Hunk {
-  return hunkOf(1, 1, [{ kind, texts: linesOf(text) }])
+function wholeHunk(kind: '+' | '-', text: string): FoundHunk {
+  return { old: 1, new: 1, runs: [{ kind, texts: linesOf(text) }] }
 }
 
 /** As seen from the session's directory, for what lies in it. */

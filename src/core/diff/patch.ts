@@ -1,10 +1,10 @@
-import type { ChangeLine, Hunk } from '../file-change.ts'
-import { hunkOf, type Run } from './hunks.ts'
+import type { ChangeLine } from '../file-change.ts'
+import type { FoundHunk, Run } from './hunks.ts'
 
 /** One file of a patch. The name is that behind `+++`, where it has one. */
 export interface PatchedFile {
   path: string | null
-  hunks: Hunk[]
+  hunks: FoundHunk[]
 }
 
 const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)$/
@@ -46,7 +46,7 @@ function readHunk(
   lines: readonly string[],
   from: number,
   found: RegExpExecArray,
-): { hunk: Hunk; next: number } {
+): { hunk: FoundHunk; next: number } {
   const [, oldStart, oldLines = '1', newStart, newLines = '1', header = ''] = found
   const left: Left = { old: Number(oldLines), new: Number(newLines) }
   const runs: Run[] = []
@@ -60,7 +60,8 @@ function readHunk(
     if (kind !== '-') left.new -= 1
     runs.push({ kind, texts: [line.slice(1)] })
   }
-  return { hunk: hunkOf(startOf(oldStart, oldLines), startOf(newStart, newLines), runs, header), next: at }
+  const [old, now] = [startOf(oldStart, oldLines), startOf(newStart, newLines)]
+  return { hunk: { old, new: now, header, runs }, next: at }
 }
 
 /** An empty line of context often loses its space. */

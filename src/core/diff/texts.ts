@@ -1,7 +1,6 @@
 import { diffArrays } from 'diff/lib/diff/array.js'
-import type { Hunk } from '../file-change.ts'
 import type { DiffBudget } from './budget.ts'
-import { hunkOf, type Run } from './hunks.ts'
+import type { FoundHunk, Run } from './hunks.ts'
 
 /** Lines around a change. */
 const CONTEXT = 3
@@ -15,7 +14,7 @@ export function linesOf(text: string): string[] {
 }
 
 /** What is different, line by line. `at`: the number of the first line. */
-export function hunksBetween(before: string, after: string, budget: DiffBudget, at = 1): Hunk[] {
+export function hunksBetween(before: string, after: string, budget: DiffBudget, at = 1): FoundHunk[] {
   const [old, now] = [linesOf(before), linesOf(after)]
   const same = commonStart(old, now)
   const tail = commonEnd(old, now, same)
@@ -60,32 +59,32 @@ function compared(removed: string[], added: string[], budget: DiffBudget): Run[]
 }
 
 /** Changes with what is around them; those that are near each other are one hunk. */
-function grouped(runs: readonly Run[], at: number): Hunk[] {
-  const hunks: Hunk[] = []
-  let open: { old: number; now: number; runs: Run[] } | null = null
+function grouped(runs: readonly Run[], at: number): FoundHunk[] {
+  const hunks: FoundHunk[] = []
+  let open: (FoundHunk & { runs: Run[] }) | null = null
   let [old, now] = [at, at]
   const told = runs.filter(({ texts }) => texts.length > 0)
   for (const [index, run] of told.entries()) {
     const { kind, texts } = run
     if (kind !== ' ') {
-      open ??= { old, now, runs: [] }
+      open ??= { old, new: now, runs: [] }
       open.runs.push(run)
     } else {
       const isLast = index === told.length - 1
       if (open && (isLast || texts.length > 2 * CONTEXT)) {
         open.runs.push({ kind, texts: texts.slice(0, CONTEXT) })
-        hunks.push(hunkOf(open.old, open.now, open.runs))
+        hunks.push(open)
         open = null
       } else open?.runs.push(run)
       if (!open && !isLast) {
         const kept = texts.slice(-CONTEXT)
         const left = texts.length - kept.length
-        open = { old: old + left, now: now + left, runs: [{ kind, texts: kept }] }
+        open = { old: old + left, new: now + left, runs: [{ kind, texts: kept }] }
       }
     }
     if (kind !== '+') old += texts.length
     if (kind !== '-') now += texts.length
   }
-  if (open) hunks.push(hunkOf(open.old, open.now, open.runs))
+  if (open) hunks.push(open)
   return hunks
 }

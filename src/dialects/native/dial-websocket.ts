@@ -40,8 +40,7 @@ export function dialWebSocket({ address, token, ca }: Target, notified: Notified
         get open() {
           return isOpen()
         },
-        request: (method, params) =>
-          isOpen() ? pending.request(method, params) : Promise.reject(new ConnectionLost()),
+        request: (...call) => (isOpen() ? pending.request(...call) : Promise.reject(new ConnectionLost())),
         pause: () => ws.pause(),
         resume: () => ws.resume(),
         close: () => ws.terminate(),

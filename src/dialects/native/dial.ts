@@ -37,8 +37,7 @@ function dialSocket(path: string, notified: Notified): Promise<Link> {
         get open() {
           return isOpen()
         },
-        request: (method, params) =>
-          isOpen() ? pending.request(method, params) : Promise.reject(new ConnectionLost()),
+        request: (...call) => (isOpen() ? pending.request(...call) : Promise.reject(new ConnectionLost())),
         pause: () => void socket.pause(),
         resume: () => void socket.resume(),
         close: () => void socket.destroy(),

@@ -7,6 +7,8 @@ export interface Invitations {
   clawde: Invitation | null
   /** To the front door, for programs that speak this API; null: it is not open. */
   native: string | null
+  /** To the dashboard, for a browser; the PIN stands behind the `#`, where no log has it. Null: the front door is closed. */
+  page: string | null
   /** Whether other machines reach any of them. */
   reachable: boolean
 }
@@ -24,6 +26,7 @@ export function invitations(
     return {
       clawde,
       native: own && `${own.url}${path}`,
+      page: own && `${own.url.replace(/^ws/, 'http')}/signin#pin=${pin}`,
       reachable: (clawde?.reachable || own?.reachable) ?? false,
     }
   }

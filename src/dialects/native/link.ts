@@ -38,7 +38,8 @@ export class ConnectionLost extends Error {
 /** One connection, without any memory of earlier ones. */
 export interface Link {
   readonly open: boolean
-  request(method: string, params: unknown): Promise<unknown>
+  /** `answered` is called at once with the result, before anything that comes behind it is read. */
+  request(method: string, params: unknown, answered?: (result: unknown) => void): Promise<unknown>
   pause(): void
   resume(): void
   close(): void
@@ -61,7 +62,7 @@ type Message = {
 
 /** The requests of one connection that have no answer yet. */
 export interface PendingRequests {
-  request(method: string, params: unknown): Promise<unknown>
+  request: Link['request']
   receive(text: string): void
   /** There will be no more answers. */
   lost(): void
@@ -81,13 +82,17 @@ export function createPendingRequests(write: (json: string) => void, notified: N
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let last = 0
   return {
-    request(method, params) {
+    request(method, params, answered) {
       const id = ++last
       const json = JSON.stringify({ jsonrpc: '2.0', id, method, params })
       // The daemon would hang up, and whoever takes that for a lost connection would send it again and again.
       if (bytesOf(json) > DEFAULT_MAX_LINE) return Promise.reject(tooLong())
       return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject })
+        const done = (result: unknown): void => {
+          answered?.(result)
+          resolve(result)
+        }
+        waiting.set(id, { resolve: done, reject })
         write(json)
       })
     },

@@ -7,7 +7,7 @@ import type { SignIn } from '../../core/signin.ts'
 import type { RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { FrontDoor } from '../dialect.ts'
 import type { Method } from '../method.ts'
-import type { AgentReport, Daemon, Workspace } from '../ports.ts'
+import type { AgentReport, Daemon, RelayPlace, Workspace } from '../ports.ts'
 import type { Feed } from './feed.ts'
 import type { Invitations } from './invitations.ts'
 import type { Watches } from './watches.ts'
@@ -18,6 +18,7 @@ export interface Context {
   workspace: Workspace
   devices: DeviceAccess
   signin: SignIn
+  relay: RelayPlace
   door: Pick<FrontDoor, 'code'>
   /** Where a device goes with its PIN. */
   invite(pin: string): Promise<Invitations>
@@ -41,8 +42,8 @@ export interface NativeMethod<N extends string, P extends z.ZodType, R extends z
   ErrorCode
 > {
   name: N
-  /** Notifications follow the answer. */
-  streaming?: boolean
+  /** Notifications of this name follow the answer. */
+  streaming?: string
   handler(params: z.output<P>, context: Context): Answer<R> | Promise<Answer<R>>
 }
 

@@ -11,12 +11,23 @@ import type { AcceptNative } from './serving.ts'
 const PATH = '/native'
 
 export async function open(context: DialectContext): Promise<OpenDialect> {
-  const { engine, daemon, devices, workspace, signin, door, socket, home, onFault } = context
+  const { engine, daemon, devices, workspace, signin, relay, door, socket, home, onFault } = context
   const invite = invitations(daemon, PATH, () => engine.daemon.name ?? hostname())
   const accept: AcceptNative = onDemand(async () => {
     const { createServing } = await import('./serving.ts')
     const agents = daemon.reports
-    return createServing({ engine, daemon, agents, devices, workspace, signin, door, invite, onFault })
+    return createServing({
+      engine,
+      daemon,
+      agents,
+      devices,
+      workspace,
+      signin,
+      relay,
+      door,
+      invite,
+      onFault,
+    })
   }, onFault)
   door.serve(PATH, {
     code: UNAUTHORIZED,

@@ -21,6 +21,7 @@ export interface NativeOptions {
   workspace: Context['workspace']
   devices: DeviceAccess
   signin: Context['signin']
+  relay: Context['relay']
   door: Context['door']
   invite: Context['invite']
   daemon: Daemon

@@ -11,7 +11,7 @@ const changeLine = z.object({
   new: lineNumber,
 })
 
-const hunk = z.object({
+export const hunk = z.object({
   oldStart: z.int().min(0),
   oldLines: z.int().min(0),
   newStart: z.int().min(0),

@@ -13,6 +13,7 @@ export * from './wire-base.ts'
 export * from './wire-change.ts'
 export * from './wire-device.ts'
 export * from './wire-project.ts'
+export * from './wire-relay.ts'
 export * from './wire-signin.ts'
 export * from './wire-system.ts'
 export * from './wire-turn.ts'
@@ -121,7 +122,11 @@ export const sessionView = z.object({
   status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
   tier: z.enum(['active', 'warm', 'cold']),
   nativeId: z.string().nullable(),
-  parentId: z.string().nullable(),
+  parentId: z.string().nullable().describe('the session that it branched off'),
+  branch: z
+    .object({ turnId: id, seq: seq.describe('of the end of that turn') })
+    .nullable()
+    .describe('the turn after which it branched off; null: it went on from where that session was'),
   origin: z.string().nullable(),
   createdAt: time,
   activeAt: time,
@@ -190,6 +195,12 @@ export const EVENT_TYPES: Record<EventType, true> = {
   'agent.compacting': true,
   'agent.compacted': true,
   'agent.limits': true,
+  'checkpoint.taken': true,
+  'checkpoint.restored': true,
+  'review.added': true,
+  'review.updated': true,
+  'review.removed': true,
+  'review.sent': true,
   'agent.plan': true,
   'agent.notice': true,
   'agent.other': true,

@@ -1,5 +1,5 @@
 import { type FailureKind, RelayFailure } from '../../relay/failure.ts'
-import { openRelay } from '../../relay/relay.ts'
+import { openRelay, type Relay } from '../../relay/relay.ts'
 import type { HttpApp, HttpAppOptions } from '../../transports/http.ts'
 import { activityFeed, eventFeed } from './feeds.ts'
 import type { RelayOptions } from './open.ts'
@@ -9,6 +9,7 @@ import { addRoutes } from './routes.ts'
 
 /** The relay behind its listener, once somebody has come. */
 export interface Mounted {
+  readonly relay: Relay
   /** Answers what no route does. */
   refuse: NonNullable<HttpAppOptions['refuse']>
   /** Ends what goes on by itself. */
@@ -26,6 +27,7 @@ export async function mountRelay(app: HttpApp, port: () => number, options: Rela
   const events = eventFeed(relay.events.ring, { keepAliveMs: PING_MS })
   addRoutes(app, { ...options, relay, activity, events, port, pingMs: PING_MS })
   return {
+    relay,
     refuse(req, res, { status, message }) {
       const kind = REFUSALS[status] ?? 'invalid_request_error'
       const asked = `${req.method} ${pathIn(req.url)}`

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { localGuard } from '../../access/same-user.ts'
-import type { RelayOptions as RoomOptions } from '../../relay/relay.ts'
+import type { Relay, RelayOptions as RoomOptions } from '../../relay/relay.ts'
 import { createHttpApp, type HttpListener, sendError } from '../../transports/http.ts'
 import type { OpenDialect } from '../dialect.ts'
 import type { relay } from './index.ts'
@@ -10,7 +10,7 @@ import { routePath } from './paths.ts'
 
 type Context = Parameters<(typeof relay)['open']>[0]
 
-export async function open({ settings, daemon, ...context }: Context): Promise<OpenDialect> {
+export async function open({ settings, daemon, relay, ...context }: Context): Promise<OpenDialect> {
   const { engine, env, http, home, log, newId, onFault } = context
   const dialect = relayDialect({
     ...settings,
@@ -28,7 +28,14 @@ export async function open({ settings, daemon, ...context }: Context): Promise<O
     onFault,
   })
   const { url } = await dialect.listen(settings.port ?? relayPort(env))
-  return { address: url, close: () => dialect.stop() }
+  relay.port = { address: url, isUsed: dialect.isUsed, open: dialect.open }
+  return {
+    address: url,
+    close() {
+      relay.port = null
+      return dialect.stop()
+    },
+  }
 }
 
 export interface RelayOptions extends RoomOptions {
@@ -41,6 +48,10 @@ export interface RelayOptions extends RoomOptions {
 
 export interface RelayDialect {
   listen(port: number): Promise<HttpListener>
+  /** Whether somebody has come, now or before. */
+  isUsed(): boolean
+  /** Opens what is behind the door, if it is not open. */
+  open(): Promise<Relay>
   stop(): Promise<void>
 }
 
@@ -56,25 +67,29 @@ function relayPort(env: NodeJS.ProcessEnv): number {
 export function relayDialect(options: RelayOptions): RelayDialect {
   let listener: HttpListener | null = null
   let opened: Promise<Mounted> | null = null
-  let relay: Mounted | null = null
+  let mounted: Mounted | null = null
+  const isUsed = (): boolean => opened !== null || existsSync(join(options.directory, 'work'))
 
-  async function open(): Promise<void> {
+  async function open(): Promise<Relay> {
     opened ??= import('./mount.ts')
       .then(({ mountRelay }) => mountRelay(app, () => listener?.port ?? 0, options))
       .catch((error: unknown) => {
         opened = null
         throw error
       })
-    relay = await opened
+    mounted = await opened
+    return mounted.relay
   }
 
   const app = createHttpApp({
     bodyLimit: options.bodyLimit,
     onError: options.onFault,
-    prepare: open,
+    async prepare() {
+      await open()
+    },
     routePath,
     refuse(req, res, error) {
-      if (relay) relay.refuse(req, res, error)
+      if (mounted) mounted.refuse(req, res, error)
       else sendError(res, error)
     },
   })
@@ -82,9 +97,11 @@ export function relayDialect(options: RelayOptions): RelayDialect {
   return {
     async listen(port) {
       listener = await app.listen({ host: '127.0.0.1', port, guard: localGuard(options.otherUsers) })
-      if (existsSync(join(options.directory, 'work'))) await open()
+      if (isUsed()) await open()
       return listener
     },
+    isUsed,
+    open,
     async stop() {
       const built = await opened?.catch(() => null)
       built?.stop()

@@ -115,7 +115,8 @@ function sessionRoutes({ sessions, pool, settings }: Relay): Routes {
 }
 
 /** What has happened: calls that are over, and events. */
-function recordRoutes({ relay: { calls, events }, activity, events: eventFeed }: RouteParts): Routes {
+function recordRoutes({ relay, activity, events: eventFeed }: RouteParts): Routes {
+  const { calls, series, events } = relay
   return {
     'GET /v1/recent-calls': ({ query }) => {
       const after = query.get('after')
@@ -123,6 +124,7 @@ function recordRoutes({ relay: { calls, events }, activity, events: eventFeed }:
       return { calls: list.map(recentCall) }
     },
     'POST /v1/recent-calls/clear': async () => {
+      series.flush()
       await calls.clear()
       return { ok: true }
     },

@@ -213,7 +213,7 @@ export async function rigFor(t: TestContext, options: RigOptions = {}): Promise<
   const listener = createClawdeListener({ ...around, metrics: () => '', log: { info() {}, warn() {} } })
   const workspace = createWorkspace({
     env: process.env,
-    worktrees: join(home, 'worktrees'),
+    home,
     problem() {},
   })
   const dialect = clawdeDialect({

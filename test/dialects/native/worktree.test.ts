@@ -131,8 +131,10 @@ test('what is used: the daemon, and each session with a process', async () => {
   await assert.rejects(client.call('system.history', { limit: 0 }), refused('invalid'))
 })
 
-test('where nobody listens for devices a PIN says so', async () => {
+test('where nobody listens for ClawDE’s devices a PIN says so, and lets a browser in', async () => {
   const { pin, ...rest } = await client.call('device.pin', { svg: true })
   assert.match(pin, /^\d{6}$/)
   assert.deepEqual([rest.url, rest.reachable, rest.qr, rest.svg], [null, false, null, undefined])
+  assert.equal(rest.page, `${daemon.listeners['corral']}/signin#pin=${pin}`)
+  assert.match(rest.pageSvg ?? '', /^<svg /)
 })

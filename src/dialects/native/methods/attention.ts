@@ -25,7 +25,7 @@ export const attentionMethods = [
     errors: [],
     summary:
       'The list of sessions, and then what changes in it, as `sessions` notifications: whole rows of the sessions that have changed, at most ten times a second, and how many sessions there are of each kind. After a lost connection watch again: the answer has all there is.',
-    streaming: true,
+    streaming: 'sessions',
     params: wire.watchParams,
     result: wire.watched,
     async handler(params, { engine, watches }) {

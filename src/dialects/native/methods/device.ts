@@ -53,16 +53,22 @@ export const deviceMethods = [
         .string()
         .nullable()
         .describe('where programs that speak this API connect; null: the front door is closed'),
+      page: z
+        .string()
+        .nullable()
+        .describe('where a browser is let in to the dashboard; null: the front door is closed'),
       reachable: z.boolean().describe('whether any of them is reached from other machines'),
       qr: z.string().nullable().describe('what a QR code says to ClawDE’s mobile application'),
       svg: z.string().exactOptional().describe('that QR code as a picture'),
+      pageSvg: z.string().exactOptional().describe('`page` as a QR code, for the camera of a phone'),
     }),
     async handler({ scopes, svg }, { devices, device, invite }) {
       const { pin, expiresAt } = devices.pin(device, scopes)
-      const { clawde, native, reachable } = await invite(pin)
+      const { clawde, native, page, reachable } = await invite(pin)
       const { url = null, json: qr = null } = clawde ?? {}
       const drawn = svg && qr !== null && { svg: await picture(qr) }
-      return { pin, expiresAt, url, native, reachable, qr, ...drawn }
+      const drawnPage = svg && page !== null && { pageSvg: await picture(page) }
+      return { pin, expiresAt, url, native, page, reachable, qr, ...drawn, ...drawnPage }
     },
   }),
   method({

@@ -1,0 +1,389 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import type { CheckpointView } from '../../src/core/api.ts'
+import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
+import { code, eventsOf } from '../support/asking.ts'
+import { goOn, HELD } from '../support/held.ts'
+import { until } from '../support/wait.ts'
+import { checkoutAt, type Checkout } from '../workspace/support.ts'
+
+const ENV = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+
+/** An engine whose project is a repository. */
+async function started(
+  context: TestContext,
+  options: TestEngineOptions = {},
+): Promise<{ t: TestEngine; repo: Checkout; next: () => Promise<TestEngine> }> {
+  let t = await startEngine({ checkpoints: true, ...options, env: { ...ENV, ...options.env } })
+  context.after(() => t.stop())
+  const repo = checkoutAt(t.cwd, { PATH: process.env['PATH'], HOME: t.home, ...ENV })
+  if (!existsSync(join(t.cwd, '.git'))) {
+    repo.git('init', '-q', '-b', 'main')
+    repo.write('a.txt', 'one\n')
+    repo.commit('first')
+  }
+  return {
+    t,
+    repo,
+    async next() {
+      await t.abandon()
+      t = await startEngine({ checkpoints: true, env: ENV, home: t.home })
+      return t
+    },
+  }
+}
+
+async function newSession(t: TestEngine, cwd = t.cwd): Promise<string> {
+  return (await t.engine.sessions.create({ agent: 'demo', cwd })).id
+}
+
+/** A turn during which the agent does this to the files. */
+async function turnThat(t: TestEngine, sessionId: string, work: () => void): Promise<string> {
+  const { turnId, seq } = await t.engine.turns.send({ sessionId, input: [{ type: 'text', text: HELD }] })
+  await t.event('approval.requested', { sessionId, after: seq })
+  work()
+  await goOn(t, sessionId)
+  await t.event('turn.completed', { sessionId, after: seq })
+  // What it has left is written down by then.
+  await t.engine.checkpoints.list(sessionId)
+  return turnId
+}
+
+async function listed(t: TestEngine, sessionId: string): Promise<CheckpointView[]> {
+  return (await t.engine.checkpoints.list(sessionId)).checkpoints
+}
+
+function read(repo: Checkout, file = 'a.txt'): string {
+  return readFileSync(join(repo.path, file), 'utf8')
+}
+
+test('each turn has a checkpoint from before it, and restoring one can be undone', async (context) => {
+  const { t, repo } = await started(context)
+  const id = await newSession(t)
+  const first = await turnThat(t, id, () => repo.write('a.txt', 'two\n'))
+  const second = await turnThat(t, id, () => {
+    repo.write('a.txt', 'three\n')
+    repo.write('b.txt', 'new\n')
+  })
+  const found = await listed(t, id)
+  assert.deepEqual(
+    found.map(({ turnId, kind, files }) => [turnId, kind, files]),
+    [
+      [second, 'turn', 2],
+      [first, 'turn', 1],
+    ],
+  )
+  assert.equal(repo.git('cat-file', 'blob', `${found[0]!.ref}:a.txt`), 'two\n')
+  assert.equal(found[1]!.ref, `refs/corral/checkpoints/${id}/${first}`)
+  const preview = await t.engine.checkpoints.preview(id, first)
+  assert.deepEqual([preview.canRestore, preview.reason, preview.conflicts], [true, null, []])
+  assert.deepEqual(
+    preview.files.map(({ path, status }) => [path, status]),
+    [
+      ['a.txt', 'modified'],
+      ['b.txt', 'deleted'],
+    ],
+  )
+  const { restored, undo } = await t.engine.checkpoints.restore({ sessionId: id, id: first })
+  assert.equal(restored, 2)
+  assert.equal(read(repo), 'one\n')
+  assert.equal(existsSync(join(repo.path, 'b.txt')), false)
+  const [restoring] = eventsOf(t, id, 'checkpoint.restored')
+  assert.deepEqual([restoring?.checkpointId, restoring?.undo, restoring?.files], [first, undo.turnId, 2])
+  // What Corral itself has done is nobody's work.
+  await t.engine.checkpoints.restore({ sessionId: id, id: second })
+  assert.equal(read(repo), 'two\n')
+  await t.engine.checkpoints.restore({ sessionId: id, id: undo.turnId })
+  assert.deepEqual([read(repo), read(repo, 'b.txt')], ['three\n', 'new\n'])
+  assert.equal((await listed(t, id)).filter(({ kind }) => kind === 'undo').length, 3)
+})
+
+test("a person's own work since the last turn is not lost", async (context) => {
+  const { t, repo } = await started(context)
+  const id = await newSession(t)
+  const turnId = await turnThat(t, id, () => repo.write('a.txt', 'two\n'))
+  repo.write('a.txt', 'mine\n')
+  const preview = await t.engine.checkpoints.preview(id, turnId)
+  assert.deepEqual([preview.canRestore, preview.conflicts.map(({ path }) => path)], [false, ['a.txt']])
+  await assert.rejects(t.engine.checkpoints.restore({ sessionId: id, id: turnId }), code('unsaved_work'))
+  assert.equal(read(repo), 'mine\n')
+  assert.equal(eventsOf(t, id, 'checkpoint.restored').length, 0)
+  const { undo } = await t.engine.checkpoints.restore({ sessionId: id, id: turnId, force: true })
+  assert.equal(read(repo), 'one\n')
+  await t.engine.checkpoints.restore({ sessionId: id, id: undo.turnId })
+  assert.equal(read(repo), 'mine\n')
+})
+
+test('a message that waits gets a checkpoint of what the turn before has left', async (context) => {
+  const { t, repo } = await started(context)
+  const id = await newSession(t)
+  const send = (text: string) => t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text }] })
+  const first = await send(HELD)
+  await t.event('approval.requested', { sessionId: id })
+  const second = await send(HELD)
+  repo.write('a.txt', 'by the first\n')
+  await goOn(t, id)
+  const asked = await t.event('approval.requested', {
+    sessionId: id,
+    after: (await t.event('turn.completed', { sessionId: id })).seq,
+  })
+  assert.equal(asked.turnId, second.turnId)
+  repo.write('a.txt', 'by the second\n')
+  const during = await t.engine.checkpoints.changes({ sessionId: id, scope: 'turn' })
+  assert.equal(during.turnId, second.turnId)
+  assert.deepEqual(
+    during.files[0]?.hunks[0]?.lines.map(({ kind, text }) => kind + text),
+    ['-by the first', '+by the second'],
+  )
+  await goOn(t, id)
+  await t.event('turn.completed', { sessionId: id, after: asked.seq })
+  const of = async (turnId: string): Promise<string[]> => {
+    const { files } = await t.engine.checkpoints.changes({ sessionId: id, scope: 'turn', turnId })
+    return files.flatMap(({ hunks }) =>
+      hunks.flatMap(({ lines }) => lines.map(({ kind, text }) => kind + text)),
+    )
+  }
+  await listed(t, id)
+  repo.write('a.txt', 'mine\n')
+  assert.deepEqual(await of(first.turnId), ['-one', '+by the first'])
+  assert.deepEqual(await of(second.turnId), ['-by the first', '+by the second'])
+  const { files } = await t.engine.checkpoints.changes({ sessionId: id, scope: 'session' })
+  assert.deepEqual(
+    files[0]?.hunks[0]?.lines.map(({ kind, text }) => kind + text),
+    ['-one', '+mine'],
+  )
+})
+
+test('nothing is restored while a turn runs in the work tree, in this session or another', async (context) => {
+  const { t, repo } = await started(context)
+  const id = await newSession(t)
+  const turnId = await turnThat(t, id, () => repo.write('a.txt', 'two\n'))
+  mkdirSync(join(t.cwd, 'below'))
+  const other = await newSession(t, join(t.cwd, 'below'))
+  await t.engine.turns.send({ sessionId: other, input: [{ type: 'text', text: HELD }] })
+  await t.event('approval.requested', { sessionId: other })
+  const preview = await t.engine.checkpoints.preview(id, turnId)
+  assert.equal(preview.canRestore, false)
+  assert.match(preview.reason!, /Another session is working/)
+  await assert.rejects(t.engine.checkpoints.restore({ sessionId: id, id: turnId }), code('conversation_busy'))
+  await goOn(t, other)
+  await t.event('turn.completed', { sessionId: other })
+  const later = await t.engine.checkpoints.preview(id, turnId)
+  assert.equal(later.canRestore, true)
+  assert.match(later.reason!, /Another session has worked/)
+  await t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: HELD }] })
+  await assert.rejects(t.engine.checkpoints.restore({ sessionId: id, id: turnId }), code('conversation_busy'))
+  await goOn(t, id)
+})
+
+test('a message that comes while files are restored reaches the agent afterwards', async (context) => {
+  const { t, repo } = await started(context)
+  const id = await newSession(t)
+  const turnId = await turnThat(t, id, () => repo.write('a.txt', 'two\n'))
+  const restoring = t.engine.checkpoints.restore({ sessionId: id, id: turnId })
+  const { turnId: next } = await t.engine.turns.send({
+    sessionId: id,
+    input: [{ type: 'text', text: '[[say hi]]' }],
+  })
+  await restoring
+  await t.read(
+    { after: 0, sessionId: id },
+    'its end',
+    ({ event }) => event.type === 'turn.completed' && event.turnId === next,
+  )
+  const [checkpoint] = await listed(t, id)
+  assert.equal(checkpoint?.turnId, next)
+  assert.equal(repo.git('cat-file', 'blob', `${checkpoint.tree}:a.txt`), 'one\n')
+})
+
+test('an agent in a directory without a repository has no checkpoints, and hears no word of it', async (context) => {
+  const t = await startEngine({ checkpoints: true, env: ENV })
+  context.after(() => t.stop())
+  const id = await newSession(t)
+  await t.turn(id, '[[say hi]]')
+  const { checkpoints, reason } = await t.engine.checkpoints.list(id)
+  assert.deepEqual(checkpoints, [])
+  assert.match(reason!, /not in a git repository/)
+  assert.match(
+    (await t.engine.checkpoints.changes({ sessionId: id, scope: 'turn' })).reason!,
+    /not in a git repository/,
+  )
+  assert.deepEqual(eventsOf(t, id, 'agent.notice'), [])
+})
+
+test('an agent without tools has no checkpoints', async (context) => {
+  const { t } = await started(context)
+  const { id } = await t.engine.sessions.create({
+    agent: 'demo',
+    cwd: t.cwd,
+    settings: { clientTools: [], ownTools: false },
+  })
+  await t.turn(id, '[[say hi]]')
+  assert.deepEqual(await listed(t, id), [])
+})
+
+test('a repository that git refuses is told of once', async (context) => {
+  const { t, repo } = await started(context)
+  writeFileSync(join(repo.path, '.git/HEAD'), 'nonsense')
+  const id = await newSession(t)
+  await t.turn(id, '[[say hi]]')
+  await t.turn(id, '[[say hi]]')
+  const notices = eventsOf(t, id, 'agent.notice')
+  assert.deepEqual(
+    notices.map(({ code: name }) => name),
+    ['no_checkpoint'],
+  )
+})
+
+/** A git whose `add` waits until the test lets it go. */
+function slowGit(home: string): { path: string; release: () => void } {
+  const bin = join(home, 'slow')
+  const gate = join(home, 'gate')
+  mkdirSync(bin, { recursive: true })
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const wait = `case " $* " in *" add "*) while ! test -e '${gate}'; do sleep 0.05; done;; esac`
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\n${wait}\nexec '${real}' "$@"\n`, { mode: 0o755 })
+  return { path: `${bin}:${process.env['PATH']}`, release: () => writeFileSync(gate, '') }
+}
+
+test('an agent does not wait for a git that takes too long, and what comes late is not kept', async (context) => {
+  const home = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim()
+  const { path, release } = slowGit(home)
+  const { t, repo } = await started(context, { home, env: { PATH: path } })
+  const id = await newSession(t)
+  const { turnId, seq } = await t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: HELD }] })
+  const notice = await t.event('agent.notice', { sessionId: id, after: seq })
+  assert.deepEqual([notice.code, notice.turnId], ['no_checkpoint', turnId])
+  await t.event('approval.requested', { sessionId: id })
+  repo.write('a.txt', 'by the agent\n')
+  release()
+  await goOn(t, id)
+  const { seq: end } = await t.event('turn.completed', { sessionId: id })
+  assert.deepEqual(await listed(t, id), [])
+  // The state at its end is known, so the next turn is as any other.
+  const next = await turnThat(t, id, () => repo.write('a.txt', 'more\n'))
+  assert.ok(end > 0)
+  assert.deepEqual(
+    (await listed(t, id)).map((one) => one.turnId),
+    [next],
+  )
+})
+
+test('an interrupt during a checkpoint stops the turn before its agent has heard of it', async (context) => {
+  const home = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim()
+  const { path, release } = slowGit(home)
+  const { t } = await started(context, { home, env: { PATH: path } })
+  const id = await newSession(t)
+  await t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: '[[say unheard]]' }] })
+  await t.engine.turns.interrupt({ sessionId: id })
+  release()
+  await t.event('turn.interrupted', { sessionId: id })
+  assert.deepEqual(eventsOf(t, id, 'message.completed'), [])
+})
+
+test('a daemon that ends during a checkpoint is followed by one that takes it, and the turn runs once', async (context) => {
+  const home = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim()
+  const { path } = slowGit(home)
+  const { t, next } = await started(context, { home, env: { PATH: path } })
+  const id = await newSession(t)
+  const { turnId } = await t.engine.turns.send({
+    sessionId: id,
+    input: [{ type: 'text', text: '[[say once]]' }],
+  })
+  const later = await next()
+  await later.event('turn.completed', { sessionId: id })
+  assert.deepEqual(
+    (await listed(later, id)).map((one) => one.turnId),
+    [turnId],
+  )
+  assert.equal(eventsOf(later, id, 'message.completed').length, 1)
+})
+
+test('an agent that may have the message already gets no checkpoint: it may have begun', async (context) => {
+  const { t, repo, next } = await started(context)
+  const id = await newSession(t)
+  await t.turn(id, '[[say warm]]')
+  await until(async () => (await listed(t, id)).length === 1)
+  // The message is written down, and the agent is never told: whether it was, the next daemon cannot know.
+  Object.assign(t.host, { prompt: () => {} })
+  const { turnId, seq } = await t.engine.turns.send({
+    sessionId: id,
+    input: [{ type: 'text', text: '[[say again]]' }],
+  })
+  await until(async () => (await listed(t, id)).length === 2)
+  t.log.append({ events: [], writes: [{ op: 'checkpoints.drop', sessionId: id }] }).catch(() => {})
+  repo.write('a.txt', 'maybe by the agent\n')
+  const later = await next()
+  await later.event('turn.completed', { sessionId: id, after: seq })
+  assert.deepEqual(
+    (await listed(later, id)).filter((one) => one.turnId === turnId),
+    [],
+  )
+  assert.equal(eventsOf(later, id, 'turn.completed').length, 2)
+})
+
+test('the refs of a session go with it, also when a daemon has ended in between', async (context) => {
+  const { t, repo, next } = await started(context)
+  const refs = (): string => repo.git('for-each-ref', '--format=%(refname)', 'refs/corral').trim()
+  const [one, two] = [await newSession(t), await newSession(t)]
+  await t.turn(one, '[[say hi]]')
+  await t.turn(two, '[[say hi]]')
+  await until(() => refs().split('\n').length >= 2)
+  await t.engine.sessions.destroy(one)
+  assert.ok(!refs().includes(one), refs())
+  assert.ok(refs().includes(two), refs())
+  // As a daemon leaves it that ends right after the commit.
+  repo.git('update-ref', `refs/corral/checkpoints/${one}/left`, 'HEAD^{tree}')
+  const { tree } = (await listed(t, two))[0]!
+  const row = {
+    sessionId: one,
+    id: 'left',
+    kind: 'before',
+    seq: 1,
+    at: 1,
+    tree,
+    ref: '',
+    files: null,
+    left: [],
+  } as const
+  const checkpoint = { ...row, left: [], repository: join(repo.path, '.git') }
+  await t.log.append({ events: [], writes: [{ op: 'checkpoint', checkpoint }] })
+  const later = await next()
+  await until(() => !refs().includes(one))
+  await until(() => later.log.checkpointsLeft().length === 0)
+})
+
+test('a turn has one ref, and a hundred turns can be gone back to', async (context) => {
+  const { t, repo } = await started(context)
+  const id = await newSession(t)
+  await turnThat(t, id, () => repo.write('a.txt', 'two\n'))
+  await t.turn(id, '[[say hi]]')
+  await listed(t, id)
+  const refs = (): string[] =>
+    repo.git('for-each-ref', '--format=%(refname)', 'refs/corral').trim().split('\n')
+  await until(
+    () => refs().length === 3,
+    () => refs().join(', '),
+  )
+  const [newest] = t.log.checkpoints(id)
+  // Older ones, as if there had been as many turns.
+  const writes = Array.from({ length: 120 }, (_, n) => ({
+    op: 'checkpoint' as const,
+    checkpoint: {
+      ...newest!,
+      id: `old-${n}`,
+      kind: 'before' as const,
+      seq: -1000 + n,
+      ref: `refs/corral/checkpoints/${id}/old-${n}`,
+    },
+  }))
+  for (const { checkpoint } of writes) repo.git('update-ref', checkpoint.ref, checkpoint.tree)
+  await t.log.append({ events: [], writes })
+  await t.turn(id, '[[say hi]]')
+  await until(async () => (await listed(t, id)).length === 100)
+  assert.ok(!refs().includes(`refs/corral/checkpoints/${id}/old-0`))
+  assert.ok(refs().includes(`refs/corral/checkpoints/${id}/old-119`))
+})
