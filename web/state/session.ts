@@ -149,6 +149,11 @@ export class OpenSession {
     return last ? (this.#transcript?.rows.get(callRowId(last.id)) ?? null) : null
   }
 
+  /** Somebody is asked something here, and not only in a session that it branched off. */
+  asks(): boolean {
+    return [...(this.#transcript?.conversation.questions.values() ?? [])].some(({ asked }) => asked)
+  }
+
   /** A message stands where its turn begins, and was written down before. */
   #rowAt(seq: number, turnId: string | null): Row | null {
     const rows = [...(this.#transcript?.rows.values() ?? [])]
