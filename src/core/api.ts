@@ -27,6 +27,7 @@ import type { Conversation } from './conversation/conversation.ts'
 import type { AgentModel, Event, EventType, LoggedEvent } from './event.ts'
 import type { FileChange } from './file-change.ts'
 import type { KnownLimits } from './limits.ts'
+import type { ConversationPart } from './lineage.ts'
 import type {
   ApprovalQuery,
   ApprovalRow,
@@ -86,6 +87,8 @@ export interface Sessions {
   byNativeId(nativeId: string): Session | null
   /** The sessions that it branched off, the nearest first: destroyed ones too, as long as one that needs them is there. */
   ancestors(sessionId: string): Session[]
+  /** What a session's conversation is made of: parts of those that it branched off, the oldest first, and the session itself. */
+  lineage(sessionId: string): ConversationPart[]
   /** Directories that sessions have worked in, the last used first. */
   recentPaths(limit: number): RecentPath[]
   /** What was under way in a session after an event, for a reader that goes on from there. */

@@ -117,6 +117,8 @@ export interface DraftMessage {
 /** What is not given is as in the session that it branches off. */
 export interface ForkSession {
   sessionId: string
+  /** After this turn of its, or of one that it branched off itself; as it is now if not given. */
+  turnId?: string
   title?: string | null
   model?: string | null
   effort?: Effort | null

@@ -4,7 +4,7 @@ import { compacted } from './compaction.ts'
 import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
 import { isNews } from './fullness.ts'
 import { CorralError } from './error.ts'
-import type { AgentOutput, EventBody, SessionPatch } from './event.ts'
+import type { AgentOutput, BranchPoint, EventBody, SessionPatch } from './event.ts'
 import { isLooser, type Mode } from './mode.ts'
 import { modelInUse } from './model.ts'
 import type { ExitInfo } from './ports.ts'
@@ -301,8 +301,10 @@ function timed({ turn }: Session, end: Ended, { now }: Surroundings): Ended {
 function endTurn(state: Session, end: Ended): EventBody[] {
   const turnId = state.turn!.id
   const closing = cancelApprovals(state, 'the turn is over', turnId)
-  if (end.outcome === 'completed')
-    return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text }]
+  if (end.outcome === 'completed') {
+    const branch = branchAt(state, end)
+    return [...closing, { type: 'turn.completed', turnId, usage: end.usage, text: end.text, ...branch }]
+  }
   if (end.outcome === 'interrupted')
     return [...closing, { type: 'turn.interrupted', turnId, usage: end.usage }]
   const error = end.error ?? { code: 'agent_error', message: 'The agent gave up without saying why' }
@@ -316,11 +318,20 @@ function endTurn(state: Session, end: Ended): EventBody[] {
         message: `${error.message}; a fresh one begins`,
         data: null,
       },
-      { type: 'session.changed', reason: 'agent', nativeId: null },
+      { type: 'session.changed', reason: 'agent', nativeId: null, ...toldInstead(state) },
       { type: 'turn.retried', turnId, reason: error.code },
     ]
   }
   return [...closing, { type: 'turn.failed', turnId, usage: end.usage, error }]
+}
+
+function branchAt({ nativeId }: Session, { branch: message }: Ended): { branch?: BranchPoint } {
+  return nativeId === null || message === undefined ? {} : { branch: { nativeId, message } }
+}
+
+/** Where an agent cannot branch off an earlier point after all, it is told what was said up to there. */
+function toldInstead({ branch, forkFrom }: Session): SessionPatch {
+  return branch && forkFrom !== null ? { forkFrom: null, forkAt: null, recap: true } : {}
 }
 
 /** The process is gone: what was running ends, unless the message never got to it. */

@@ -41,6 +41,18 @@ export interface PlanEntry {
   state: 'pending' | 'active' | 'done'
 }
 
+/** Where a conversation of an agent's own can be branched off: after a message of its, by its own names. */
+export interface BranchPoint {
+  nativeId: string
+  message: string
+}
+
+/** A turn of the session that this one branched off, and the `seq` of its end: what came later is not part of it. */
+export interface Branch {
+  turnId: string
+  seq: number
+}
+
 /** Facts that an agent's output tells; a translator makes these. */
 export type AgentFact =
   | {
@@ -119,6 +131,8 @@ export type AgentSignal =
       usage: Usage
       error: Failure | null
       text: string | null
+      /** The last message of it, where the agent can branch off there later. */
+      branch?: string
     }
   /** What is left of its account has changed noticeably. */
   | { type: 'limits.told'; limits: AgentLimits }
@@ -144,6 +158,10 @@ export interface SessionPatch {
   rules?: Rules
   archived?: boolean
   notes?: Notes
+  /** The conversation could not be branched off: the agent is told what was said instead. */
+  forkFrom?: null
+  forkAt?: null
+  recap?: boolean
 }
 
 /** What belongs to no session. */
@@ -170,6 +188,12 @@ export type EventBody =
       /** The session this one was forked from, and its native conversation then. */
       parentId: string | null
       forkFrom: string | null
+      /** After which of its messages; not there: as it is when the first process starts. */
+      forkAt?: string
+      /** The turn after which it branched off; not there: it went on from where the other one was. */
+      branch?: Branch
+      /** The agent cannot branch off there: it is told what was said up to there, with the first message. */
+      recap?: true
       origin: string | null
       rules: Rules
       /** It works in a worktree that was made from the repository of this directory. Not there in older logs. */
@@ -212,7 +236,8 @@ export type EventBody =
     }
   /** The agent has taken it into the turn: its place in the conversation is here. */
   | { type: 'turn.steer_accepted'; turnId: string; steerId: string; input: Content[]; origin: string | null }
-  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null }
+  /** `branch`: where the agent itself can branch off later. */
+  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null; branch?: BranchPoint }
   | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
   | { type: 'turn.interrupted'; turnId: string; usage: Usage }
   /** It waits in another place: the n-th in the queue. */

@@ -5,6 +5,7 @@ import type { Drafts } from './draft.ts'
 import type { Event, LoggedEvent } from './event.ts'
 import { Handover } from './handover.ts'
 import type { AgentHost, Log, Telling } from './ports.ts'
+import { recapOf } from './recap.ts'
 import type { Session } from './session.ts'
 
 interface ReactorDeps {
@@ -140,8 +141,12 @@ class HostReactor {
   }
 
   #prompt(sessionId: string, turnId: string, inDoubt: boolean, said?: Content[]): void {
-    const input = this.#prompts.held ? undefined : (said ?? this.#deps.log.turn(turnId)?.input)
-    if (input) this.#host.prompt(sessionId, turnId, input, inDoubt)
+    const { log } = this.#deps
+    const input = this.#prompts.held ? undefined : (said ?? log.turn(turnId)?.input)
+    if (!input) return
+    const session = this.#peek(sessionId)
+    const told = session?.recap ? [...recapOf(log, session), ...input] : input
+    this.#host.prompt(sessionId, turnId, told, inDoubt)
   }
 
   #tell(sessionId: string, intent: Telling): void {

@@ -24,7 +24,8 @@ export function createReviews(context: EngineContext, turns: Pick<Turns, 'send'>
   }
 
   return {
-    add: (command) => inTurn(() => add(context, command)).then(viewed),
+    // Whoever adds one has just seen the lines.
+    add: (command) => inTurn(async () => ({ ...(await add(context, command)), stale: false })),
     update: (id, text) =>
       inTurn(async () => {
         const comment = unsent(context, id)

@@ -1,7 +1,7 @@
 import type { PendingApproval } from './approval.ts'
 import type { HeldCall } from './call.ts'
 import type { Effort } from './effort.ts'
-import type { AgentFact, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
+import type { AgentFact, Branch, Event, EventType, DaemonEvent, RunInfo } from './event.ts'
 import type { Fullness } from './fullness.ts'
 import { rested, said, unsaid, type Glance } from './glance.ts'
 import type { Marks } from './marks.ts'
@@ -42,6 +42,12 @@ export interface Session {
   nativeId: string | null
   /** The native conversation that the first process branches off. */
   forkFrom: string | null
+  /** After which of its messages; null or missing: as it is then. */
+  forkAt?: string | null
+  /** The turn of its parent after which it branched off; missing: it went on from where that one was. */
+  branch?: Branch
+  /** The agent has not been told yet what was said before this session began, and cannot know it otherwise. */
+  recap?: boolean
   parentId: string | null
   origin: string | null
   createdAt: number
@@ -229,7 +235,7 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
   'agent.started': (state, { run }) => ({ ...state, run }),
   'agent.exited': (state, { runId }) => (state.run?.id === runId ? { ...state, run: null } : state),
   'agent.init': (state, { nativeId, model }) => {
-    const next = nativeId ? { ...state, nativeId, forkFrom: null } : state
+    const next = nativeId ? { ...state, nativeId, forkFrom: null, forkAt: null } : state
     return model === null ? next : uses(next, model)
   },
   'agent.model': (state, { model }) => uses(state, model),
@@ -240,7 +246,7 @@ const BY_TYPE: { [T in Changing]: StateChange<T> } = {
 const CHANGES = new Map(Object.entries(BY_TYPE) as [EventType, (state: Session, event: Event) => Session][])
 
 function changed(state: Session, event: Event & { type: 'session.changed' }): Session {
-  const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason: ______, ...patch } = event
+  const { type: _, seq: __, at: ___, sessionId: ____, turnId: _____, reason, ...patch } = event
   const next = patch.mode === undefined ? state : inTurn(state, { mode: patch.mode })
   return {
     ...next,
@@ -249,6 +255,8 @@ function changed(state: Session, event: Event & { type: 'session.changed' }): Se
     ...(patch.mode === 'plan' && state.mode !== 'plan' && { lastFreeMode: state.mode }),
     ...(patch.model !== undefined && { usedModel: null }),
     ...(patch.nativeId !== undefined && state.run && { run: { ...state.run, stale: true } }),
+    // Whoever chooses another conversation does not want this one's past.
+    ...(patch.nativeId !== undefined && reason === undefined && state.recap && { recap: false }),
   }
 }
 
@@ -279,6 +287,8 @@ function ended(
   return {
     ...state,
     turn: null,
+    // It has the message, and what went before it.
+    ...(state.recap && state.turn?.accepted && { recap: false }),
     approvals: state.approvals.filter((approval) => outlives(approval, turnId)),
     calls: [],
     usage: addUsage(state.usage, usage),
@@ -365,6 +375,9 @@ function created(event: Event & { type: 'session.created' }): Session {
     rules: event.rules ?? NO_RULES,
     nativeId: event.nativeId,
     forkFrom: event.forkFrom,
+    ...(event.forkAt !== undefined && { forkAt: event.forkAt }),
+    ...(event.branch && { branch: event.branch }),
+    ...(event.recap && { recap: true }),
     parentId: event.parentId,
     origin: event.origin,
     createdAt: event.at,

@@ -9,6 +9,8 @@ import { exportPage } from './export/export.ts'
 import { EXTERNAL_AGENT } from './external.ts'
 import { change, existing, needs, once, refuseWhenClosing, type EngineContext } from './context.ts'
 import { mark } from './marking.ts'
+import { afterTurn, asItIs } from './branching.ts'
+import { ancestorsOf, lineageOf } from './lineage.ts'
 import { NO_RULES } from './rule.ts'
 import type { Session } from './session.ts'
 import { mustBeSound } from './settings.ts'
@@ -63,7 +65,8 @@ export function createSessions(context: SessionsDeps): Sessions {
     list: (query) => log.sessions(query),
     count: () => log.countSessions(),
     byNativeId: (nativeId) => log.sessionByNativeId(nativeId),
-    ancestors: (sessionId) => ancestors(context, sessionId),
+    ancestors: (sessionId) => ancestorsOf(log, existing(context, sessionId)),
+    lineage: (sessionId) => lineageOf(log, existing(context, sessionId)),
     recentPaths: (limit) => log.recentPaths(limit),
     conversationAt: (sessionId, moment) => conversationAt(log, sessionId, moment),
     conversationBefore: (event) => conversationBefore(log, event),
@@ -145,21 +148,21 @@ function mustBeResumable(context: EngineContext, agent: string, nativeId: string
 }
 
 async function fork(context: EngineContext, command: ForkSession): Promise<Session> {
-  const parent = existing(context, command.sessionId)
-  needs(context, parent.agent, 'fork')
+  const source = existing(context, command.sessionId)
+  const { turnId } = command
+  const place = turnId === undefined ? asItIs(context, source) : afterTurn(context, source, turnId)
   mustBeSound(command.settings)
-  const { agent, cwd, mode, rules, worktreeOf } = parent
+  const { agent, cwd, mode, rules, worktreeOf } = source
   const {
-    title = parent.title,
-    model = parent.model,
-    effort = parent.effort ?? null,
-    settings = parent.settings,
+    title = source.title,
+    model = source.model,
+    effort = source.effort ?? null,
+    settings = source.settings,
     origin = null,
   } = command
-  const forkFrom = parent.nativeId ?? parent.forkFrom
   const given = { agent, cwd, mode, model, effort, title, settings, rules, origin }
   const from = worktreeOf === undefined ? {} : { worktreeOf }
-  return begin(context, command, { ...given, ...from, nativeId: null, parentId: parent.id, forkFrom })
+  return begin(context, command, { ...given, ...from, nativeId: null, ...place })
 }
 
 async function configure(context: SessionsDeps, command: ConfigureSession): Promise<Session> {
@@ -171,18 +174,4 @@ async function configure(context: SessionsDeps, command: ConfigureSession): Prom
   if (nativeId) needs(context, agent, 'resume')
   await change(context, sessionId, (state) => decide.configure(state, command, context.around(state)))
   return existing(context, sessionId)
-}
-
-function ancestors(context: EngineContext, sessionId: string): Session[] {
-  const line: Session[] = []
-  const seen = new Set([sessionId])
-  let id = existing(context, sessionId).parentId
-  while (id !== null && !seen.has(id)) {
-    seen.add(id)
-    const ancestor = context.log.session(id)
-    if (!ancestor) break
-    line.push(ancestor)
-    id = ancestor.parentId
-  }
-  return line
 }

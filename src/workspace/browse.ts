@@ -1,5 +1,5 @@
 import { constants, type BigIntStats } from 'node:fs'
-import { lstat, open, opendir, realpath, type FileHandle } from 'node:fs/promises'
+import { lstat, open, opendir, readlink, realpath, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CorralError } from '../core/error.ts'
 
@@ -168,7 +168,7 @@ function imageType(head: Buffer): string | null {
 
 /**
  * Opens what a path leads to without a link anywhere in it, and without waiting for the writer of a FIFO. A part of the path
- * may be exchanged for a link after it was looked at: what was opened has to be what is there, on a way without links.
+ * may be exchanged for a link after it was looked at: what counts is what was opened.
  */
 async function opened<T>(
   directory: string,
@@ -188,15 +188,26 @@ async function opened<T>(
     throw notFound(path, cause)
   })
   try {
-    const found = await file.stat({ bigint: true })
-    const result = await use(file, place, found)
-    await mustBeWithoutLinks(place, path)
-    const now = await lstat(place, { bigint: true }).catch(() => null)
-    if (now && (now.dev !== found.dev || now.ino !== found.ino))
-      throw refused(path, 'has been exchanged meanwhile')
-    return result
+    await mustBeAt(file, place, path)
+    return await use(file, place, await file.stat({ bigint: true }))
   } finally {
     await file.close()
+  }
+}
+
+/** Linux says where a file is that is open. Elsewhere two looks in a row have to do. */
+async function mustBeAt(file: FileHandle, place: string, path: string): Promise<void> {
+  const known = await readlink(`/proc/self/fd/${file.fd}`).catch(() => null)
+  if (known === place) return
+  const exchanged = refused(path, 'has been exchanged for something else meanwhile')
+  if (known !== null) throw exchanged
+  for (let look = 0; look < 2; look++) {
+    await mustBeWithoutLinks(place, path)
+    const [found, now] = [
+      await file.stat({ bigint: true }),
+      await lstat(place, { bigint: true }).catch(() => null),
+    ]
+    if (now?.dev !== found.dev || now.ino !== found.ino) throw exchanged
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdir, realpath, stat } from 'node:fs/promises'
 import type { Diff, DiffRequest, RestorePlan, WorkTrees } from '../core/checkpoint.ts'
 import { refsOfSession } from '../core/checkpoint.ts'
 import { asCorralError, CorralError } from '../core/error.ts'
-import { readTextFile } from './files.ts'
+import { readPiece } from './browse.ts'
 import type { Git } from './git.ts'
 import type { GuardedGit } from './guarded.ts'
 import { namesIn } from './names.ts'
@@ -51,10 +51,10 @@ export function createWorkTrees(
     },
     async text(cwd, path) {
       const root = (await places.at(cwd))?.root ?? (await realpath(cwd))
-      return readTextFile(root, path).then(
-        ({ content }) => content,
-        (thrown: unknown) => nothingIfGone(thrown),
-      )
+      const piece = await readPiece(root, path).catch(nothingIfGone)
+      if (piece === null) return null
+      if (piece.text !== null && !piece.truncated) return piece.text
+      throw new CorralError('unsupported', 'The file is too large, or no text', { path })
     },
     async count(cwd, from, to) {
       const { here } = await placeOf(cwd)

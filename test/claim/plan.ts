@@ -53,7 +53,8 @@ export type Act =
   /** A call to the relay: the agent uses the caller's tool so often, then says something. */
   | { act: 'relay'; uses: number; last: Round }
   | { act: 'compact' }
-  | { act: 'fork' }
+  /** `turn`: from after its first turn; else from where it is. */
+  | { act: 'fork'; turn: boolean }
   | { act: 'crash' }
 
 export interface Plan {
@@ -138,7 +139,7 @@ export function planOf(seed: number): Plan {
       turn,
       turn,
       () => ({ act: 'compact' }),
-      () => ({ act: 'fork' }),
+      () => ({ act: 'fork', turn: random(2) === 0 }),
       () => (random(4) === 0 ? { act: 'crash' } : turn()),
     )()
   const relayed = (): Act => {

@@ -90,7 +90,10 @@ async function playAct(world: World, player: Player, played: Played, act: Act, k
       await player.sent(() => native.call('session.compact', { sessionId, key }))
       return player.untilRest([])
     case 'fork': {
-      const fork = await world.use(() => native.call('session.fork', { sessionId, key }))
+      const { turns } = await world.use(() => native.call('turn.list', { sessionId }))
+      const first = turns.findLast((turn) => turn.startedAt !== null && turn.endedAt !== null)
+      const place = act.turn && first ? { turnId: first.id } : {}
+      const fork = await world.use(() => native.call('session.fork', { sessionId, key, ...place }))
       played.forks.push(fork.id)
       const branch = createPlayer(world, fork.id)
       await branch.sent(() =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createGit, gitEnvironment } from '../../src/workspace/git.ts'
@@ -80,6 +80,40 @@ for (const [name, settings, attributes, bait] of SETTINGS) {
     try {
       checkout.git(...bait)
     } catch {}
+    assert.equal(trap.ran(), true, 'the trap is one')
+  })
+}
+
+const LATER: [name: string, change: (checkout: Checkout, command: string) => void][] = [
+  ['in its own file', (checkout, command) => checkout.git('config', 'filter.x.clean', command)],
+  [
+    'by an include that has been there before',
+    (checkout, command) => checkout.git('config', '--file', '.git/extra', 'filter.x.clean', command),
+  ],
+  [
+    'in a file that is looked at from now on',
+    (checkout, command) => {
+      checkout.git('config', 'extensions.worktreeConfig', 'true')
+      checkout.git('config', '--worktree', 'filter.x.clean', command)
+    },
+  ],
+]
+
+for (const [name, change] of LATER) {
+  test(`settings that are known are read again when there are others: ${name}`, async () => {
+    const checkout = place.repo(`later ${name}`, { 'a.txt': 'one\n', '.gitattributes': 'a.txt filter=x\n' })
+    if (name.includes('include')) checkout.git('config', 'include.path', 'extra')
+    const { ctimeMs } = statSync(join(checkout.path, '.git/config'))
+    await until(() => Date.now() - ctimeMs > 1100, 'the settings are no longer new')
+    await trees.take(checkout.path)
+    await trees.take(checkout.path)
+    const trap = place.trap()
+    change(checkout, trap.command)
+    checkout.write('a.txt', 'changed\n')
+    const { left } = (await trees.take(checkout.path))!
+    assert.deepEqual(left, ['a.txt'])
+    assert.equal(trap.ran(), false)
+    checkout.git('add', 'a.txt')
     assert.equal(trap.ran(), true, 'the trap is one')
   })
 }

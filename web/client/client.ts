@@ -84,9 +84,14 @@ function watchRows(
   }
 
   keepOn().catch((error: unknown) => {
-    if (!over.aborted) console.error('the list of sessions cannot be watched', error)
+    if (!over.aborted && !isSignedOut(error)) console.error('the list of sessions cannot be watched', error)
   })
   return () => stopping.abort()
+}
+
+/** The page says so itself, and begins anew when somebody signs in. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof NativeError && error.code === 'unauthorized'
 }
 
 /** What another try may mend. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -10,7 +10,7 @@ import { SessionListView } from '../parts/session-list.tsx'
 import { SnoozeDialog } from '../parts/snooze-dialog.tsx'
 import { tellAnsweredElsewhere } from '../parts/answered-elsewhere.ts'
 import { useNowKeys } from '../parts/now-keys.ts'
-import { useWide } from '../parts/use-wide.ts'
+import { PHONE, useMedia, WIDE } from '../parts/use-media.ts'
 import {
   clearSelection,
   filter,
@@ -43,7 +43,7 @@ export function NowPage() {
   )
   const isFirstRun = list !== null && list.rows.size === 0
   return (
-    <Page title="Now" actions={list && !isFirstRun && <Tools />}>
+    <Page title={isFirstRun ? 'Welcome' : 'Now'} actions={list && !isFirstRun && <Tools />}>
       <Summary />
       {list === null && <Skeleton />}
       {isFirstRun && <Welcome />}
@@ -73,7 +73,7 @@ function Summary() {
 }
 
 function Sessions({ onSnooze }: { onSnooze(): void }) {
-  const isWide = useWide()
+  const isWide = useMedia(WIDE)
   const isBoard = isWide && layout.value === 'board'
   useNowKeys({ onSnooze })
   const nothing = ids.value.length === 0 && filter.value.trim() !== ''
@@ -117,14 +117,13 @@ function NothingFits() {
 }
 
 function Tools() {
-  const field = useRef<HTMLInputElement>(null)
-  const isWide = useWide()
+  const isWide = useMedia(WIDE)
+  const isPhone = useMedia(PHONE)
   return (
     <div class="now-tools">
       <label class="filter">
         <Icon name="search" />
         <input
-          ref={field}
           id="now-filter"
           class="input"
           type="search"
@@ -142,6 +141,7 @@ function Tools() {
       <Button
         icon="layers"
         label="By project"
+        iconOnly={isPhone}
         pressed={grouping.value === 'project'}
         shortcut="v"
         onClick={() => (grouping.value = grouping.value === 'project' ? 'state' : 'project')}
@@ -159,6 +159,7 @@ function Tools() {
         kind="primary"
         icon="plus"
         label="New session"
+        iconOnly={isPhone}
         shortcut="n"
         onClick={() => (overlay.value = 'new')}
       />

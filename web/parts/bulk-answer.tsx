@@ -97,14 +97,7 @@ function BulkDialog({
           ? 'Each of these happens once. No rule is made: the next one is asked about again.'
           : 'None of these happens, and each agent is told what you say.'}
       </p>
-      <ul class="bulk-list">
-        {picked.map((approval) => (
-          <li key={approval.id}>
-            <code>{visibleLine(subjectOf(approval))}</code>
-            <span class="muted small">{sessionName(approval)}</span>
-          </li>
-        ))}
-      </ul>
+      <Picked picked={picked} />
       {!isAllow && (
         <Field label="Why (told to the agents)">
           {(control) => (
@@ -119,6 +112,20 @@ function BulkDialog({
         </Field>
       )}
     </Dialog>
+  )
+}
+
+/** What it would mean, one by one. */
+function Picked({ picked }: { picked: readonly Approval[] }) {
+  return (
+    <ul class="bulk-list">
+      {picked.map((approval) => (
+        <li key={approval.id}>
+          <code>{visibleLine(subjectOf(approval))}</code>
+          <span class="muted small">{sessionName(approval)}</span>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -20,6 +20,8 @@ export interface ButtonProps {
   pressed?: boolean
   /** The key that does the same, as `aria-keyshortcuts` has it. */
   shortcut?: string
+  /** On a decision: the number that presses it. */
+  answer?: number | undefined
   class?: string
 }
 
@@ -34,7 +36,8 @@ export function Button(props: ButtonProps) {
       aria-disabled={isOff || undefined}
       aria-expanded={props.expanded}
       aria-pressed={props.pressed}
-      aria-keyshortcuts={props.shortcut}
+      aria-keyshortcuts={props.shortcut ?? props.answer?.toString()}
+      data-answer={props.answer}
       aria-label={iconOnly ? label : undefined}
       title={iconOnly ? label : undefined}
       onClick={(event) => {

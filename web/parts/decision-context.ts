@@ -1,20 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Api } from '../client/client.ts'
-import { client } from '../state/connection.ts'
+import type { ApprovalContext } from '../state/answers.ts'
+import { contextOf } from '../state/deciding.ts'
 
-export type DecisionContext = Api['approval.context']['result']
-
-/** Why it is asked, and what the answers would come to; undefined until the daemon has told. */
-export function useDecisionContext(approvalId: string): DecisionContext | undefined {
-  const [context, setContext] = useState<DecisionContext>()
+/** Why it is asked, and what the answers would come to; null until the daemon has told. */
+export function useDecisionContext(approvalId: string): ApprovalContext | null {
+  const [context, setContext] = useState<ApprovalContext | null>(null)
   useEffect(() => {
     let isOver = false
-    client()
-      .call('approval.context', { approvalId })
-      .then(
-        (found) => !isOver && setContext(found),
-        () => {}, // the card can be answered without it
-      )
+    void contextOf(approvalId).then((found) => !isOver && setContext(found))
     return () => void (isOver = true)
   }, [approvalId])
   return context

@@ -116,6 +116,7 @@ export function QuestionForm({ approval, sending, send }: FormProps) {
       {questions.map((question, at) => (
         <QuestionFields
           key={at}
+          isFirst={at === 0}
           question={question}
           chosen={chosen[at]!}
           own={own[at]!}
@@ -137,6 +138,7 @@ export function QuestionForm({ approval, sending, send }: FormProps) {
 }
 
 interface QuestionFieldsProps {
+  isFirst: boolean
   question: Question
   chosen: readonly string[]
   own: string
@@ -144,7 +146,7 @@ interface QuestionFieldsProps {
   onOwn(text: string): void
 }
 
-function QuestionFields({ question, chosen, own, onChosen, onOwn }: QuestionFieldsProps) {
+function QuestionFields({ isFirst, question, chosen, own, onChosen, onOwn }: QuestionFieldsProps) {
   const { multiple, options } = question
   const name = useRef(`question-${Math.random().toString(36).slice(2)}`)
 
@@ -159,9 +161,10 @@ function QuestionFields({ question, chosen, own, onChosen, onOwn }: QuestionFiel
         {question.header !== null && <span class="badge">{inertLine(question.header)}</span>}
         {inert(question.question)}
       </legend>
-      {options.map(({ label, description }) => (
+      {options.map(({ label, description }, at) => (
         <label key={label} class="decision-option">
           <input
+            data-answer={isFirst ? at + 1 : undefined}
             type={multiple ? 'checkbox' : 'radio'}
             name={name.current}
             checked={chosen.includes(label)}

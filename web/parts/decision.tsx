@@ -25,17 +25,15 @@ export type AskedApproval = Pick<
 export interface DecisionCardProps {
   approval: AskedApproval
   /** If it is known already; the card asks for it otherwise. */
-  context?: ApprovalContext | null
+  context?: ApprovalContext | null | undefined
   /** It is decided, here. */
   onDecided?(): void
-  /** It stands where it was asked: what the agent said before is just above. */
-  isInPlace?: boolean
 }
 
 type Doing = 'choosing' | 'editing' | 'refusing'
 
-/** An open decision: what is wanted, what each answer means, and the answers. */
-export function DecisionCard({ approval, context: given, onDecided, isInPlace = false }: DecisionCardProps) {
+/** An open decision: what is wanted, what each answer means, and the answers. Who asks, and why, is told around it. */
+export function DecisionCard({ approval, context: given, onDecided }: DecisionCardProps) {
   const context = useContext(approval.id, given)
   const [doing, setDoing] = useState<Doing>('choosing')
   const [sending, setSending] = useState<string | null>(null)
@@ -53,9 +51,8 @@ export function DecisionCard({ approval, context: given, onDecided, isInPlace = 
 
   const form = { approval, sending, send, onCancel: () => setDoing('choosing') }
   return (
-    <section class={`decision decision-${approval.kind}`} aria-label={titleOf(approval)}>
-      <Head approval={approval} context={context} />
-      {!isInPlace && <Why context={context} />}
+    <section class="decision" aria-label={titleOf(approval)} data-approval={approval.id} tabIndex={-1}>
+      <Head approval={approval} />
       {doing === 'editing' ? <EditForm {...form} /> : <What approval={approval} context={context} />}
       {doing === 'refusing' && <RefuseForm {...form} />}
       {doing === 'choosing' && approval.kind === 'question' && <QuestionForm {...form} />}
@@ -97,34 +94,20 @@ export function titleOf({ kind, tool, about }: AskedApproval): string {
   return WANTS_TO[about.class] ?? `${WANTS.tool} ${inertLine(tool)}`
 }
 
-function Head({ approval, context }: { approval: AskedApproval; context: ApprovalContext | null }) {
+function Head({ approval }: { approval: AskedApproval }) {
   const { icon } = toolWords(approval, '')
-  const who = context?.subagent
   return (
     <header class="decision-head">
       <Icon
         name={approval.kind === 'tool' ? icon : approval.kind === 'plan' ? 'list' : 'circle-question-mark'}
       />
       <strong>{titleOf(approval)}</strong>
-      {who && <span class="muted">sub-agent: {inertLine(who.title)}</span>}
       {approval.timeoutAt !== null && (
         <span class="muted">
           refused at {new Date(approval.timeoutAt).toLocaleTimeString()} if nobody answers
         </span>
       )}
     </header>
-  )
-}
-
-/** What the agent said before it asked. */
-function Why({ context }: { context: ApprovalContext | null }) {
-  if (!context || context.lines.length === 0) return null
-  return (
-    <blockquote class="decision-why">
-      {context.lines.slice(-4).map((line, at) => (
-        <p key={at}>{inert(line)}</p>
-      ))}
-    </blockquote>
   )
 }
 
@@ -156,6 +139,14 @@ function planOf(input: unknown): string | null {
   return typeof plan === 'string' ? plan : null
 }
 
+/** The same answer has the same number on every card. */
+const NUMBERS: Readonly<Record<Answer['id'], number | undefined>> = {
+  once: 1,
+  session: 2,
+  directory: 3,
+  refuse: undefined,
+}
+
 interface ChoicesProps {
   approval: AskedApproval
   context: ApprovalContext | null
@@ -174,15 +165,16 @@ function Choices({ approval, context, sending, send, setDoing }: ChoicesProps) {
           <Button
             key={answer.id}
             kind={kindOf(answer)}
+            answer={NUMBERS[answer.id]}
             label={answer.label}
             busy={sending === answer.id}
             onClick={() => void send(answer.id, answer.params)}
           />
         ))}
         <span class="decision-more">
-          <Button kind="quiet" label="Refuse with words…" onClick={() => setDoing('refusing')} />
+          <Button kind="quiet" answer={4} label="Refuse with words…" onClick={() => setDoing('refusing')} />
           {editableOf(approval) && (
-            <Button kind="quiet" icon="pencil" label="Edit…" onClick={() => setDoing('editing')} />
+            <Button kind="quiet" answer={5} icon="pencil" label="Edit…" onClick={() => setDoing('editing')} />
           )}
         </span>
       </div>

@@ -9,8 +9,9 @@ import { rowOf } from '../state/sessions.ts'
 import { laterThan } from '../state/snooze.ts'
 import { visible, visibleLine } from '../state/visible-text.ts'
 import { type Approval, subjectOf } from '../state/who.ts'
+import type { ApprovalContext } from '../state/answers.ts'
 import { DecisionCard } from './decision.tsx'
-import { type DecisionContext, useDecisionContext } from './decision-context.ts'
+import { useDecisionContext } from './decision-context.ts'
 import { Icon } from './icon.tsx'
 import { Menu } from './menu.tsx'
 import { Time } from './time.tsx'
@@ -61,13 +62,7 @@ export function laterItems(approval: Approval) {
 }
 
 /** The session, the sub-agent, the place. */
-export function WhoAsks({
-  approval,
-  context,
-}: {
-  approval: Approval
-  context?: DecisionContext | undefined
-}) {
+export function WhoAsks({ approval, context }: { approval: Approval; context?: ApprovalContext | null }) {
   const row = rowOf(approval.sessionId)
   const helper = context?.subagent
   return (
@@ -77,7 +72,7 @@ export function WhoAsks({
       </a>
       {helper && (
         <span class="inbox-helper">
-          <Icon name="git-fork" /> {visibleLine(helper.title)}
+          <Icon name="git-fork" label="Sub-agent" /> {visibleLine(helper.title)}
         </span>
       )}
       {row && (
@@ -90,10 +85,10 @@ export function WhoAsks({
 }
 
 /** What the agent said before it asked. */
-function Why({ context }: { context: DecisionContext | undefined }) {
+function Why({ context }: { context: ApprovalContext | null }) {
   if (!context || context.lines.length === 0) return null
   return (
-    <blockquote class="inbox-why" aria-label="What the agent said before it asked">
+    <blockquote class="inbox-why" aria-label="What the agent said before it asked" tabIndex={0}>
       {visible(context.lines.join('\n'))}
     </blockquote>
   )

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { type AgentReport, useAgents } from '../state/agents.ts'
 import { addPictures, newSession, startSession } from '../state/new-session.ts'
 import { go } from '../state/router.ts'
@@ -8,7 +8,7 @@ import { AgentChoice } from './agent-choice.tsx'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
-import { PathField, useLook } from './path-field.tsx'
+import { type Look, PathField, useLook } from './path-field.tsx'
 import { ModeChoice, ModelChoice, WorktreeChoice } from './session-choices.tsx'
 import { Spinner } from './spinner.tsx'
 import { toast } from './toast.tsx'
@@ -17,48 +17,19 @@ import { toast } from './toast.tsx'
 export function NewSession({ onClose }: { onClose(): void }) {
   const { agents, problem } = useAgents()
   const look = useLook(newSession.cwd.value)
-  const [wrong, setWrong] = useState<string | null>(null)
-  const [noPlace, setNoPlace] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
   const agent = agents?.find(({ name }) => name === newSession.agent.value) ?? null
+  const { start, busy, wrong, noPlace } = useStart(agent !== null, look, onClose)
   useDefaults(agents)
-  useEffect(() => setNoPlace(null), [newSession.cwd.value])
-
-  async function start(stay: boolean): Promise<void> {
-    if (busy || !agent) return
-    if (!look?.isDirectory) return setNoPlace('Choose a directory that is there.')
-    setBusy(true)
-    setWrong(null)
-    try {
-      const id = await startSession(look)
-      if (!stay) {
-        onClose()
-        return go({ page: 'session', id })
-      }
-      toast('Started', { action: { label: 'Open', run: () => go({ page: 'session', id }) }, ms: 8000 })
-    } catch (error) {
-      setWrong(wordsOf(error))
-    } finally {
-      setBusy(false)
-    }
-  }
-
   const actions = (
     <>
+      <Button label="Start and stay" shortcut="Control+Enter" disabled={!agent} onClick={() => start(true)} />
       <Button
-        label="Start and stay"
-        shortcut="Control+Enter"
-        disabled={!agent}
-        onClick={() => void start(true)}
-      />
-      <Button
-        type="submit"
         kind="primary"
         icon="send"
         label="Start"
         busy={busy}
         disabled={!agent}
-        onClick={() => void start(false)}
+        onClick={() => start(false)}
       />
     </>
   )
@@ -69,7 +40,7 @@ export function NewSession({ onClose }: { onClose(): void }) {
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
           event.preventDefault()
-          void start(true)
+          start(true)
         }}
       >
         {agents === null && problem === null && <Spinner label="Looking for agents" />}
@@ -91,6 +62,34 @@ export function NewSession({ onClose }: { onClose(): void }) {
   )
 }
 
+function useStart(hasAgent: boolean, look: Look | null, onClose: () => void) {
+  const [wrong, setWrong] = useState<string | null>(null)
+  const [noPlace, setNoPlace] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  useEffect(() => setNoPlace(null), [newSession.cwd.value])
+
+  async function start(stay: boolean): Promise<void> {
+    if (busy || !hasAgent) return
+    if (!look?.isDirectory) return setNoPlace('Choose a directory that is there.')
+    setBusy(true)
+    setWrong(null)
+    try {
+      const id = await startSession(look)
+      if (!stay) {
+        onClose()
+        return go({ page: 'session', id })
+      }
+      toast('Started', { action: { label: 'Open', run: () => go({ page: 'session', id }) }, ms: 8000 })
+    } catch (error) {
+      setWrong(wordsOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return { start: (stay: boolean) => void start(stay), busy, wrong, noPlace }
+}
+
 /** Who has chosen nothing gets what was used last: the agent that can be used, and where sessions have worked. */
 function useDefaults(agents: readonly AgentReport[] | null): void {
   useEffect(() => {
@@ -106,9 +105,7 @@ function useDefaults(agents: readonly AgentReport[] | null): void {
 
 function FirstMessage({ takesPictures }: { takesPictures: boolean }) {
   const { text, pictures } = newSession
-  const field = useRef<HTMLTextAreaElement>(null)
   const [problem, setProblem] = useState<string | null>(null)
-  useEffect(() => field.current?.focus(), [])
 
   function take(files: FileList | null | undefined): boolean {
     const found = [...(files ?? [])]
@@ -123,8 +120,8 @@ function FirstMessage({ takesPictures }: { takesPictures: boolean }) {
         First message
       </label>
       <textarea
-        ref={field}
         id="new-message"
+        autofocus
         class="input"
         rows={4}
         maxLength={100_000}

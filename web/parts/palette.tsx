@@ -17,7 +17,7 @@ const GROUPS: Readonly<Record<PaletteGroup, string>> = {
 
 /** A line to type in, and everything that it can lead to. */
 export function Palette({ onClose }: { onClose(): void }) {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal()
   const [query, setQuery] = useState('')
   const [at, setAt] = useState(0)
   const messages = useMessages(query)
@@ -25,13 +25,6 @@ export function Palette({ onClose }: { onClose(): void }) {
   const items = groups.flatMap((group) => group.items)
   const active = Math.min(at, items.length - 1)
   const list = useId()
-  useEffect(() => {
-    const before = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement) before.focus()
-    }
-  }, [])
   useEffect(() => {
     document.getElementById(`${list}-${active}`)?.scrollIntoView({ block: 'nearest' })
   }, [active, groups])
@@ -44,13 +37,17 @@ export function Palette({ onClose }: { onClose(): void }) {
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: items.length - 1 }[event.key]
+    const to = { ArrowDown: active + 1, ArrowUp: active - 1 }[event.key]
     if (event.key === 'Enter' && !event.isComposing) run(items[active])
-    else if (to === undefined || ((event.key === 'Home' || event.key === 'End') && query !== '')) return
+    else if (to === undefined) return
     else setAt((to + items.length) % Math.max(1, items.length))
     event.preventDefault()
   }
 
+  const typed = (text: string): void => {
+    setQuery(text)
+    setAt(0)
+  }
   return (
     <dialog
       ref={dialog}
@@ -65,27 +62,55 @@ export function Palette({ onClose }: { onClose(): void }) {
       <div class="palette-inner">
         <label class="palette-line">
           <Icon name="search" />
-          <input
-            class="palette-input"
-            role="combobox"
-            aria-label="Find a session, a page, an action or a message"
-            aria-expanded="true"
-            aria-controls={list}
-            aria-activedescendant={items.length > 0 ? `${list}-${active}` : undefined}
-            placeholder="Find a session, a page, an action or what was said"
-            autocomplete="off"
-            spellcheck={false}
-            value={query}
-            onInput={({ currentTarget }) => {
-              setQuery(currentTarget.value)
-              setAt(0)
-            }}
-            onKeyDown={onKeyDown}
-          />
+          <QueryLine list={list} active={items.length > 0 ? active : null} {...{ query, typed, onKeyDown }} />
         </label>
         <Results id={list} groups={groups} active={active} run={run} />
       </div>
     </dialog>
+  )
+}
+
+/** In front of everything while it is shown; the focus goes back to where it was. */
+function useModal() {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  return dialog
+}
+
+function QueryLine({
+  list,
+  active,
+  query,
+  typed,
+  onKeyDown,
+}: {
+  list: string
+  active: number | null
+  query: string
+  typed(text: string): void
+  onKeyDown(event: KeyboardEvent): void
+}) {
+  return (
+    <input
+      class="palette-input"
+      role="combobox"
+      aria-label="Find a session, a page, an action or a message"
+      aria-expanded="true"
+      aria-controls={list}
+      aria-activedescendant={active === null ? undefined : `${list}-${active}`}
+      placeholder="Find a session, a page, an action or what was said"
+      autocomplete="off"
+      spellcheck={false}
+      value={query}
+      onInput={({ currentTarget }) => typed(currentTarget.value)}
+      onKeyDown={onKeyDown}
+    />
   )
 }
 
@@ -149,7 +174,7 @@ function Result({
     >
       <Icon name={item.icon} />
       <span class="palette-title">{item.title}</span>
-      {item.detail !== undefined && <span class="palette-detail">{item.detail}</span>}
+      <span class="palette-detail">{item.hint ?? item.detail}</span>
     </div>
   )
 }

@@ -11,31 +11,7 @@ export type Look = Api['directory.look']['result']
 /** The directory that a session works in, with those that were used before and what lies below the one typed. */
 export function PathField({ look, problem }: { look: Look | null; problem: string | null }) {
   const id = useId()
-  const [isOpen, setOpen] = useState(false)
-  const [at, setAt] = useState(-1)
-  const { cwd } = newSession
-  const suggestions = useSuggestions(cwd.value)
-  const shown = isOpen ? suggestions : []
-
-  function choose(one: PathSuggestion | undefined): void {
-    if (!one) return
-    cwd.value = one.path
-    setAt(-1)
-    setOpen(one.why === 'inside')
-  }
-
-  function onKeyDown(event: KeyboardEvent): void {
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      setOpen(true)
-      const count = Math.max(1, suggestions.length)
-      setAt((before) => (before + (event.key === 'ArrowDown' ? 1 : -1) + count) % count)
-    } else if (event.key === 'Enter' && shown[at]) choose(shown[at])
-    else if (event.key === 'Escape' && isOpen) setOpen(false)
-    else return
-    event.preventDefault()
-    event.stopPropagation()
-  }
-
+  const { shown, at, choose, ...handlers } = useOffer()
   return (
     <div class="field path-field">
       <label class="field-label" for={id}>
@@ -54,15 +30,8 @@ export function PathField({ look, problem }: { look: Look | null; problem: strin
         autocapitalize="off"
         spellcheck={false}
         placeholder="~/code/project"
-        value={cwd.value}
-        onFocus={() => setOpen(true)}
-        onBlur={() => setOpen(false)}
-        onInput={({ currentTarget }) => {
-          cwd.value = currentTarget.value
-          setAt(-1)
-          setOpen(true)
-        }}
-        onKeyDown={onKeyDown}
+        value={newSession.cwd.value}
+        {...handlers}
       />
       {shown.length > 0 && <Suggestions id={id} shown={shown} at={at} choose={choose} />}
       <div class="field-hint" id={`${id}-hint`}>
@@ -70,6 +39,46 @@ export function PathField({ look, problem }: { look: Look | null; problem: strin
       </div>
     </div>
   )
+}
+
+/** What is offered, which of it is marked, and what the field does about it. */
+function useOffer() {
+  const { cwd } = newSession
+  const [isOpen, setOpen] = useState(false)
+  const [at, setAt] = useState(-1)
+  const suggestions = useSuggestions(cwd.value)
+  const shown = isOpen ? suggestions : []
+
+  function choose(one: PathSuggestion): void {
+    cwd.value = one.path
+    setAt(-1)
+    setOpen(one.why === 'inside')
+  }
+
+  return {
+    shown,
+    at,
+    choose,
+    onFocus: () => setOpen(true),
+    onBlur: () => setOpen(false),
+    onInput({ currentTarget }: { currentTarget: HTMLInputElement }) {
+      cwd.value = currentTarget.value
+      setAt(-1)
+      setOpen(true)
+    },
+    onKeyDown(event: KeyboardEvent) {
+      const marked = shown[at]
+      if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+        setOpen(true)
+        const count = Math.max(1, suggestions.length)
+        setAt((before) => (before + (event.key === 'ArrowDown' ? 1 : -1) + count) % count)
+      } else if (event.key === 'Enter' && marked && !event.ctrlKey && !event.metaKey) choose(marked)
+      else if (event.key === 'Escape' && shown.length > 0) setOpen(false)
+      else return
+      event.preventDefault()
+      event.stopPropagation()
+    },
+  }
 }
 
 function WhatIsThere({ look }: { look: Look | null }) {

@@ -1,12 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
-import { approvals, answered } from '../state/approvals.ts'
+import { answered, askedBy } from '../state/approvals.ts'
 import { client } from '../state/connection.ts'
 import { peekLines, type PeekLine } from '../state/peek-lines.ts'
 import { wordsOf } from '../state/session-actions.ts'
 import type { SessionRow } from '../client/rows.ts'
-import type { Approval } from '../state/who.ts'
 import { DecisionCard } from './decision.tsx'
-import { useDecisionContext } from './decision-context.ts'
 import { PeekReply } from './peek-reply.tsx'
 
 const ITEMS = 24
@@ -14,7 +12,7 @@ const ITEMS = 24
 /** The end of a session's conversation, what it asks, and a line to answer with, without leaving the list. */
 export function Peek({ row }: { row: SessionRow }) {
   const { lines, problem } = useLastLines(row)
-  const asked = (approvals.value ?? []).filter(({ sessionId }) => sessionId === row.id)
+  const asked = askedBy(row)
   return (
     <div class="peek">
       {problem !== null && <p class="field-error">{problem}</p>}
@@ -31,7 +29,7 @@ export function Peek({ row }: { row: SessionRow }) {
         </ol>
       )}
       {asked.map((approval) => (
-        <PeekDecision key={approval.id} approval={approval} />
+        <DecisionCard key={approval.id} approval={approval} onDecided={() => answered(approval.id)} />
       ))}
       {asked.length === 0 && <PeekReply row={row} />}
     </div>
@@ -43,11 +41,6 @@ const WHO: Readonly<Record<PeekLine['who'], string>> = {
   agent: 'Agent',
   tool: 'Tool',
   note: 'Note',
-}
-
-function PeekDecision({ approval }: { approval: Approval }) {
-  const context = useDecisionContext(approval.id)
-  return <DecisionCard approval={approval} context={context} onDecided={() => answered(approval.id)} />
 }
 
 /** Read again whenever something has happened in the session. */

@@ -1,7 +1,8 @@
 import { ATTENTIONS } from '../../src/core/attention.ts'
 import { pathOf } from '../route.ts'
+import { askedBy } from '../state/approvals.ts'
 import { layout, groups, moveTo } from '../state/now-view.ts'
-import { contextPercent, costText, newsOf, whereText } from '../state/row-words.ts'
+import { contextPercent, costText, newsOf, questionOf, whereText } from '../state/row-words.ts'
 import { titleOf } from '../state/session-actions.ts'
 import { GROUP_NAMES, groupsByState } from '../state/session-list.ts'
 import type { SessionRow } from '../client/rows.ts'
@@ -66,7 +67,7 @@ function Card({ row }: { row: SessionRow }) {
         </a>
         <Menu kind="quiet" icon="ellipsis" iconOnly label={`More for ${titleOf(row)}`} items={rowMenu(row)} />
       </div>
-      <p class="board-news">{newsOf(row)}</p>
+      <p class="board-news">{questionOf(askedBy(row)) ?? newsOf(row)}</p>
       <p class="board-facts">
         <span>{facts.join(' · ')}</span>
         <span>

@@ -1,8 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { pathOf } from '../route.ts'
+import { askedBy } from '../state/approvals.ts'
 import { cursor, moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
-import { contextPercent, costText, newsOf, STATE_WORDS, tokensText, whereText } from '../state/row-words.ts'
+import {
+  contextPercent,
+  costText,
+  newsOf,
+  questionOf,
+  STATE_WORDS,
+  tokensText,
+  whereText,
+} from '../state/row-words.ts'
 import { markDone, snooze, titleOf, togglePin, wake } from '../state/session-actions.ts'
 import type { SessionRow } from '../client/rows.ts'
 import { laterThan, whenBack } from '../state/snooze.ts'
@@ -42,17 +51,15 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
       data-peeked={isPeeked || undefined}
     >
       <div class="row" ref={swiped} data-state={row.attention}>
-        <label class="row-check">
+        <label class={`row-state row-${row.attention}`}>
           <input
             type="checkbox"
             checked={isSelected}
             aria-label={`Select ${titleOf(row)}`}
             onChange={() => toggleSelected(row.id)}
           />
+          <Icon key={row.attention} name={ICONS[row.attention]} />
         </label>
-        <span class="row-state">
-          <Icon name={ICONS[row.attention]} />
-        </span>
         <RowText row={row} />
         <RowFacts row={row} />
         <RowActions row={row} isPeeked={isPeeked} />
@@ -65,6 +72,7 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
 function RowText({ row }: { row: SessionRow }) {
   const link = useRef<HTMLAnchorElement>(null)
   const isCursor = cursor.value?.id === row.id
+  const isCalm = row.attention === 'quiet' || row.attention === 'snoozed'
   const seek = isCursor ? cursor.value!.seek : 0
   useEffect(() => {
     if (seek > 0) link.current?.focus()
@@ -77,7 +85,7 @@ function RowText({ row }: { row: SessionRow }) {
     <div class="row-text">
       <a
         ref={link}
-        class="row-title"
+        class={`row-title ${isCalm ? 'row-calm' : ''}`}
         href={pathOf({ page: 'session', id: row.id })}
         onFocus={() => moveTo(row.id)}
         onClick={() => showPeek(null)}
@@ -86,7 +94,7 @@ function RowText({ row }: { row: SessionRow }) {
         <span class="row-name">{visibleLine(titleOf(row))}</span>
         <span class="aside">, {STATE_WORDS[row.attention]}</span>
       </a>
-      <span class="row-news">{newsOf(row)}</span>
+      <span class="row-news">{questionOf(askedBy(row)) ?? newsOf(row)}</span>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { laterThan } from '../state/snooze.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
@@ -15,7 +15,8 @@ export function SnoozeDialog({
 }) {
   const root = useRef<HTMLDivElement>(null)
   const times = useRef(laterThan(Date.now())).current
-  useEffect(() => root.current?.querySelector('button')?.focus(), [])
+  // Before the dialog opens, and chooses what has the focus.
+  useLayoutEffect(() => root.current?.querySelector('button')?.setAttribute('autofocus', ''), [])
 
   function take(index: number): void {
     const time = times[index]

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Event } from '../../src/core/event.ts'
+import { isSignedOut } from '../client/client.ts'
 import { inOrder } from './approval-list.ts'
 import { client } from './connection.ts'
 import type { Approval } from './who.ts'
@@ -28,7 +29,9 @@ const readers = new Set<(answered: AnsweredElsewhere) => void>()
 
 /** Follows the questions of all sessions for as long as the page is open. */
 export function keepApprovals(): void {
-  follow().catch((error: unknown) => console.error('the decisions cannot be followed', error))
+  follow().catch((error: unknown) => {
+    if (!isSignedOut(error)) console.error('the decisions cannot be followed', error)
+  })
 }
 
 async function follow(): Promise<void> {
@@ -46,6 +49,12 @@ async function follow(): Promise<void> {
     if (event.type === 'approval.resolved') resolved(event)
     else refresh()
   }
+}
+
+/** What a session waits for. */
+export function askedBy({ id, openApprovals }: { id: string; openApprovals: number }): Approval[] {
+  if (openApprovals === 0) return []
+  return approvals.value?.filter(({ sessionId }) => sessionId === id) ?? []
 }
 
 /** Says what was answered elsewhere. Returns how to stop. */

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-const EVERY_MS = 15_000
+export const TICK_MS = 15_000
 
 /** The time, for what says how long ago something was. It stands still while nobody can see it. */
 export const now = signal(Date.now())
@@ -8,5 +8,5 @@ export const now = signal(Date.now())
 const tick = (): void => void (now.value = Date.now())
 setInterval(() => {
   if (document.visibilityState === 'visible') tick()
-}, EVERY_MS)
+}, TICK_MS)
 document.addEventListener('visibilitychange', tick)

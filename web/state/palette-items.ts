@@ -15,6 +15,8 @@ import { visibleLine } from './visible-text.ts'
 
 /** Something that the palette can do. */
 export interface PaletteItem extends Candidate {
+  /** Shown in place of the detail, and not looked at. */
+  hint?: string
   icon: IconName
   run(): void
 }
@@ -82,7 +84,7 @@ function actionItems(): PaletteItem[] {
       run: () => (overlay.value = 'keys'),
     },
   ]
-  const own = row ? actsOn(row).map((act) => ({ ...act, detail: visibleLine(titleOf(row)) })) : []
+  const own = row ? actsOn(row).map((act) => ({ ...act, hint: visibleLine(titleOf(row)) })) : []
   return [...general, ...own].map((act) => ({ id: `act:${act.title}`, group: 'actions', ...act }))
 }
 

@@ -1,12 +1,21 @@
 import { placeName } from './session-list.ts'
 import type { SessionRow } from '../client/rows.ts'
 import { visibleLine } from './visible-text.ts'
+import { type Approval, subjectOf } from './who.ts'
 
 /*
  * What a row says, in words and numbers.
  */
 
-/** The one thing that tells most: what it asks, what went wrong, what it does now, or what was said last. */
+/** What it asks first, and how much more. */
+export function questionOf(asked: readonly Approval[]): string | null {
+  const [first] = asked
+  if (!first) return null
+  const more = asked.length > 1 ? ` (and ${asked.length - 1} more)` : ''
+  return `Asks: ${visibleLine(subjectOf(first))}${more}`
+}
+
+/** The one thing that tells most: what went wrong, what it does now, or what was said last. */
 export function newsOf({
   attention,
   doing,

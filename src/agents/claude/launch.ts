@@ -153,7 +153,9 @@ export function appendedPrompt(settings: SessionSettings): string | undefined {
 function conversation(session: Session, ids: () => string): string[] {
   if (session.nativeId) return [`--resume=${session.nativeId}`]
   const fresh = `--session-id=${ids()}`
-  return session.forkFrom ? [`--resume=${session.forkFrom}`, '--fork-session', fresh] : [fresh]
+  if (!session.forkFrom) return [fresh]
+  const point = session.forkAt ? [`--resume-session-at=${session.forkAt}`] : []
+  return [`--resume=${session.forkFrom}`, '--fork-session', ...point, fresh]
 }
 
 /**

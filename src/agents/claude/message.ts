@@ -17,7 +17,11 @@ export function assistant(before: ClaudeState, line: JsonObject): Step<ClaudeSta
     return nothing({ ...before, failure: { kind: line.error, text: textOfBlocks(message.content) } })
   }
   const known = withCall(withSubAgent(before, line.agent_id, line.parent_tool_use_id), line)
-  let state = { ...known, subUsage: withSubUsage(known.subUsage, line) }
+  let state = {
+    ...known,
+    subUsage: withSubUsage(known.subUsage, line),
+    ...(parentOf(line) === null && { answer: asString(line.uuid) }),
+  }
   const id = asString(message.id) ?? asString(line.uuid) ?? ''
   const outputs: DriverOutput[] = []
   for (const block of blocksOf(message.content)) {

@@ -20,6 +20,7 @@ export function result(given: ClaudeState, line: JsonObject): Step<ClaudeState> 
     calls: [],
     failure: null,
     begun: false,
+    answer: null,
   }
   const state = { ...withWindow(before, line), ...over, totalCost: total }
   const failed = line.is_error === true
@@ -32,7 +33,8 @@ export function result(given: ClaudeState, line: JsonObject): Step<ClaudeState> 
   const interrupted = asString(line.terminal_reason)?.startsWith('aborted') === true
   const outcome = interrupted ? 'interrupted' : failed ? 'failed' : 'completed'
   const error = outcome === 'failed' ? failureOf(before, line) : null
-  const end = { type: 'turn.ended', outcome, usage, error, text } as const
+  const branch = before.answer === null ? {} : { branch: before.answer }
+  const end = { type: 'turn.ended', outcome, usage, error, text, ...branch } as const
   return says({ ...state, turn: null }, ...outputs, ...contextOf(state), end)
 }
 
@@ -66,8 +68,12 @@ function costOf(state: ClaudeState, line: JsonObject): number | null {
 }
 
 const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budget_usd'])
-/** The only sign there is: the result has no code for it. The second is for ids that are no UUID. */
-const LOST = /No conversation found with session ID|does not match any session title/
+/**
+ * The only sign there is: the result has no code for it. The second is for ids that are no UUID, the third for a message that is not
+ * there any more, as before a summary.
+ */
+const LOST =
+  /No conversation found with session ID|does not match any session title|No message found with message\.uuid/
 
 function failureOf(state: ClaudeState, line: JsonObject): Failure {
   const errors = asArray(line.errors).filter((error) => typeof error === 'string')

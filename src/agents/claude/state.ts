@@ -16,6 +16,8 @@ export interface ClaudeState {
   begun: boolean
   /** Other messages of ours that it has told us about and not finished. */
   waiting: string[]
+  /** The line of the transcript that its last answer is. */
+  answer: string | null
   /** The message that streams, and the index of its newest block. */
   message: string | null
   block: number
@@ -51,6 +53,7 @@ export function initialState(): ClaudeState {
     tells: false,
     begun: false,
     waiting: [],
+    answer: null,
     message: null,
     block: -1,
     streams: false,

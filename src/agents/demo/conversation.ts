@@ -95,12 +95,12 @@ export class Conversation {
     const { memory, clock } = this.#needs
     const startedAt = clock()
     const text = textOf(input)
-    memory?.add(text, attachmentsOf(input))
+    memory?.add(turnId, text, attachmentsOf(input))
     this.#useModel(fallbackIn(text) ?? this.#model)
     const windows = limitsIn(text, Date.now())
     if (windows.length > 0) this.#output.emit({ type: 'limits', windows })
     const script = compactScript(text)
-    const play = (words: string) => (memory ? runTurn(this.#turnNeeds(memory, signal), words) : LOST)
+    const play = (words: string) => (memory ? runTurn(this.#turnNeeds(memory, turnId, signal), words) : LOST)
     const ending = script === null ? await play(text) : await this.#compact(() => play(script))
     this.#chars += text.length + ending.chars
     this.#tellContext()
@@ -132,13 +132,13 @@ export class Conversation {
     return ending
   }
 
-  #turnNeeds(memory: Memory, signal: AbortSignal): TurnNeeds {
+  #turnNeeds(memory: Memory, turnId: string, signal: AbortSignal): TurnNeeds {
     const over = AbortSignal.any([signal, this.#deaf.signal])
     return {
       output: this.#output,
       signal,
       mode: () => this.#mode,
-      steered: () => this.#takeSteers(memory),
+      steered: () => this.#takeSteers(memory, turnId),
       facts: () => ({
         system: this.#system,
         effort: this.#effort,
@@ -155,9 +155,9 @@ export class Conversation {
   }
 
   /** Between two rounds of a turn. */
-  #takeSteers(memory: Memory): Utterance[] {
+  #takeSteers(memory: Memory, turnId: string): Utterance[] {
     return this.#inbox.takeSteers().map(({ input }) => {
-      memory.add(textOf(input), attachmentsOf(input))
+      memory.add(turnId, textOf(input), attachmentsOf(input))
       return { by: 'user', text: textOf(input) }
     })
   }

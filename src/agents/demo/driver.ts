@@ -79,7 +79,9 @@ function argsOf(session: Session): string[] {
   const args = [`--mode=${session.mode}`]
   if (session.model !== null) args.push(`--model=${session.model}`)
   if (session.nativeId !== null) args.push(`--resume=${session.nativeId}`)
-  else if (session.forkFrom !== null) args.push(`--fork=${session.forkFrom}`)
+  else if (session.forkFrom !== null) {
+    args.push(`--fork=${session.forkFrom}`, ...(session.forkAt ? [`--at=${session.forkAt}`] : []))
+  }
   return args
 }
 

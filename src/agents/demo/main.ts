@@ -17,6 +17,7 @@ function main(args: string[], env: NodeJS.ProcessEnv): void {
     options: {
       resume: { type: 'string' },
       fork: { type: 'string' },
+      at: { type: 'string' },
       mode: { type: 'string', default: 'ask' },
       model: { type: 'string', default: DEFAULT_MODEL },
     },
@@ -46,9 +47,9 @@ function main(args: string[], env: NodeJS.ProcessEnv): void {
   readInput(conversation, output, fault)
 }
 
-function beginning({ resume, fork }: { resume?: string; fork?: string }): Beginning {
+function beginning({ resume, fork, at }: { resume?: string; fork?: string; at?: string }): Beginning {
   if (resume !== undefined) return { from: 'resume', id: resume }
-  return fork === undefined ? { from: 'new' } : { from: 'fork', id: fork }
+  return fork === undefined ? { from: 'new' } : { from: 'fork', id: fork, at: at ?? null }
 }
 
 function listenForSignals(conversation: Conversation): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, copyFileSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Attachment, rememberedIn } from './script.ts'
@@ -9,12 +9,18 @@ export interface Memory {
   readonly id: string
   readonly remembered: string | null
   readonly attachments: readonly Attachment[]
-  add(text: string, attachments: Attachment[]): void
+  /** What was said in this turn. */
+  add(turn: string, text: string, attachments: Attachment[]): void
 }
 
-export type Beginning = { from: 'new' } | { from: 'resume' | 'fork'; id: string }
+export type Beginning =
+  | { from: 'new' }
+  | { from: 'resume'; id: string }
+  /** `at`: after this turn; null: all of it. */
+  | { from: 'fork'; id: string; at: string | null }
 
 interface Entry {
+  turn?: string
   remember?: string
   attachments?: Attachment[]
 }
@@ -32,13 +38,26 @@ export function openMemory(directory: string, beginning: Beginning): Memory | nu
   try {
     const entries = readEntries(old)
     if (beginning.from === 'resume') return memoryOf(directory, beginning.id, entries)
+    const kept = upTo(entries, beginning.at)
+    if (!kept) return null
     const id = randomUUID()
-    copyFileSync(old, join(directory, `${id}.jsonl`))
-    return memoryOf(directory, id, entries)
+    writeFileSync(join(directory, `${id}.jsonl`), kept.map(lineOf).join(''), { mode: 0o600 })
+    return memoryOf(directory, id, kept)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
+}
+
+/** Null: there is no such turn. */
+function upTo(entries: Entry[], turn: string | null): Entry[] | null {
+  const last = turn === null ? entries.length - 1 : entries.findLastIndex((entry) => entry.turn === turn)
+  return last < 0 && turn !== null ? null : entries.slice(0, last + 1)
+}
+
+/** The LF before ends what a killed process may have left half written. */
+function lineOf(entry: Entry): string {
+  return `\n${JSON.stringify(entry)}\n`
 }
 
 function memoryOf(directory: string, id: string, entries: Entry[]): Memory {
@@ -52,14 +71,12 @@ function memoryOf(directory: string, id: string, entries: Entry[]): Memory {
       return remembered
     },
     attachments,
-    add(text, more) {
+    add(turn, text, more) {
       const marker = rememberedIn(text)
-      if (marker === null && more.length === 0) return
       remembered = marker ?? remembered
       attachments.push(...more)
-      const entry: Entry = { ...(marker !== null && { remember: marker }), attachments: more }
-      // The LF before ends what a killed process may have left half written.
-      appendFileSync(file, `\n${JSON.stringify(entry)}\n`)
+      const entry: Entry = { turn, ...(marker !== null && { remember: marker }), attachments: more }
+      appendFileSync(file, lineOf(entry))
     },
   }
 }

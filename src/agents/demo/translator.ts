@@ -71,8 +71,8 @@ const OUTPUTS: { [T in DemoOutput['type']]: OutputOf<T> } = {
   context: ({ used, window }) => ({ type: 'agent.context', used: asNumber(used), window: asNumber(window) }),
   limits: ({ windows }) => ({ type: 'limits.told', limits: { plan: 'demo', windows: windows ?? [] } }),
   notice: ({ code, message }) => notice(code, message),
-  'end-of-turn': ({ outcome, usage, error }, { text }) => {
-    return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text }
+  'end-of-turn': ({ outcome, usage, error, turnId: branch }, { text }) => {
+    return { type: 'turn.ended', outcome, usage: usage ?? NO_USAGE, error, text, branch }
   },
   barrier: (line) => ({ type: 'barrier.reached', id: line.id }),
 }

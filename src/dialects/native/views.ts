@@ -23,6 +23,7 @@ export function viewSession(session: Session, now: number = Date.now()): Session
     tier: tierOf(session),
     nativeId: session.nativeId,
     parentId: session.parentId,
+    branch: session.branch ?? null,
     origin: session.origin,
     createdAt: session.createdAt,
     activeAt: session.activeAt,

@@ -122,7 +122,11 @@ export const sessionView = z.object({
   status: z.enum(['idle', 'running', 'waiting', 'paused', 'destroyed']),
   tier: z.enum(['active', 'warm', 'cold']),
   nativeId: z.string().nullable(),
-  parentId: z.string().nullable(),
+  parentId: z.string().nullable().describe('the session that it branched off'),
+  branch: z
+    .object({ turnId: id, seq: seq.describe('of the end of that turn') })
+    .nullable()
+    .describe('the turn after which it branched off; null: it went on from where that session was'),
   origin: z.string().nullable(),
   createdAt: time,
   activeAt: time,

@@ -13,6 +13,7 @@ async function historyOf({ world, sessionId, random }: Parameters<View['read']>[
   do {
     const limit = 1 + random(random(2) === 0 ? 3 : 40)
     const page: { items: HistoryItem[]; next: number | null } = await world.native.call('history.read', {
+      ancestors: false,
       sessionId,
       limit,
       ...(before !== null && { before }),

@@ -65,22 +65,10 @@ async function withAncestors(
 ): Promise<shapes.ConversationEvent[]> {
   if (!sessionId) throw wire.wrong('either session_id or claude_session_id is required', 'session_id')
   const rows: shapes.ConversationEvent[] = []
-  for (const { session, until } of lineage(engine, sessionId)) {
+  for (const { session, until } of engine.sessions.lineage(named(engine, sessionId).id)) {
     rows.push(...(await block(engine, session, until)))
   }
   return rows
-}
-
-/** The session and those that it came from, the oldest first; each up to where the next one branched off. */
-function lineage(engine: Engine, sessionId: string): { session: Session; until: number }[] {
-  const session = named(engine, sessionId)
-  let until = Number.POSITIVE_INFINITY
-  const line = [session, ...engine.sessions.ancestors(session.id)].map((one) => {
-    const part = { session: one, until }
-    until = one.createdAt
-    return part
-  })
-  return line.reverse()
 }
 
 function named(engine: Engine, sessionId: string): Session {
@@ -97,7 +85,7 @@ async function block(engine: Engine, session: Session, until = Number.POSITIVE_I
   for await (const page of eventsOf(engine, session.id, ENTRY_TYPES)) {
     for (const event of page) {
       view ??= createConversationView(session, engine.sessions.conversationBefore(event))
-      if (event.at <= until) view.add(event)
+      if (event.seq <= until) view.add(event)
     }
   }
   return view?.rows() ?? []

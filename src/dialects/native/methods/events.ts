@@ -3,6 +3,7 @@ import type { Engine } from '../../../core/api.ts'
 import { CONVERSATION_TYPES, step } from '../../../core/conversation/conversation.ts'
 import { CorralError } from '../../../core/error.ts'
 import type { Event, LoggedEvent } from '../../../core/event.ts'
+import type { ConversationPart } from '../../../core/lineage.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
 import { historyItem, ITEM_TYPES, type RanWith } from '../history.ts'
 import { method } from '../method.ts'
@@ -68,10 +69,15 @@ export const eventMethods = [
     scope: 'read',
     repeat: 'read',
     errors: ['session_not_found', 'cursor_reset'],
-    summary: 'The conversation in order, without deltas; the last `limit` items, or those before `before`.',
+    summary:
+      'The conversation in order, without deltas; the last `limit` items, or those before `before`. That of a session that branched off begins with what was said before.',
     params: z.strictObject({
       sessionId,
       before: wire.cursor.exactOptional().describe('`next` of the page after'),
+      ancestors: z
+        .boolean()
+        .default(true)
+        .describe('with what was said in the sessions that it branched off'),
       limit: z.int().min(1).max(500).default(100),
     }),
     result: z.object({
@@ -79,19 +85,11 @@ export const eventMethods = [
       items: z.array(wire.historyItem),
       next: wire.cursor.nullable().describe('`before` for the items before these; null at the beginning'),
     }),
-    handler(params, { engine }) {
-      const { sessionId: id, limit } = params
-      engine.sessions.get(id)
+    handler({ sessionId: id, limit, ancestors, before }, { engine }) {
       const range = rangeOf(engine)
-      const before = params.before ?? range.head + 1
-      const found = engine.events.read({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit })
-      const [first, ...others] = fitting(found, true)
-      const more = found.length === limit || others.length + 1 < found.length
-      return {
-        ...range,
-        items: first ? itemsOf(engine, id, first.event, before) : [],
-        next: more ? (first?.seq ?? null) : null,
-      }
+      const parts = engine.sessions.lineage(id)
+      const shown = ancestors ? parts : parts.slice(-1)
+      return { ...range, ...lastItems(engine, shown, before ?? range.head + 1, limit) }
     },
   }),
   method({
@@ -175,6 +173,24 @@ export const eventMethods = [
     },
   }),
 ]
+
+/** The last items before a place, read from the newest part of the conversation backwards. */
+function lastItems(engine: Engine, parts: readonly ConversationPart[], place: number, limit: number) {
+  const items: HistoryItem[] = []
+  let next: number | null = null
+  for (const { session, until } of parts.toReversed()) {
+    const before = Math.min(next ?? place, until + 1)
+    const query = { sessionId: session.id, before, types: ITEM_TYPES, whole: true }
+    const left = limit - items.length
+    const found = engine.events.read({ ...query, limit: left })
+    const [first, ...others] = fitting(found, true)
+    if (!first) continue
+    items.unshift(...itemsOf(engine, session.id, first.event, before))
+    next = first.seq
+    if (found.length === left || others.length + 1 < found.length) return { items, next }
+  }
+  return { items, next: null }
+}
 
 /** The items from this event on. */
 function itemsOf(engine: Engine, id: string, first: Event, before: number): HistoryItem[] {

@@ -130,6 +130,7 @@ export const sessionMethods = [
     repeat: 'keyed',
     errors: [
       'session_not_found',
+      'turn_not_found',
       'unsupported',
       'conversation_busy',
       'path_not_found',
@@ -138,9 +139,15 @@ export const sessionMethods = [
       'repo_not_found',
       'git_failed',
     ],
-    summary: 'A new session that branches off the conversation as it is now.',
+    summary:
+      'A new session that branches off the conversation, as it is now or after one of its turns. With `turnId` it works for every agent: one that cannot branch off there itself is told what was said up to there, once, before its first message. `history.read` shows the conversation up to that point, and then the new one.',
     params: z.strictObject({
       sessionId,
+      turnId: turnId
+        .exactOptional()
+        .describe(
+          'after this turn of the conversation, which is over: of the session, or of one that it branched off',
+        ),
       title: z.string().max(500).nullable().exactOptional(),
       model: z.string().min(1).max(200).nullable().exactOptional(),
       effort: wire.wantedEffort.exactOptional(),

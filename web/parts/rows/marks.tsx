@@ -1,0 +1,56 @@
+import { costText, tokensText as tokens } from '../../state/row-words.ts'
+import type { CompactedRow, EndRow, NoticeRow } from '../../state/row.ts'
+import { Icon } from '../icon.tsx'
+import { inert } from '../inert.ts'
+import { elapsed } from '../relative.ts'
+
+/** Something that the agent lets people know. */
+export function Notice({ row: { level, text } }: { row: NoticeRow }) {
+  return (
+    <p class={`row-notice row-${level}`}>
+      <Icon name={level === 'warning' ? 'triangle-alert' : 'circle-dot'} />
+      {inert(text)}
+    </p>
+  )
+}
+
+/** The agent has summed up its conversation. */
+export function Compacted({ row: { tokensBefore, tokensAfter, error } }: { row: CompactedRow }) {
+  const numbers = tokensBefore !== null && tokensAfter !== null
+  return (
+    <p class="row-mark">
+      {error === null
+        ? `Conversation summed up${numbers ? `: ${tokens(tokensBefore)} tokens became ${tokens(tokensAfter)}` : ''}`
+        : `The conversation could not be summed up: ${inert(error)}`}
+    </p>
+  )
+}
+
+/** The end of a turn, and what it took. */
+export function End({ row: { outcome, usage, error } }: { row: EndRow }) {
+  const used = usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
+  const facts = [
+    usage.durationMs > 0 && elapsed(usage.durationMs),
+    used > 0 && `${tokens(used)} tokens`,
+    costText(usage.costUsd),
+  ].filter(Boolean)
+  if (outcome === 'failed') return <Failed error={error} facts={facts.join(' · ')} />
+  return (
+    <p class="row-mark">
+      {outcome === 'interrupted' ? 'Stopped' : 'Done'}
+      {facts.length > 0 && <span class="muted"> · {facts.join(' · ')}</span>}
+    </p>
+  )
+}
+
+function Failed({ error, facts }: { error: EndRow['error']; facts: string }) {
+  return (
+    <div class="row-failed">
+      <Icon name="circle-alert" />
+      <div>
+        <strong>This turn failed.</strong> {error && inert(error.message)}
+        {facts !== '' && <span class="muted"> · {facts}</span>}
+      </div>
+    </div>
+  )
+}

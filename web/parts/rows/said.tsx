@@ -1,0 +1,43 @@
+import type { SaidRow } from '../../state/row.ts'
+import { Icon } from '../icon.tsx'
+import { inert } from '../inert.ts'
+import { Markdown } from '../markdown/markdown.tsx'
+
+/** What an agent says. */
+export function Said({ row: { text, open, aborted } }: { row: SaidRow }) {
+  return (
+    <div class="row-said" data-open={open || undefined}>
+      <Markdown text={text} open={open} />
+      {aborted && <p class="row-cut">Cut off here.</p>}
+    </div>
+  )
+}
+
+const MAX_LINE = 160
+
+/** What an agent thinks: one line, until somebody wants to know. */
+export function Thought({ row, isOpen, onToggle }: { row: SaidRow; isOpen: boolean; onToggle(): void }) {
+  const { text, open, aborted } = row
+  return (
+    <div class="row-thought">
+      <button type="button" class="row-line" aria-expanded={isOpen} onClick={onToggle}>
+        <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />
+        <span class="row-verb">{open ? 'Thinking' : 'Thought'}</span>
+        {!isOpen && <span class="row-subject">{inert(lastLine(text))}</span>}
+      </button>
+      {isOpen && (
+        <div class="row-inner muted">
+          <Markdown text={text} open={open} />
+          {aborted && <p class="row-cut">Cut off here.</p>}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The newest line with something in it. */
+function lastLine(text: string): string {
+  const tail = text.slice(-2 * MAX_LINE).trimEnd()
+  const line = tail.slice(tail.lastIndexOf('\n') + 1).trim()
+  return line.length > MAX_LINE ? `…${line.slice(-MAX_LINE)}` : line
+}
