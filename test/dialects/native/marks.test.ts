@@ -19,7 +19,10 @@ const HOUR = 3_600_000
 
 async function marked(sessionId: string): Promise<object[]> {
   const { events } = await client.call('events.read', { sessionId, after: 0, types: ['session.marked'] })
-  return events.map(({ seq: _, at: __, sessionId: ___, turnId: ____, ...body }) => body)
+  return events.map((event) => {
+    const { seq: _, at: __, sessionId: ___, turnId: ____, ...body } = event
+    return body
+  })
 }
 
 test('marks change what they name, and only a change is an event', async () => {

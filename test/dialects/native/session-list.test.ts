@@ -179,6 +179,21 @@ test('a session belongs to the project of its directory', async (t) => {
   await until(() => reader.rows.get(id)!.project === null, 'it has none')
 })
 
+test('of a session of an older log the last turn tells how it ended', async (t) => {
+  const rig = await rigFor(t)
+  const { id } = await newSession(rig)
+  await rig.turn(id, '[[say one]] [[say two]]')
+  await rig.host.end(id)
+  await until(() => rig.engine.sessions.get(id).run === null, 'its process is gone')
+  const { glance: _, endedAt, endedSeq: __, ...old } = rig.engine.sessions.get(id)
+  await rig.log.append({ events: [], writes: [{ op: 'session', session: old }] })
+  const reader = new Reader()
+  await rig.enter(reader)
+  const row = reader.rows.get(id)!
+  assert.deepEqual([row.lastLine, row.endedAt, row.endedSeq], ['two', endedAt, null])
+  assert.deepEqual([row.attention, row.title], ['quiet', null])
+})
+
 test('while nobody watches, nobody listens', async (t) => {
   const rig = await rigFor(t)
   const subscribed: string[] = []

@@ -4,13 +4,14 @@ import { connect, type NativeClient } from '../../../src/dialects/native/client.
 import type { SessionRow } from '../../../src/dialects/native/wire.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { until } from '../../support/wait.ts'
+import { aPlace } from '../../workspace/support.ts'
 import { demoSession, overSocket, overWebSocket, turn } from './support.ts'
 import { countOf, dashboardOver, type Dashboard } from './watching.ts'
 
 let daemon: TestDaemon
 let client: NativeClient
 before(async () => {
-  daemon = await startDaemon()
+  daemon = await startDaemon({ env: { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' } })
   client = await connect(daemon.socket, { reconnect: true })
 })
 after(async () => {
@@ -102,6 +103,24 @@ test('two dashboards, over two transports, agree with each other and with a thir
   assert.ok(!boards[0]!.rows.has(ids[3]!) && !boards[0]!.rows.has(ids[4]!))
 })
 
+test('a session in a worktree of its own belongs to the project that the worktree was made from', async (t) => {
+  const board = await dashboardOver(await overSocket.rawFor(t, daemon))
+  const place = aPlace()
+  t.after(place.close)
+  const { path: cwd } = place.repo('repo')
+  const project = await client.call('project.create', { name: 'Repo', repos: [cwd] })
+  const { id } = await client.call('session.create', { agent: 'demo', cwd, worktree: true })
+  const own = await board.see(id, 'it is there', () => true)
+  assert.deepEqual([own.worktree, own.project], [true, { id: project.id, name: 'Repo' }])
+  const fork = await client.call('session.fork', { sessionId: id })
+  const branched = await board.see(fork.id, 'it is there', () => true)
+  assert.deepEqual([branched.worktree, branched.project?.name], [false, 'Repo'])
+  await client.call('project.delete', { projectId: project.id })
+  await board.see(id, 'it belongs to none', (row) => row.project === null)
+  for (const sessionId of [fork.id, id]) await client.call('session.destroy', { sessionId })
+  await until(() => !board.rows.has(id) && !board.rows.has(fork.id), 'both are gone')
+})
+
 test('after kill -9 marks are there, and who watches again has all that happened meanwhile', async (t) => {
   const [kept, other] = [await newSession(), await newSession()]
   const marks = { pinned: true, flags: ['red', 'blue'], settled: true, snoozedUntil: null }
@@ -141,7 +160,7 @@ test('whose connection is full gets whole rows later, and is right in the end', 
   await board.call('events.subscribe', {})
   raw.pause()
   const ids = await Promise.all(Array.from({ length: 5 }, () => newSession()))
-  for (const sessionId of ids) await turn(client, sessionId, `[[say ok]] ${'x'.repeat(4 * 1024 ** 2)}`)
+  await turn(client, ids[0]!, `[[say ok]] ${'x'.repeat(3 * 1024 ** 2)}`)
   for (const sessionId of ids) {
     for (let index = 0; index < 5; index++) {
       await client.call('session.mark', { sessionId, flags: [`n${index}`], pinned: index % 2 === 1 })
