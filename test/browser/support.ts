@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
@@ -60,6 +62,8 @@ export async function browserFor(
   { expectedErrors, ...options }: BrowserOptions = {},
 ): Promise<TestBrowser> {
   const { context, close } = await openChromium(options)
+  // The test's own time is the limit.
+  context.setDefaultTimeout(0)
   const problems = watchContext(context, () => originOf(daemon), expectedErrors)
   atEnd(t, async () => {
     await close()
@@ -91,11 +95,12 @@ function watchContext(context: BrowserContext, origin: () => string, expected?: 
     if (message.type() === 'error') note(`console: ${message.text()} (${message.location().url})`)
   })
   context.on('weberror', (error) => note(`error: ${String(error.error())}`))
-  context.on('request', (request) => {
-    const url = request.url()
+  const mustBeOurs = (url: string): void => {
     if (/^(data|blob|about):/.test(url)) return
-    if (new URL(url).origin !== origin()) problems.push(`request to ${url}`)
-  })
+    if (new URL(url).host !== new URL(origin()).host) problems.push(`request to ${url}`)
+  }
+  context.on('request', (request) => mustBeOurs(request.url()))
+  context.on('page', (page) => page.on('websocket', (socket) => mustBeOurs(socket.url())))
   return problems
 }
 
@@ -119,4 +124,22 @@ export async function signIn(page: Page, client: NativeClient): Promise<void> {
 /** The page says that it is live. */
 export async function live(page: Page): Promise<void> {
   await until(async () => (await page.locator('[data-status="live"]').count()) > 0, 'the page is live')
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface AxeResults {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
+}
+
+/** Fails with what keeps people from using the page as it is: WCAG 2.2, A and AA. */
+export async function accessible(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    return axe.run({ runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
+  })
+  const found = violations.map(({ id, help, nodes }) => [id, help, nodes.map(({ html }) => html)])
+  assert.deepEqual(found, [], page.url())
 }
