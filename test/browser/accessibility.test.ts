@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import { test, type TestContext } from 'node:test'
-import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { makeScene } from '../support/scene.ts'
 import { drawn } from './inspect.ts'
 import {
+  barriers,
   browserFor,
   daemonFor,
   DESK,
@@ -18,8 +17,6 @@ import {
 } from './support.ts'
 
 const options = { skip: withoutBrowser }
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 /** A page, and what is done there before it is looked at. */
 type Visit = [name: string, path: string, then?: (page: Page) => Promise<void>]
@@ -81,18 +78,6 @@ async function go({ page, origin }: Opened, [, path, then]: Visit): Promise<void
   await drawn(page)
 }
 
-async function problems(page: Page, tags: readonly string[]): Promise<string[]> {
-  const found = await page.evaluate(async (values) => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(what: Document, how: object): Promise<AxeResults> }
-    }
-    return axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] })
-  }, tags)
-  return found.violations.flatMap(({ id, help, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n  ${html.slice(0, 200)}\n  ${failureSummary}`),
-  )
-}
-
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const [screen, look] of [
     ['desk', { viewport: DESK }],
@@ -100,14 +85,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
   ] as const) {
     test(`everybody can use every page: ${colorScheme}, ${screen}`, options, async (t) => {
       const opened = await open(t, { ...look, colorScheme, reducedMotion: 'reduce' })
-      await opened.page.addInitScript({ path: AXE })
-      const wrong: [name: string, problems: string[]][] = []
+      const wrong: [name: string, barriers: string[]][] = []
       for (const visit of opened.visits) {
         await go(opened, visit)
-        const found = await problems(opened.page, RULES)
+        const found = await barriers(opened.page)
         if (found.length > 0) wrong.push([visit[0], found])
-        for (const advice of await problems(opened.page, ['best-practice']))
-          t.diagnostic(`${visit[0]}: ${advice}`)
       }
       assert.deepEqual(wrong, [])
     })
