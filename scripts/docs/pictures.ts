@@ -71,7 +71,7 @@ async function takeAll({ daemon, client, ids, name, look }: Sitting): Promise<vo
   try {
     const page = await context.newPage()
     await page.goto((await client.call('door.code')).url)
-    await page.locator('[data-status="live"]').first().waitFor()
+    await page.locator('[data-status="live"]').first().waitFor({ state: 'attached' })
     const { origin } = new URL(daemon.listeners['corral']!)
     for (const shot of SHOTS) {
       await page.goto(`${origin}${shot.path(ids)}`)
