@@ -92,6 +92,11 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
     this.#virtual.scrollToIndex(index, { align: 'center' })
   }
 
+  /** Says where the reader is, before the page goes. */
+  tellPosition(): void {
+    this.props.onPosition(this.#position())
+  }
+
   /** Something that was clicked changes its height: it stays where it is, and what is below moves. */
   hold(): void {
     if (!this.#following) return
@@ -117,7 +122,7 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
 
   override componentWillUnmount(): void {
     clearTimeout(this.#returning)
-    this.props.onPosition(this.#position())
+    this.tellPosition()
     this.#ended?.()
   }
 

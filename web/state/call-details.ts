@@ -26,10 +26,10 @@ export function knownDetails(row: CallRow): CallDetails | null {
 }
 
 /** Reads a call from the log: the event that it began with, and the one with its result. */
-export async function callDetails(row: CallRow, sessionId: string, cwd: string): Promise<CallDetails> {
+export async function callDetails(row: CallRow, cwd: string): Promise<CallDetails> {
   const [start, end] = await Promise.all([
-    row.seq === 0 ? null : eventAt(sessionId, row.seq),
-    row.endSeq === null ? null : eventAt(sessionId, row.endSeq),
+    row.seq === 0 ? null : eventAt(row.seq),
+    row.endSeq === null ? null : eventAt(row.endSeq),
   ])
   const input = inputOf(start) ?? row.input
   const result = end?.type === 'tool.completed' ? end : null
@@ -46,9 +46,9 @@ export async function callDetails(row: CallRow, sessionId: string, cwd: string):
   return details
 }
 
-async function eventAt(sessionId: string, seq: number): Promise<Event | null> {
-  const range = { after: seq - 1, before: seq + 1, limit: 1 }
-  const { events } = await client().call('events.read', { sessionId, ...range })
+/** One event of the log, of whatever session: a conversation may have begun in another one. */
+export async function eventAt(seq: number): Promise<Event | null> {
+  const { events } = await client().call('events.read', { after: seq - 1, before: seq + 1, limit: 1 })
   return events[0] ?? null
 }
 

@@ -149,6 +149,11 @@ export class OpenSession {
     return last ? (this.#transcript?.rows.get(callRowId(last.id)) ?? null) : null
   }
 
+  /** Somebody is asked something here, and not only in a session that it branched off. */
+  asks(): boolean {
+    return [...(this.#transcript?.conversation.questions.values() ?? [])].some(({ asked }) => asked)
+  }
+
   /** A message stands where its turn begins, and was written down before. */
   #rowAt(seq: number, turnId: string | null): Row | null {
     const rows = [...(this.#transcript?.rows.values() ?? [])]
@@ -160,7 +165,7 @@ export class OpenSession {
     if (!transcript || this.#next === null) return
     const part = await client().call('conversation.read', { sessionId: this.id, before: this.#next, limit })
     if (this.#isClosed || this.#transcript !== transcript) return
-    prepend(transcript, part)
+    prepend(transcript, part, part.of !== this.id)
     this.#next = part.next
     this.#show()
   }

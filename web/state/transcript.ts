@@ -77,9 +77,13 @@ export function advance(transcript: Transcript, event: Event): void {
   for (const change of step(transcript.conversation, event)) make(transcript, change, event)
 }
 
-/** Puts an older part in front, which ends where this one begins. */
-export function prepend(transcript: Transcript, page: TranscriptPage): void {
+/**
+ * Puts an older part in front, which ends where this one begins. `isForeign`: it is of the session that this one branched off,
+ * and what was under way there is nobody's business here.
+ */
+export function prepend(transcript: Transcript, page: TranscriptPage, isForeign = false): void {
   const older = openTranscript(page)
+  if (isForeign) settle(older)
   const { rows, lists, changed } = transcript
   for (const [id, row] of older.rows) {
     const known = rows.get(id)
@@ -93,6 +97,12 @@ export function prepend(transcript: Transcript, page: TranscriptPage): void {
     lists.set(parent, { placed: [...placed, ...after], open: list.open })
   }
   transcript.moved = true
+}
+
+function settle({ rows }: Transcript): void {
+  for (const [id, row] of rows) {
+    if (row.kind === 'call' && !isOver(row.state)) rows.set(id, { ...row, state: 'done', questions: [] })
+  }
 }
 
 /** What changed since the last time. */

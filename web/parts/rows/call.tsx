@@ -35,7 +35,7 @@ export function Call({ row, session, cwd, isOpen, onToggle }: CallProps) {
         <CallState row={row} />
       </button>
       {!isOpen && <Inside callId={row.callId} session={session} cwd={cwd} />}
-      {isOpen && <Details row={row} sessionId={session.id} cwd={cwd} />}
+      {isOpen && <Details row={row} cwd={cwd} />}
       {row.questions.map((question) => (
         <DecisionCard key={question.approval.id} approval={askedOf(question)} />
       ))}
@@ -99,12 +99,12 @@ function wordsOf(row: Row, cwd: string): string {
   return row.kind === 'text' || row.kind === 'thinking' ? inertLine(row.text.slice(-200)) : ''
 }
 
-function Details({ row, sessionId, cwd }: { row: CallRow; sessionId: string; cwd: string }) {
+function Details({ row, cwd }: { row: CallRow; cwd: string }) {
   const [details, setDetails] = useState<CallDetails | null>(() => knownDetails(row))
   const [failed, setFailed] = useState(false)
   useEffect(() => {
     let wanted = true
-    callDetails(row, sessionId, cwd).then(
+    callDetails(row, cwd).then(
       (found) => wanted && setDetails(found),
       () => wanted && setFailed(true),
     )

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Content } from '../../../src/core/content.ts'
-import type { Event } from '../../../src/core/event.ts'
+import { eventAt } from '../../state/call-details.ts'
 import { client } from '../../state/connection.ts'
 import type { UserRow } from '../../state/row.ts'
 import { inert } from '../inert.ts'
@@ -9,14 +9,13 @@ import { Pictures } from '../pictures.tsx'
 
 export interface UserProps {
   row: UserRow
-  sessionId: string
   /** What can be done with it. */
   actions: readonly MenuItem[]
 }
 
 /** What a person said. */
-export function User({ row, sessionId, actions }: UserProps) {
-  const content = useContent(row, sessionId)
+export function User({ row, actions }: UserProps) {
+  const content = useContent(row)
   const text = content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
   return (
     <div class="row-user">
@@ -31,13 +30,13 @@ export function User({ row, sessionId, actions }: UserProps) {
 }
 
 /** Large pictures are not in the row; they are read when it is seen. */
-function useContent(row: UserRow, sessionId: string): readonly Content[] {
+function useContent(row: UserRow): readonly Content[] {
   const [whole, setWhole] = useState<readonly Content[] | null>(null)
   const isCut = row.content.some((part) => part.type !== 'text' && part.data === '')
   useEffect(() => {
     if (!isCut || whole) return
     let wanted = true
-    wholeContent(row, sessionId).then(
+    wholeContent(row).then(
       (content) => wanted && content && setWhole(content),
       () => {}, // a frame without its picture
     )
@@ -46,10 +45,8 @@ function useContent(row: UserRow, sessionId: string): readonly Content[] {
   return whole ?? row.content
 }
 
-async function wholeContent(row: UserRow, sessionId: string): Promise<readonly Content[] | null> {
+async function wholeContent(row: UserRow): Promise<readonly Content[] | null> {
   if (!row.steer) return (await client().call('turn.get', { turnId: row.messageId })).input
-  const range = { after: row.seq - 1, before: row.seq + 1, limit: 1 }
-  const { events } = await client().call('events.read', { sessionId, ...range })
-  const [event] = events as Event[]
+  const event = await eventAt(row.seq)
   return event?.type === 'turn.steer_accepted' ? event.input : null
 }

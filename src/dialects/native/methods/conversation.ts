@@ -4,6 +4,7 @@ import { CONVERSATION_TYPES, emptyConversation } from '../../../core/conversatio
 import { partsOf } from '../../../core/conversation/parts.ts'
 import { joinedPieces, slim, slimParts } from '../../../core/conversation/slim.ts'
 import type { Event, LoggedEvent } from '../../../core/event.ts'
+import type { ConversationPart } from '../../../core/lineage.ts'
 import { ITEM_TYPES } from '../history.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
@@ -20,7 +21,7 @@ export const conversationMethods = [
     repeat: 'read',
     errors: ['session_not_found'],
     summary:
-      'The events of the newest part of a conversation, or of the part before `before`, and what was under way when it began: a client folds them as the daemon does, and goes on with `events.subscribe` after `seq`. Outputs of tools, long inputs and large pictures are left out; `events.read` has them. Pieces of a message that is not complete are one event.',
+      'The events of the newest part of a conversation, or of the part before `before`, and what was under way when it began: a client folds them as the daemon does, and goes on with `events.subscribe` after `seq`. Parts of what a session branched off come before its own. Outputs of tools, long inputs and large pictures are left out; `events.read` has them. Pieces of a message that is not complete are one event.',
     params: z.strictObject({
       sessionId,
       before: wire.cursor.exactOptional().describe('`next` of the page after'),
@@ -34,6 +35,7 @@ export const conversationMethods = [
     result: z.object({
       log: z.string(),
       seq: wire.cursor.describe('the last event of the log that is considered'),
+      of: sessionId.describe('the session that these are events of: this one, or one that it branched off'),
       under: wire.conversationParts,
       events: z.array(wire.event),
       next: wire.cursor.nullable().describe('`before` for the part before this one; null at the beginning'),
@@ -43,39 +45,53 @@ export const conversationMethods = [
         .nullable()
         .describe("the agent's plan, as it was at the end of this part"),
     }),
-    handler(params, { engine }) {
-      const { queue } = engine.sessions.get(params.sessionId)
+    handler({ sessionId: id, before, limit }, { engine }) {
+      const { queue } = engine.sessions.get(id)
       const { head, logId: log } = engine.events
-      const end = params.before ?? head + 1
-      const first = firstOf(engine, params.sessionId, end, params.limit)
+      const end = before ?? head + 1
+      const parts = engine.sessions.lineage(id)
+      // What happens from now on goes on from the newest part: it is of the session itself, even if there is nothing in it.
+      const page = pageBefore(engine, before === undefined ? parts.slice(-1) : parts, end, limit)
+      const start = page?.first.seq ?? end
       return {
         log,
         seq: end - 1,
-        ...pageOf(engine, params.sessionId, first, { end, whole: params.before !== undefined }),
-        next: first && hasBefore(engine, params.sessionId, first.seq) ? first.seq : null,
+        ...contentsOf(engine, page ?? { sessionId: id, first: null, end }, before !== undefined),
+        next: hasItems(engine, parts, start) ? start : null,
         queue,
-        plan: planAt(engine, params.sessionId, end),
+        plan: planAt(engine, id, end),
       }
     },
   }),
 ]
 
-/** Where a page of this many items begins. */
-function firstOf(engine: Engine, id: string, before: number, limit: number): LoggedEvent | undefined {
-  const query = { sessionId: id, before, types: ITEM_TYPES, whole: true, limit, maxBytes: PAGE_BYTES }
-  return engine.events.read(query)[0]
+/** Events of one session, from an item on. */
+interface Page {
+  sessionId: string
+  first: LoggedEvent | null
+  end: number
 }
 
-function hasBefore(engine: Engine, id: string, before: number): boolean {
-  return engine.events.read({ sessionId: id, before, types: ITEM_TYPES, whole: true, limit: 1 }).length > 0
+/** The last items before an event: those of the session, or else of the nearest that it branched off. */
+function pageBefore(engine: Engine, parts: readonly ConversationPart[], before: number, limit: number) {
+  for (const { session, until } of parts.toReversed()) {
+    const end = Math.min(before, until + 1)
+    const [first] = itemsBefore(engine, session.id, end, limit)
+    if (first) return { sessionId: session.id, first, end }
+  }
+  return null
 }
 
-function pageOf(
-  engine: Engine,
-  id: string,
-  first: LoggedEvent | undefined,
-  { end, whole }: { end: number; whole: boolean },
-) {
+function hasItems(engine: Engine, parts: readonly ConversationPart[], before: number): boolean {
+  return pageBefore(engine, parts, before, 1) !== null
+}
+
+function itemsBefore(engine: Engine, sessionId: string, before: number, limit: number): LoggedEvent[] {
+  const query = { sessionId, before, types: ITEM_TYPES, whole: true, limit, maxBytes: PAGE_BYTES }
+  return engine.events.read(query)
+}
+
+function contentsOf(engine: Engine, { sessionId: id, first, end }: Page, whole: boolean) {
   const after = first ? first.seq - 1 : 0
   const under = first
     ? engine.sessions.conversationAt(id, { seq: after, at: first.event.at })
@@ -84,6 +100,7 @@ function pageOf(
   const events = engine.events.read({ ...query, limit: Number.MAX_SAFE_INTEGER }).map(({ event }) => event)
   const isOpen = openIn(engine, id)
   return {
+    of: id,
     under: slimParts(partsOf(under)),
     events: joinedPieces(events).map((event) => slim(event, isOpen)),
   }
