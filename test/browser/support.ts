@@ -19,6 +19,8 @@ export interface BrowserOptions extends Pick<
 > {
   /** Errors on the console that the test brings about. */
   expectedErrors?: RegExp
+  /** Another origin that the test itself has made. */
+  alsoAllowed?: string
 }
 
 export interface TestBrowser {
@@ -59,12 +61,12 @@ export async function daemonFor(t: TestContext, options: TestDaemonOptions = {})
 export async function browserFor(
   t: TestContext,
   daemon: TestDaemon,
-  { expectedErrors, ...options }: BrowserOptions = {},
+  { expectedErrors, alsoAllowed, ...options }: BrowserOptions = {},
 ): Promise<TestBrowser> {
   const { context, close } = await openChromium(options)
   // The test's own time is the limit.
   context.setDefaultTimeout(0)
-  const problems = watchContext(context, () => originOf(daemon), expectedErrors)
+  const problems = watchContext(context, () => [originOf(daemon), alsoAllowed], expectedErrors)
   atEnd(t, async () => {
     await close()
     assert.deepEqual(problems, [])
@@ -86,7 +88,11 @@ export async function browserFor(
 }
 
 /** What no page of ours may do: report an error, break the policy, or ask anybody but the daemon. */
-function watchContext(context: BrowserContext, origin: () => string, expected?: RegExp): string[] {
+function watchContext(
+  context: BrowserContext,
+  allowed: () => (string | undefined)[],
+  expected?: RegExp,
+): string[] {
   const problems: string[] = []
   const note = (problem: string): void => {
     if (!expected?.test(problem)) problems.push(problem)
@@ -97,7 +103,8 @@ function watchContext(context: BrowserContext, origin: () => string, expected?: 
   context.on('weberror', (error) => note(`error: ${String(error.error())}`))
   const mustBeOurs = (url: string): void => {
     if (/^(data|blob|about):/.test(url)) return
-    if (new URL(url).host !== new URL(origin()).host) problems.push(`request to ${url}`)
+    const hosts = allowed().map((origin) => origin && new URL(origin).host)
+    if (!hosts.includes(new URL(url).host)) problems.push(`request to ${url}`)
   }
   context.on('request', (request) => mustBeOurs(request.url()))
   context.on('page', (page) => page.on('websocket', (socket) => mustBeOurs(socket.url())))

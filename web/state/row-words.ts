@@ -28,9 +28,14 @@ export function newsOf({
   if (turn && doing !== null) return visibleLine(doing)
   if (attention === 'needs_you' && lastOutcome === 'failed' && lastError && !turn)
     return `Failed: ${visibleLine(lastError.message)}`
-  if (lastLine !== null) return visibleLine(lastLine)
+  if (lastLine !== null) return withoutMarkup(visibleLine(lastLine))
   if (turn) return 'Starting'
   return queued > 0 ? 'Waiting to start' : 'Nothing said yet'
+}
+
+/** One line of Markdown, read as text. */
+function withoutMarkup(line: string): string {
+  return line.replace(/^(?:#{1,6}|[-*+>]|\d+[.)])\s+/, '').replace(/\*\*|__|`+/g, '')
 }
 
 /** How full its context is, from 0 to 100; null: it cannot be told. */
