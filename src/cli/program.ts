@@ -1,4 +1,5 @@
 import { ACCESS_COMMANDS, ACCESS_NOUNS } from './program/access.ts'
+import { CHECKPOINT_COMMANDS, CHECKPOINT_NOUNS } from './program/checkpoints.ts'
 import { DAEMON_COMMANDS, PROTOCOL_COMMANDS } from './program/daemon.ts'
 import { DECISION_COMMANDS, DECISION_NOUNS } from './program/decisions.ts'
 import { SESSION_COMMANDS, SESSION_NOUNS } from './program/sessions.ts'
@@ -7,6 +8,7 @@ import { WORKSPACE_COMMANDS, WORKSPACE_NOUNS } from './program/workspace.ts'
 
 export const COMMANDS: readonly CommandSpec[] = [
   ...SESSION_COMMANDS,
+  ...CHECKPOINT_COMMANDS,
   ...WORKSPACE_COMMANDS,
   ...DECISION_COMMANDS,
   ...ACCESS_COMMANDS,
@@ -16,6 +18,7 @@ export const COMMANDS: readonly CommandSpec[] = [
 
 export const NOUNS: readonly NounSpec[] = [
   ...SESSION_NOUNS,
+  ...CHECKPOINT_NOUNS,
   ...WORKSPACE_NOUNS,
   ...DECISION_NOUNS,
   ...ACCESS_NOUNS,

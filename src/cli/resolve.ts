@@ -11,6 +11,7 @@ type SessionPage = Api['session.list']['result']
 const LISTS = {
   session: 'corral ls',
   message: 'corral queue ls',
+  checkpoint: 'corral checkpoint ls',
   approval: 'corral approval ls',
   device: 'corral device ls',
   project: 'corral project ls',

@@ -20,6 +20,9 @@ interface Deps extends EngineContext {
 /** Others that may have worked in the same directory are looked for among so many. */
 const MAX_OTHERS = 200
 
+/** Of so many it is counted when somebody looks. */
+const MAX_COUNTED = 20
+
 const OFF = 'Checkpoints are switched off (setting checkpoints.enabled)'
 const NO_GIT = 'This directory is not in a git repository'
 
@@ -33,25 +36,35 @@ export function createCheckpoints(context: Deps): Checkpoints {
   }
 }
 
-async function list({ checkpointing, ...context }: Deps, sessionId: string) {
+async function list(context: Deps, sessionId: string) {
+  const { checkpointing, workTrees, log } = context
   const session = existing(context, sessionId)
   await checkpointing?.settled(sessionId)
-  const rows = context.log.checkpoints(sessionId)
-  const checkpoints = rows.filter(isStart).map((row) => viewOf(rows, row))
+  const rows = log.checkpoints(sessionId)
+  const count = (from: string, to: string) => workTrees?.count(session.cwd, from, to) ?? null
+  const checkpoints = await Promise.all(
+    rows.filter(isStart).map((row, n) => viewOf(rows, row, n < MAX_COUNTED ? count : () => null)),
+  )
   if (checkpoints.length > 0) return { checkpoints, reason: null }
-  return { checkpoints, reason: await whyNone({ checkpointing, ...context }, session) }
+  return { checkpoints, reason: await whyNone(context, session) }
 }
 
-function viewOf(rows: readonly Checkpoint[], row: Checkpoint): CheckpointView {
+/** Where the next turn did not wait, how many files one has changed was not counted then. */
+async function viewOf(
+  rows: readonly Checkpoint[],
+  row: Checkpoint,
+  count: (from: string, to: string) => Promise<number> | null,
+): Promise<CheckpointView> {
   const { id, kind, at, ref, tree, left } = row
   const end = rows.find((other) => other.id === id && other.kind === 'after')
+  const files = end ? (end.files ?? (await count(tree, end.tree)?.catch(() => null))) : null
   return {
     turnId: id,
     kind: kind === 'undo' ? 'undo' : 'turn',
     at,
     ref,
     tree,
-    files: end?.files ?? null,
+    files: files ?? null,
     left,
   }
 }

@@ -47,16 +47,9 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const directories = createDirectories(deps)
   const drafts = createDrafts({ log, clock, directories, committed })
   let closing = false
-  const context: EngineContext = {
-    ...deps,
-    drafts,
-    directories,
-    inFlight: new Map(),
-    isClosing: () => closing,
-  }
-  const { workTrees } = deps
-  const isKeeping = workTrees !== undefined && deps.checkpoints !== false
-  const checkpointing = isKeeping ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+  const isClosing = (): boolean => closing
+  const context: EngineContext = { ...deps, drafts, directories, inFlight: new Map(), isClosing }
+  const checkpointing = checkpointingOf(context)
   const reactor = createReactor({ drafts, log, warn, checkpointing })
   const models = createModels(deps)
   const approvals = createApprovals(context)
@@ -105,6 +98,17 @@ export function createEngine(deps: EngineDeps): EngineParts {
     },
     settled: async () => checkpointing?.settled(),
   }
+}
+
+/** Null: none are taken. */
+function checkpointingOf({
+  drafts,
+  log,
+  workTrees,
+  checkpoints = true,
+  warn,
+}: EngineContext): Checkpointing | null {
+  return workTrees && checkpoints ? new Checkpointing({ drafts, log, workTrees, warn }) : null
 }
 
 function searchIn(context: EngineContext, request: SearchRequest): SearchResult {

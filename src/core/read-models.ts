@@ -50,6 +50,18 @@ export function readModels(event: Event): Write[] {
       const { agent, plan, windows, at } = event
       return [{ op: 'limits', agent, limits: { ...(plan !== undefined && { plan }), windows, at } }]
     }
+    case 'directory.changed':
+      return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
+    case 'agent.exited':
+      return [{ op: 'run.delete', id: event.runId }]
+    default:
+      return workspaceModels(event)
+  }
+}
+
+/** Of checkpoints and comments. */
+function workspaceModels(event: Event): Write[] {
+  switch (event.type) {
     case 'checkpoint.taken':
       return [{ op: 'checkpoint', checkpoint: checkpointOf(event) }]
     case 'review.added':
@@ -60,10 +72,6 @@ export function readModels(event: Event): Write[] {
       return [{ op: 'comment.delete', id: event.commentId }]
     case 'review.sent':
       return event.commentIds.map((id) => ({ op: 'comment.update', id, sentIn: event.turnId }))
-    case 'directory.changed':
-      return [{ op: 'directory', directory: { path: event.path, rules: event.rules } }]
-    case 'agent.exited':
-      return [{ op: 'run.delete', id: event.runId }]
     default:
       return []
   }

@@ -1,5 +1,5 @@
 import { mkdir, realpath, stat } from 'node:fs/promises'
-import type { Diff, DiffRequest, RestorePlan, WorkTrees } from '../core/checkpoint.ts'
+import type { Diff, DiffRequest, RestorePlan, RestoreRequest, WorkTrees } from '../core/checkpoint.ts'
 import { refsOfSession } from '../core/checkpoint.ts'
 import { asCorralError, CorralError } from '../core/error.ts'
 import { readPiece } from './browse.ts'
@@ -50,11 +50,7 @@ export function createWorkTrees(
       await states.sweep()
     },
     async text(cwd, path) {
-      const root = (await places.at(cwd))?.root ?? (await realpath(cwd))
-      const piece = await readPiece(root, path).catch(nothingIfGone)
-      if (piece === null) return null
-      if (piece.text !== null && !piece.truncated) return piece.text
-      throw new CorralError('unsupported', 'The file is too large, or no text', { path })
+      return textOf((await places.at(cwd))?.root ?? (await realpath(cwd)), path)
     },
     async count(cwd, from, to) {
       const { here } = await placeOf(cwd)
@@ -64,15 +60,7 @@ export function createWorkTrees(
     async diff(cwd, request) {
       return diff(await placeOf(cwd), states, request)
     },
-    async plan(cwd, { target, known }): Promise<RestorePlan> {
-      const place = await placeOf(cwd)
-      return states.present(place, async (present, env) => {
-        const going = { present, env, target, known, large: states.largeAt(place) }
-        const { tree, conflicts } = await stepsOf(place, going)
-        const { files, truncated } = await diffTrees(place.here, { from: present, to: tree, env })
-        return { files, conflicts: [...conflicts], truncated }
-      })
-    },
+    plan: async (cwd, request) => plan(await placeOf(cwd), states, request),
     async restore(cwd, request) {
       const place = await placeOf(cwd)
       const done = await states.inTurn(place.root, () => restore(place, states, request))
@@ -81,6 +69,22 @@ export function createWorkTrees(
       return done
     },
   }
+}
+
+async function textOf(root: string, path: string): Promise<string | null> {
+  const piece = await readPiece(root, path).catch(nothingIfGone)
+  if (piece === null) return null
+  if (piece.text !== null && !piece.truncated) return piece.text
+  throw new CorralError('unsupported', 'The file is too large, or no text', { path })
+}
+
+function plan(place: Place, states: WorkStates, { target, known }: RestoreRequest): Promise<RestorePlan> {
+  return states.present(place, async (present, env) => {
+    const going = { present, env, target, known, large: states.largeAt(place) }
+    const { tree, conflicts } = await stepsOf(place, going)
+    const { files, truncated } = await diffTrees(place.here, { from: present, to: tree, env })
+    return { files, conflicts: [...conflicts], truncated }
+  })
 }
 
 type Restore = Parameters<WorkTrees['restore']>[1]

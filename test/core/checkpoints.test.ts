@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { CheckpointView } from '../../src/core/api.ts'
@@ -150,6 +151,8 @@ test('a message that waits gets a checkpoint of what the turn before has left', 
   repo.write('a.txt', 'mine\n')
   assert.deepEqual(await of(first.turnId), ['-one', '+by the first'])
   assert.deepEqual(await of(second.turnId), ['-by the first', '+by the second'])
+  const counts = (await listed(t, id)).map((one) => one.files)
+  assert.deepEqual(counts, [1, 1])
   const { files } = await t.engine.checkpoints.changes({ sessionId: id, scope: 'session' })
   assert.deepEqual(
     files[0]?.hunks[0]?.lines.map(({ kind, text }) => kind + text),
@@ -250,7 +253,7 @@ function slowGit(home: string): { path: string; release: () => void } {
 }
 
 test('an agent does not wait for a git that takes too long, and what comes late is not kept', async (context) => {
-  const home = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim()
+  const home = mkdtempSync(join(tmpdir(), 'corral-engine-'))
   const { path, release } = slowGit(home)
   const { t, repo } = await started(context, { home, env: { PATH: path } })
   const id = await newSession(t)
@@ -273,7 +276,7 @@ test('an agent does not wait for a git that takes too long, and what comes late 
 })
 
 test('an interrupt during a checkpoint stops the turn before its agent has heard of it', async (context) => {
-  const home = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim()
+  const home = mkdtempSync(join(tmpdir(), 'corral-engine-'))
   const { path, release } = slowGit(home)
   const { t } = await started(context, { home, env: { PATH: path } })
   const id = await newSession(t)
@@ -285,7 +288,7 @@ test('an interrupt during a checkpoint stops the turn before its agent has heard
 })
 
 test('a daemon that ends during a checkpoint is followed by one that takes it, and the turn runs once', async (context) => {
-  const home = execFileSync('mktemp', ['-d'], { encoding: 'utf8' }).trim()
+  const home = mkdtempSync(join(tmpdir(), 'corral-engine-'))
   const { path } = slowGit(home)
   const { t, next } = await started(context, { home, env: { PATH: path } })
   const id = await newSession(t)

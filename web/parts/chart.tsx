@@ -9,6 +9,8 @@ export interface ChartLine {
   colour: `--${string}`
   /** How a value is written. */
   format(value: number): string
+  /** The same at the axis, where values are round; empty where none should stand. */
+  tick?(value: number): string
   kind?: 'line' | 'bars'
 }
 

@@ -27,7 +27,7 @@ export function createPlot(root: HTMLElement, { lines, data, height, onPoint }: 
     grid: { stroke: colours('--line'), width: 1 },
     ticks: { show: false },
   }
-  const format = lines[0]!.format
+  const [{ format: written, tick: format = written }] = lines as [ChartLine]
   const plot = new UPlot(
     {
       width: Math.max(200, root.clientWidth),
@@ -36,7 +36,7 @@ export function createPlot(root: HTMLElement, { lines, data, height, onPoint }: 
       cursor: { y: false, drag: { x: false, y: false } },
       series: [{}, ...lines.map((line) => seriesOf(line, colours(line.colour)))],
       axes: [
-        { ...axis, space: 70 },
+        { ...axis, size: 28, space: 80, values: (plot, ticks) => timesOf(plot, ticks) },
         { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : format(tick))) },
       ],
       scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
@@ -54,6 +54,20 @@ export function createPlot(root: HTMLElement, { lines, data, height, onPoint }: 
       plot.destroy()
     },
   }
+}
+
+const DAY_S = 24 * 60 * 60
+
+/** Hours within two days, dates beyond. */
+function timesOf({ scales }: UPlot, ticks: readonly number[]): string[] {
+  const span = (scales['x']!.max ?? 0) - (scales['x']!.min ?? 0)
+  return ticks.map((tick) => {
+    const date = new Date(tick * 1000)
+    const isHours = span <= 2 * DAY_S && (date.getHours() !== 0 || span < DAY_S / 2)
+    return isHours
+      ? date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+      : date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })
+  })
 }
 
 function seriesOf({ name, kind }: ChartLine, colour: string): UPlot.Series {

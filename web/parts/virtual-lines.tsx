@@ -15,8 +15,8 @@ export interface VirtualLinesProps {
   line(index: number): ComponentChildren
   /** These stay even when they are out of sight: something in them has the focus. */
   kept: readonly number[]
-  /** This line is to be seen; another number for each wish. */
-  seek: { index: number; wish: number } | null
+  /** This line is to be seen, at the top if told; another number for each wish. */
+  seek: { index: number; wish: number; align?: 'auto' | 'start' } | null
 }
 
 type Lines = Virtualizer<HTMLElement, HTMLElement>
@@ -26,7 +26,7 @@ export function VirtualLines({ keys, estimate, line, kept, seek }: VirtualLinesP
   const root = useRef<HTMLDivElement>(null)
   const lines = useLines(root, { keys, estimate, kept })
   useLayoutEffect(() => {
-    if (seek && seek.index >= 0) lines.scrollToIndex(seek.index, { align: 'auto' })
+    if (seek && seek.index >= 0) lines.scrollToIndex(seek.index, { align: seek.align ?? 'auto' })
   }, [seek?.wish])
   const margin = lines.options.scrollMargin
   return (

@@ -36,3 +36,12 @@ export function percent(value: number): string {
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${value.toLocaleString('en')} ${value === 1 ? one : many}`
 }
+
+/** At an axis: there is no half call. */
+export function wholeTick(value: number): string {
+  return Number.isInteger(value) ? count(value) : ''
+}
+
+export function usdTick(value: number): string {
+  return value === 0 || value >= 1 ? usd(value) : `$${value.toPrecision(1)}`
+}

@@ -1,7 +1,10 @@
-import { computed, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import { pathOf, routeOf, type Route } from '../route.ts'
 
 const path = signal(location.pathname)
+
+/** What stands behind the path, with its `?`. */
+export const query = signal(location.search)
 
 /** The page that is shown. */
 export const route = computed(() => routeOf(path.value))
@@ -11,12 +14,19 @@ export function go(to: Exclude<Route, { page: 'unknown' }> | string, { replace =
   const target = typeof to === 'string' ? to : pathOf(to)
   if (replace) history.replaceState(null, '', target)
   else if (target !== location.pathname + location.search) history.pushState(null, '', target)
-  path.value = location.pathname
+  arrive()
+}
+
+function arrive(): void {
+  batch(() => {
+    path.value = location.pathname
+    query.value = location.search
+  })
 }
 
 /** Links to pages of the dashboard do not load it again. */
 export function followLinks(): void {
-  addEventListener('popstate', () => (path.value = location.pathname))
+  addEventListener('popstate', arrive)
   document.addEventListener('click', (event) => {
     const link = (event.target as Element).closest?.('a[href]')
     if (!(link instanceof HTMLAnchorElement) || !isOurs(link) || isSpecial(event)) return

@@ -212,7 +212,7 @@ test('comments are bounded', async () => {
   for (const more of [
     { text: 'x'.repeat(10_001) },
     { endLine: 600 },
-    { hunk: { ...hunk, lines: Array(2001).fill(line) } },
+    { hunk: { ...hunk, lines: Array.from({ length: 2001 }, () => line) } },
   ])
     assert.equal((await refusal(add(more))).code, 'invalid')
   const { comments } = await client.call('review.send', { sessionId })

@@ -102,7 +102,7 @@ function Invitation({ pin, onAgain }: { pin: Pin; onAgain(): void }) {
           height="220"
         />
       )}
-      <p class="pair-pin mono" aria-label={`PIN ${[...pin.pin].join(' ')}`}>
+      <p class="pair-pin mono" aria-label={`PIN ${pin.pin.split('').join(' ')}`}>
         {spacedPin(pin.pin)}
       </p>
       <p class="muted small">For one device, for another {countdown(left)}.</p>

@@ -79,7 +79,7 @@ function Running({ overview: { running, runningCount } }: { overview: Overview }
 
 function Table({ calls }: { calls: readonly Call[] }) {
   return (
-    <table class="table table-cards">
+    <table class="table table-calls">
       <thead>
         <tr>
           <th scope="col">When</th>
@@ -112,17 +112,17 @@ function Row({ call }: { call: Call }) {
   const passed = call.fallbackChain.map(({ provider, error }) => `${provider}: ${error}`)
   return (
     <tr>
-      <td data-name="When">
+      <td>
         <Ago at={call.completedAt} />
       </td>
-      <td data-name="Model">
+      <td>
         <span class="call-model">
           {call.model}
           {call.promptPreview !== null && <span class="muted small call-preview">{call.promptPreview}</span>}
           {call.error !== null && <span class="problem small">{call.error}</span>}
         </span>
       </td>
-      <td data-name="Answered by">
+      <td>
         <span>
           {call.status === 'error' ? <Badge tone="bad">failed</Badge> : (call.provider ?? '–')}
           {passed.length > 0 && (
@@ -133,16 +133,14 @@ function Row({ call }: { call: Call }) {
           )}
         </span>
       </td>
-      <td data-name="Tokens in" class="number">
+      <td data-unit="in" class="number">
         {count(call.inputTokens)}
       </td>
-      <td data-name="Tokens out" class="number">
+      <td data-unit="out" class="number">
         {count(call.outputTokens)}
       </td>
-      <td data-name="Took" class="number">
-        {tookOf(call)}
-      </td>
-      <td data-name="Avoided" class="number">
+      <td class="number">{tookOf(call)}</td>
+      <td data-unit="avoided" class="number">
         {usd(call.costAvoidedUsd)}
       </td>
     </tr>

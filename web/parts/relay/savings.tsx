@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Api } from '../../client/client.ts'
-import { count, usd } from '../../state/figures.ts'
+import { count, usd, usdTick, wholeTick } from '../../state/figures.ts'
 import { byDay, chartData, filled, totalOf } from '../../state/series.ts'
 import { Chart, dateAndTime, dateOnly, type ChartLine } from '../chart.tsx'
 import { Segments, type Option } from '../choice.tsx'
@@ -24,14 +24,16 @@ const SPANS: readonly Option<Span>[] = [
 const EVERY_MS = 15_000
 
 const CALLS: readonly ChartLine[] = [
-  { name: 'Calls', colour: '--working', format: count, kind: 'bars' },
+  { name: 'Calls', colour: '--working', format: count, tick: wholeTick, kind: 'bars' },
   { name: 'Failed', colour: '--bad', format: count, kind: 'bars' },
 ]
 const TOKENS: readonly ChartLine[] = [
   { name: 'Tokens in', colour: '--working', format: count },
   { name: 'Tokens out', colour: '--accent', format: count },
 ]
-const COST: readonly ChartLine[] = [{ name: 'Cost avoided', colour: '--good', format: usd, kind: 'bars' }]
+const COST: readonly ChartLine[] = [
+  { name: 'Cost avoided', colour: '--good', format: usd, tick: usdTick, kind: 'bars' },
+]
 
 /** Calls, tokens and what an API would have cost, over time. */
 export function SavingsSection() {
@@ -79,7 +81,7 @@ function Charts({ points, since, span }: { points: readonly Sum[]; since: number
         <Figure name="tokens out" value={count(totalOf(points, ({ outputTokens }) => outputTokens))} />
         <Figure name="cost avoided" value={usd(totalOf(points, ({ costAvoidedUsd }) => costAvoidedUsd))} />
       </div>
-      <div class="columns">
+      <div class="charts">
         <Chart label="Calls over time" lines={CALLS} data={calls} formatTime={formatTime} />
         <Chart label="Tokens over time" lines={TOKENS} data={tokens} formatTime={formatTime} />
         <Chart label="Cost avoided over time" lines={COST} data={cost} formatTime={formatTime} />

@@ -122,20 +122,14 @@ function Basics({ draft, agents, refused, change }: BasicsProps) {
   const names = agents.includes(draft.agent) ? agents : [draft.agent, ...agents]
   return (
     <div class="relay-fields">
-      <Field label="Agent" hint="Answers first." error={errorOf('agent')}>
-        {(control) => (
-          <select
-            {...control}
-            class="input"
-            value={draft.agent}
-            onChange={({ currentTarget }) => change({ agent: currentTarget.value })}
-          >
-            {names.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Choice
+        label="Agent"
+        hint="Answers first."
+        error={errorOf('agent')}
+        options={names.map((name) => [name, name])}
+        value={draft.agent}
+        onChange={(agent) => change({ agent })}
+      />
       <Field
         label="Waiting agents"
         hint="Processes that wait, so that a call is answered at once."
@@ -167,45 +161,70 @@ function Basics({ draft, agents, refused, change }: BasicsProps) {
           />
         )}
       </Field>
-      <Field
+      <Choice
         label="Without a question"
         hint="What the agent’s own tools may do. Nobody is there to answer one."
-      >
-        {(control) => (
-          <select
-            {...control}
-            class="input"
-            value={draft.mode}
-            onChange={({ currentTarget }) => change({ mode: currentTarget.value as RelayDraft['mode'] })}
-          >
-            {Object.entries(MODES).map(([mode, words]) => (
-              <option key={mode} value={mode}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <div class="relay-switches">
-        <Switch
-          label="The agent keeps its own tools"
-          hint="It may then read, write and run things in the working directory, for any program on this computer that calls."
-          checked={draft.builtinToolsEnabled}
-          onChange={(builtinToolsEnabled) => change({ builtinToolsEnabled })}
-        />
-        <Switch
-          label="Agents wait before the first call"
-          hint="They use memory although nobody calls."
-          checked={draft.prewarm}
-          onChange={(prewarm) => change({ prewarm })}
-        />
-        <Switch
-          label="Keep beginnings of prompts, and answers"
-          hint="With the last 1,000 calls, on this computer."
-          checked={draft.storePrompts}
-          onChange={(storePrompts) => change({ storePrompts })}
-        />
-      </div>
+        error={null}
+        options={Object.entries(MODES)}
+        value={draft.mode}
+        onChange={(mode) => change({ mode: mode as RelayDraft['mode'] })}
+      />
+      <Switches draft={draft} change={change} />
+    </div>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  hint: string
+  error: string | null
+  options: readonly (readonly [value: string, words: string])[]
+  value: string
+  onChange(value: string): void
+}
+
+function Choice({ label, hint, error, options, value, onChange }: ChoiceProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <select
+          {...control}
+          class="input"
+          value={value}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        >
+          {options.map(([one, words]) => (
+            <option key={one} value={one}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+function Switches({ draft, change }: Pick<BasicsProps, 'draft' | 'change'>) {
+  return (
+    <div class="relay-switches">
+      <Switch
+        label="The agent keeps its own tools"
+        hint="It may then read, write and run things in the working directory, for any program on this computer that calls."
+        checked={draft.builtinToolsEnabled}
+        onChange={(builtinToolsEnabled) => change({ builtinToolsEnabled })}
+      />
+      <Switch
+        label="Agents wait before the first call"
+        hint="They use memory although nobody calls."
+        checked={draft.prewarm}
+        onChange={(prewarm) => change({ prewarm })}
+      />
+      <Switch
+        label="Keep beginnings of prompts, and answers"
+        hint="With the last 1,000 calls, on this computer."
+        checked={draft.storePrompts}
+        onChange={(storePrompts) => change({ storePrompts })}
+      />
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { Api } from '../../client/client.ts'
-import { commandsIn } from '../../state/commands-in.ts'
+import { withCommands } from '../../state/commands-in.ts'
 import { plural } from '../../state/figures.ts'
 import { Badge, type Tone } from '../badge.tsx'
 import { Button } from '../button.tsx'
@@ -88,16 +88,13 @@ function CheckList({ checks }: { checks: readonly Check[] }) {
   )
 }
 
-/** What to do, in words, and the commands in it to be copied. */
+/** What to do, in words, with the commands in it to be copied. */
 export function Fix({ text }: { text: string }) {
-  const commands = commandsIn(text)
-  const isOnlyCommand = commands.length === 1 && commands[0] === text.replaceAll('`', '')
   return (
     <div class="fix">
-      {!isOnlyCommand && <span>{text.replaceAll('`', '')}</span>}
-      {commands.map((command) => (
-        <Command key={command} text={command} />
-      ))}
+      {withCommands(text).map((piece, index) =>
+        piece.isCommand ? <Command key={index} text={piece.text} /> : <span key={index}>{piece.text}</span>,
+      )}
     </div>
   )
 }

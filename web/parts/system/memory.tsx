@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Api } from '../../client/client.ts'
-import { bytes, count } from '../../state/figures.ts'
+import { bytes, count, wholeTick } from '../../state/figures.ts'
 import { chartData } from '../../state/series.ts'
 import { Chart, type ChartLine } from '../chart.tsx'
 import { Segments, type Option } from '../choice.tsx'
@@ -27,7 +27,7 @@ const MEMORY: readonly ChartLine[] = [
 ]
 
 const TIERS: readonly ChartLine[] = [
-  { name: 'Active', colour: '--working', format: count },
+  { name: 'Active', colour: '--working', format: count, tick: wholeTick },
   { name: 'Warm', colour: '--needs', format: count },
 ]
 
@@ -76,7 +76,7 @@ function History({ samples }: { samples: readonly Sample[] }) {
     return <p class="muted">Charts begin when the daemon has looked twice; it looks once a minute.</p>
   }
   return (
-    <div class="columns">
+    <div class="charts">
       <Chart label="Memory of the agents and the daemon over time" lines={MEMORY} data={memory} />
       <Chart label="Sessions by tier over time" lines={TIERS} data={tiers} />
     </div>

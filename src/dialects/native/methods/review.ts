@@ -3,7 +3,7 @@ import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 import { sent } from './session.ts'
 
-const { sessionId, turnId, time } = wire
+const { sessionId, time } = wire
 const commentId = wire.id.describe('id of a comment')
 const text = z.string().trim().min(1).max(10_000)
 const line = z.int().min(1).max(10_000_000)
