@@ -38,7 +38,7 @@ export async function openBoard(shop: Workshop, options: DaemonOptions = {}): Pr
   const { context, close: leave } = await openChromium()
   const first = await context.newPage()
   await first.goto((await client.call('door.code')).url)
-  await first.locator('[data-status="live"]').first().waitFor()
+  await first.locator('[data-status="live"]').first().waitFor({ state: 'attached' })
   await first.goto('about:blank')
   return {
     daemon,
@@ -60,7 +60,7 @@ export async function openBoard(shop: Workshop, options: DaemonOptions = {}): Pr
 /** Opens a page of the dashboard, and waits until it is live. */
 export async function visit(page: Page, origin: string, path: string): Promise<void> {
   await page.goto(`${origin}${path}`)
-  await page.locator('[data-status="live"]').first().waitFor()
+  await page.locator('[data-status="live"]').first().waitFor({ state: 'attached' })
 }
 
 export function frameNote({ frames, p99, late, longestLate }: Seen): string {
