@@ -11,7 +11,7 @@ import { inertLine } from '../parts/inert.ts'
 import { Page } from '../parts/page.tsx'
 import { Spinner } from '../parts/spinner.tsx'
 import { lastPart } from '../parts/use-sessions.ts'
-import { useWide } from '../parts/use-wide.ts'
+import { useMedia, WIDE } from '../parts/use-media.ts'
 import { changesPath, changesQueryIn, type ChangesQuery } from '../state/changes/scope.ts'
 import { oneOf, remembered } from '../state/remembered.ts'
 import { go } from '../state/router.ts'
@@ -21,7 +21,7 @@ const shape = remembered<Shape>('changes.shape', 'unified', oneOf('unified', 'sp
 /** What a session has changed: read, commented on, merged, taken back. */
 export function ChangesPage({ id }: { id: string }) {
   const [query, setQuery] = useState<ChangesQuery>(() => changesQueryIn(location.search))
-  const isWide = useWide()
+  const isWide = useMedia(WIDE)
   const changes = useChanges(id, query)
   const { read, turns } = changes
   function choose(next: ChangesQuery): void {
