@@ -32,7 +32,7 @@ test('from the first key to an answered decision with the keyboard alone', optio
   await untilIn(page, 'Needs you', ['Asks'])
   await page.keyboard.press('j')
   await until(
-    () => page.evaluate(() => document.activeElement?.className.includes('row-title')),
+    () => page.evaluate(() => document.activeElement?.className.includes('session-row-title')),
     'the row has the focus',
   )
   await page.keyboard.press('1')
