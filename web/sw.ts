@@ -31,12 +31,13 @@ worker.addEventListener('fetch', (event) => {
   else if (request.mode === 'navigate') event.respondWith(fetch(request).catch(offline))
 })
 
+/** The name says it all: which encoding somebody else was sent does not matter. */
 async function kept(request: Request): Promise<Response> {
-  return (await caches.match(request)) ?? fetch(request)
+  return (await caches.match(request, { ignoreVary: true })) ?? fetch(request)
 }
 
 async function offline(): Promise<Response> {
-  return (await caches.match(OFFLINE)) ?? Response.error()
+  return (await caches.match(OFFLINE, { ignoreVary: true })) ?? Response.error()
 }
 
 async function forgetOthers(): Promise<void> {

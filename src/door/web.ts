@@ -46,7 +46,8 @@ async function send(file: WebFile, req: IncomingMessage, res: ServerResponse): P
     'content-type': file.type,
     'cache-control': file.immutable ? ONE_YEAR : 'no-cache',
     etag,
-    vary: 'accept-encoding, accept',
+    // At `/`, programs get JSON.
+    vary: file.immutable ? 'accept-encoding' : 'accept-encoding, accept',
   }
   if (isKnown(req.headers['if-none-match'], etag)) return void res.writeHead(304, headers).end()
   const body = await readFile(file.file + (encoding === null ? '' : SUFFIX[encoding]!))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -36,6 +37,8 @@ export interface BrowserOptions extends Pick<
 > {
   /** Errors on the console that the test brings about. */
   expectedErrors?: RegExp
+  /** Another origin that the test itself has made. */
+  alsoAllowed?: string
 }
 
 export interface TestBrowser {
@@ -53,7 +56,15 @@ function atEnd(t: TestContext, end: () => Promise<void> | void): void {
   const ends = [end]
   endings.set(t, ends)
   t.after(async () => {
-    for (const one of ends.toReversed()) await one()
+    const failures: unknown[] = []
+    for (const one of ends.toReversed()) {
+      try {
+        await one()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   })
 }
 
@@ -68,7 +79,7 @@ export async function daemonFor(t: TestContext, options: TestDaemonOptions = {})
 export async function browserFor(
   t: TestContext,
   daemon: TestDaemon,
-  { expectedErrors, ...options }: BrowserOptions = {},
+  { expectedErrors, alsoAllowed, ...options }: BrowserOptions = {},
 ): Promise<TestBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'corral-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {
@@ -77,7 +88,9 @@ export async function browserFor(
     viewport: DESK,
     ...options,
   })
-  const problems = watchContext(context, () => originOf(daemon), expectedErrors)
+  // The test's own time is the limit.
+  context.setDefaultTimeout(0)
+  const problems = watchContext(context, () => [originOf(daemon), alsoAllowed], expectedErrors)
   atEnd(t, async () => {
     await context.close()
     rmSync(profile, { recursive: true, force: true })
@@ -100,7 +113,11 @@ export async function browserFor(
 }
 
 /** What no page of ours may do: report an error, break the policy, or ask anybody but the daemon. */
-function watchContext(context: BrowserContext, origin: () => string, expected?: RegExp): string[] {
+function watchContext(
+  context: BrowserContext,
+  allowed: () => (string | undefined)[],
+  expected?: RegExp,
+): string[] {
   const problems: string[] = []
   const note = (problem: string): void => {
     if (!expected?.test(problem)) problems.push(problem)
@@ -109,11 +126,13 @@ function watchContext(context: BrowserContext, origin: () => string, expected?: 
     if (message.type() === 'error') note(`console: ${message.text()} (${message.location().url})`)
   })
   context.on('weberror', (error) => note(`error: ${String(error.error())}`))
-  context.on('request', (request) => {
-    const url = request.url()
+  const mustBeOurs = (url: string): void => {
     if (/^(data|blob|about):/.test(url)) return
-    if (new URL(url).origin !== origin()) problems.push(`request to ${url}`)
-  })
+    const hosts = allowed().map((origin) => origin && new URL(origin).host)
+    if (!hosts.includes(new URL(url).host)) problems.push(`request to ${url}`)
+  }
+  context.on('request', (request) => mustBeOurs(request.url()))
+  context.on('page', (page) => page.on('websocket', (socket) => mustBeOurs(socket.url())))
   return problems
 }
 
@@ -137,4 +156,22 @@ export async function signIn(page: Page, client: NativeClient): Promise<void> {
 /** The page says that it is live. */
 export async function live(page: Page): Promise<void> {
   await until(async () => (await page.locator('[data-status="live"]').count()) > 0, 'the page is live')
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface AxeResults {
+  violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
+}
+
+/** Fails with what keeps people from using the page as it is: WCAG 2.2, A and AA. */
+export async function accessible(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    return axe.run({ runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
+  })
+  const found = violations.map(({ id, help, nodes }) => [id, help, nodes.map(({ html }) => html)])
+  assert.deepEqual(found, [], page.url())
 }

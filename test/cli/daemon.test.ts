@@ -89,7 +89,7 @@ test('start tells where it listens, which agents it found and where the dashboar
   await until(() => daemon.output().includes('agents:'), daemon.output)
   assert.match(daemon.output(), new RegExp(`is ready \\(pid ${daemon.pid}, data in ${daemon.corralHome}\\)`))
   assert.ok(daemon.output().includes(daemon.socket))
-  assert.match(daemon.output(), /dashboard: will be at http:/)
+  assert.match(daemon.output(), /dashboard: http:.*corral open/)
   assert.match(daemon.output(), /agents: .*demo/)
 })
 

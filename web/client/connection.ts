@@ -2,7 +2,7 @@ import { DaemonUnreachable, NativeError, type Dial } from '../../src/dialects/na
 import { channelOver, toListeners, type Listeners } from './channel.ts'
 import { openSocket, type Socket } from './socket.ts'
 
-/** `lost`: it was live, and is tried again. `signed_out`: nothing is tried until somebody signs in. */
+/** `lost`: nobody answers, and it is tried again. `signed_out`: nothing is tried until somebody signs in. */
 export type Status = 'connecting' | 'live' | 'lost' | 'signed_out'
 
 export interface ConnectionParts {
@@ -29,26 +29,24 @@ export function createConnection({ url, key, isSignedIn, tell }: ConnectionParts
   const retry = createRetry(() => void standing().catch(() => {}))
   let socket: Socket | null = null
   let attempt: Promise<Socket> | null = null
-  let status: Status = 'connecting'
-
-  function become(next: Status): void {
-    if (status === next) return
-    status = next
-    tell(next)
-  }
+  const state = createState(tell)
 
   async function open(): Promise<Socket> {
     try {
       socket = await openSocket(url, key(), toListeners(listeners))
       void socket.closed.then(lost)
       retry.reset()
-      become('live')
+      state.become('live')
+      if (state.isStopped) socket.close()
       return socket
     } catch (error) {
       const refused = error instanceof NativeError && error.code === 'unauthorized'
       const isKnown = !refused && (await isSignedIn().catch(() => true))
-      become(isKnown ? status : 'signed_out')
-      if (!isKnown) throw unauthorized()
+      if (!isKnown) {
+        state.become('signed_out')
+        throw unauthorized()
+      }
+      state.become('lost')
       retry.later()
       throw new DaemonUnreachable(url, error)
     }
@@ -57,14 +55,14 @@ export function createConnection({ url, key, isSignedIn, tell }: ConnectionParts
   function lost(): void {
     socket = null
     listeners.clear()
-    become('lost')
+    state.become('lost')
     retry.now()
   }
 
   function standing(): Promise<Socket> {
     if (socket?.open) return Promise.resolve(socket)
-    if (key() === '') become('signed_out')
-    if (status === 'signed_out') return Promise.reject(unauthorized())
+    if (key() === '') state.become('signed_out')
+    if (state.now === 'signed_out') return Promise.reject(unauthorized())
     attempt ??= open().finally(() => (attempt = null))
     return attempt
   }
@@ -78,9 +76,30 @@ export function createConnection({ url, key, isSignedIn, tell }: ConnectionParts
       else retry.now()
     },
     close() {
+      state.stop()
       retry.stop()
       socket?.close()
     },
+  }
+}
+
+/** What it is now; changes are told until it is stopped. */
+function createState(tell: (status: Status) => void) {
+  let now: Status = 'connecting'
+  let isStopped = false
+  return {
+    get now() {
+      return now
+    },
+    get isStopped() {
+      return isStopped
+    },
+    become(next: Status): void {
+      if (now === next || isStopped) return
+      now = next
+      tell(next)
+    },
+    stop: () => void (isStopped = true),
   }
 }
 
@@ -101,6 +120,7 @@ function createRetry(attempt: () => void) {
   return {
     now,
     later() {
+      if (isStopped) return
       clearTimeout(timer)
       // Not all pages at the same moment.
       timer = setTimeout(now, wait * (0.75 + Math.random() / 2))

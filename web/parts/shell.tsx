@@ -38,7 +38,7 @@ export function Shell({ at, children }: { at: PageName; children: ComponentChild
       <a class="skip" href="#main" onClick={skipToMain}>
         Skip to the page
       </a>
-      <div class="shell-side">
+      <header class="shell-side">
         <div class="shell-brand">
           <img src="/icons/mark.svg" alt="" />
           Corral
@@ -53,7 +53,7 @@ export function Shell({ at, children }: { at: PageName; children: ComponentChild
           <StatusLine />
           <Button kind="quiet" icon="log-out" iconOnly label="Sign out" onClick={() => void leave()} />
         </div>
-      </div>
+      </header>
       <main class="shell-main" id="main" tabIndex={-1}>
         <Notices />
         {children}

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { connect, type Status, type WebClient } from '../client/client.ts'
 import { signOut, whoami, type Whoami } from '../client/pass.ts'
 import { route } from './router.ts'
+import { isOutdated, lookForUpdate } from './update.ts'
 
 /** Whether what is on the screen is live. */
 export const status = signal<Status>('connecting')
@@ -17,7 +18,9 @@ export function client(): WebClient {
     url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/native`,
     onStatus(next) {
       status.value = next
-      if (next === 'live') void learn()
+      if (next !== 'live') return
+      void learn()
+      lookForUpdate()
     },
   })
   return made
@@ -25,7 +28,10 @@ export function client(): WebClient {
 
 async function learn(): Promise<void> {
   const answer = await whoami().catch(() => null)
-  if (answer) me.value = answer
+  if (!answer) return
+  const before = me.value?.version ?? answer.version
+  if (before !== answer.version) isOutdated.value = true
+  me.value = answer
 }
 
 /** Connects, and tries at once when the network is back or the page is looked at again. Who is signing in has no use for it. */

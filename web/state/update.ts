@@ -4,15 +4,27 @@ import { scriptUrl } from '../trusted.ts'
 /** The daemon has another dashboard than the one on the screen. */
 export const isOutdated = signal(false)
 
+let registration: ServiceWorkerRegistration | null = null
+
 /** Keeps the files of the dashboard for the next start. The worker never answers for the API. */
 export function keepUpToDate(): void {
   if (!('serviceWorker' in navigator)) return
   const { serviceWorker } = navigator
-  const hadOne = serviceWorker.controller !== null
+  let hasOne = serviceWorker.controller !== null
   serviceWorker.addEventListener('controllerchange', () => {
-    if (hadOne) isOutdated.value = true
+    // The first one takes over a page that is as new as itself.
+    isOutdated.value ||= hasOne
+    hasOne = true
   })
-  serviceWorker.register(scriptUrl('/sw.js'), { scope: '/' }).catch(() => {
-    // A certificate that the browser does not trust: the dashboard works without it.
-  })
+  serviceWorker.register(scriptUrl('/sw.js'), { scope: '/' }).then(
+    (made) => (registration = made),
+    () => {
+      // A certificate that the browser does not trust: the dashboard works without it.
+    },
+  )
+}
+
+/** The daemon has been away: it may have been updated. */
+export function lookForUpdate(): void {
+  registration?.update().catch(() => {})
 }

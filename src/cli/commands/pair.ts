@@ -46,14 +46,17 @@ async function show(
   if (file === undefined && qr !== null) cli.print(await drawn(cli, qr))
   cli.print(`PIN      ${cli.paint('bold', `${pin.slice(0, 3)} ${pin.slice(3)}`)}`)
   if (url !== null) cli.print(`connect  ${url}`)
-  if (native !== null) cli.print(`native   ${native}`)
+  if (native !== null) {
+    cli.print(`browser  ${native.replace(/^ws(.*)\/native$/, 'http$1')}`)
+    cli.print(`native   ${native}`)
+  }
   const wholeSeconds = Math.ceil((expiresAt - Date.now()) / 1000) * 1000
   cli.print(`valid    ${duration(wholeSeconds)}, for one device`)
   if (file !== undefined) cli.print(`QR code  ${file}`)
   if (reachable) return
   cli.note(
     'Only this machine can reach that address. To let a phone connect, set clawde.host (CORRAL_CLAWDE_HOST) to 0.0.0.0 ' +
-      'or to an address of this machine, and run: corral restart. For native clients, set http.bind.',
+      'or to an address of this machine, and run: corral restart. For browsers and native clients, set http.bind.',
   )
 }
 

@@ -49,7 +49,7 @@ function announce(cli: Cli, config: Config, daemon: Daemon): void {
   cli.print(`${cli.paint('bold', `corral ${version}`)} is ready (pid ${process.pid}, data in ${config.home})`)
   for (const [name, address] of Object.entries(listeners)) cli.print(`  ${name.padEnd(10)} ${address}`)
   const web = daemon.listeners['corral']
-  if (web) cli.print(`  dashboard: will be at ${web}`)
+  if (web) cli.print(`  dashboard: ${web} (corral open signs you in)`)
   void daemon.agents().then(
     (agents) => {
       const found = agents

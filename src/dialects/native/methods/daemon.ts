@@ -12,7 +12,10 @@ export const daemonMethods = [
     errors: [],
     summary:
       'The first message on a WebSocket whose request had no `Authorization: Bearer`. Anywhere else it changes nothing.',
-    params: z.strictObject({ token: z.string() }),
+    params: z.strictObject({
+      token: z.string().exactOptional(),
+      key: z.string().exactOptional().describe('the dashboard has this and a cookie instead of a token'),
+    }),
     result: z.object({ authenticated: z.boolean() }),
     // What is not authenticated does not get here.
     handler: () => ({ authenticated: true }),
