@@ -59,7 +59,7 @@ function difference(before: Marks, after: Marks): Partial<Marks> {
  */
 export function takenBack(state: Session, batch: readonly LoggedEvent[]): EventBody[] {
   const { settled, snoozedUntil } = state.marks ?? NO_MARKS
-  if (!settled && snoozedUntil === null) return []
+  if (state.destroyed || (!settled && snoozedUntil === null)) return []
   const isSent = batch.some(({ type }) => type === 'turn.queued')
   const isAsked = batch.some(({ event }) => event.type === 'approval.requested' && event.open)
   const patch: Omit<EventOf<'session.marked'>, 'type'> = {

@@ -89,6 +89,8 @@ test('a new message takes back that a session is settled, and its snooze', () =>
   assert.deepEqual(takenBack(marked({ snoozedUntil }), [SENT]), event({ snoozedUntil: null }))
   assert.deepEqual(takenBack(marked(pinned), [SENT, ASKED]), [])
   assert.deepEqual(takenBack(aSession(), [SENT, ASKED]), [])
+  const gone = after(marked({ settled: true }), [{ type: 'session.destroyed' }])
+  assert.deepEqual(takenBack(gone, [SENT]), [])
 })
 
 test('a question that a human is asked ends a snooze, one that a rule answers does not', () => {

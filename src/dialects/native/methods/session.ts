@@ -227,7 +227,7 @@ export const sessionMethods = [
     repeat: 'read',
     errors: ['session_not_found'],
     summary:
-      'The session as a document, a page at a time: the texts of all pages, one after the other. `json` has the session and every event of it, `markdown` is for people.',
+      'The session as a document, a page at a time: the texts of all pages, one after the other. `json` has the session and every event of it but drafts, `markdown` is for people.',
     params: z.strictObject({
       sessionId,
       format: z.enum(EXPORT_FORMATS).default('json'),
