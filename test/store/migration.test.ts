@@ -165,6 +165,37 @@ test('a time of skipping that an earlier version has begun still ends', async ()
   }
 })
 
+test('of decisions in an older log it is known whether a human was asked, and nothing is put off', async () => {
+  const home = oldHome({ id: 'one', at: 1 })
+  const db = new DatabaseSync(join(home, 'corral.db'))
+  const add = db.prepare(
+    'INSERT INTO approvals(id, session, requested_at, body, decision, decided_by, decided_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  )
+  const decision = JSON.stringify({ behavior: 'allow' })
+  const decided: [id: string, by: string, at: number][] = [
+    ['a2', 'mode:auto', 4],
+    ['a3', 'native', 5],
+    ['a4', 'rule', 6],
+    ['a5', 'cli', 6],
+  ]
+  for (const [id, by, at] of decided) add.run(id, 'one', 3, JSON.stringify(aQuestion(id)), decision, by, at)
+  db.close()
+  const log = open(home)
+  const ids = (asked: boolean, before?: { decidedAt: number; id: string }): string[] =>
+    log.decided({ asked, limit: 9, ...(before && { before }) }).map(({ id }) => id)
+  assert.deepEqual(
+    [ids(true), ids(false)],
+    [
+      ['a5', 'a3'],
+      ['a4', 'a2'],
+    ],
+  )
+  assert.deepEqual(ids(true, { decidedAt: 6, id: 'a5' }), ['a3'])
+  const [last] = log.decided({ asked: true, sessionId: 'one', limit: 1 })
+  assert.deepEqual([last?.id, last?.device, last?.deferredUntil], ['a5', null, null])
+  await log.close(true)
+})
+
 test('what was said before there was an index is found, but for what was removed', async () => {
   const home = oldHome({ id: 'one', at: 1 }, { id: 'gone', at: 2, destroyed: true })
   const db = new DatabaseSync(join(home, 'corral.db'))
