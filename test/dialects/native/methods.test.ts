@@ -357,6 +357,14 @@ const WORKTREES = [
   ...['resources', 'history'].map((name) => `system.${name}`),
 ]
 
+/** In workspace.test.ts. */
+const WORKSPACE = [
+  ...['list', 'read', 'find'].map((name) => `files.${name}`),
+  'changes.read',
+  ...['list', 'preview', 'restore'].map((name) => `checkpoint.${name}`),
+  ...['add', 'update', 'remove', 'list', 'send'].map((name) => `review.${name}`),
+]
+
 /** In test/cli/login.test.ts. */
 const SIGN_IN = ['status', 'start', 'flow', 'cancel', 'setKey', 'forget'].map((name) => `signin.${name}`)
 
@@ -369,6 +377,7 @@ test('every method has been called above, but for those that have tests of their
     'events.unsubscribe',
     ...HOUSE,
     ...WORKTREES,
+    ...WORKSPACE,
     ...SIGN_IN,
   ]
   const missing = METHODS.map((method): string => method.name).filter((name) => !called.has(name))
