@@ -178,7 +178,8 @@ export class Checkpointing {
     const from = rows.find(({ id, kind }) => id === name?.id && kind === 'before')
     if (name?.kind !== 'after' || !from) return null
     if (from.tree === tree) return 0
-    return names.length > 1 ? null : this.#deps.workTrees.count(cwd, from.tree, tree)
+    if (names.length > 1) return null
+    return this.#deps.workTrees.count(cwd, from.tree, tree).catch(() => null)
   }
 
   #tell(sessionId: string, why: string): void {

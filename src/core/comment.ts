@@ -23,8 +23,8 @@ const AROUND = 3
 /** So much of the code goes into the message. */
 const MAX_SHOWN = 40
 
-/** Longer lines are cut before they get here. */
-const MAX_LINE = 4000
+/** So much of each line is kept. */
+const MAX_LINE = 1000
 
 /** The part of a hunk that a comment is about; null: its lines are not in there. */
 export function aboutLines(

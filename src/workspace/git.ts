@@ -224,7 +224,8 @@ function failure(
   stderr: string,
 ): CorralError {
   const command = args[0] ?? ''
-  if (stopped === 'slow') return new CorralError('git_failed', `git ${command} took too long`, { command })
+  if (stopped === 'slow')
+    return new CorralError('git_failed', `git ${command} took too long`, { command, isSlow: true })
   if (stopped === 'long')
     return new CorralError('git_failed', `git ${command} has too much to say`, { command })
   const said = stderr || `it ended with ${code ?? 'a signal'}`

@@ -83,7 +83,7 @@ export class WorkStates {
     try {
       return await this.#write(place, known, folder)
     } catch (thrown) {
-      if (asCorralError(thrown).data['exitCode'] === undefined) throw thrown
+      if (asCorralError(thrown).data['exitCode'] === undefined) throw giveUp(known, thrown)
       // What it was made of may be gone: a shared part of the user's index, or objects that were cleaned away.
       await rm(join(folder, 'index'), { force: true })
       known.stamp = null
@@ -197,9 +197,7 @@ export class WorkStates {
       known.large = await largeFiles(here, root)
       known.refused = null
     } catch (thrown) {
-      const error = asCorralError(thrown)
-      if (error.code === 'unsupported') known.refused = { error, until: Date.now() + REST_MS }
-      throw error
+      throw giveUp(known, thrown)
     }
   }
 
@@ -207,6 +205,14 @@ export class WorkStates {
     const own = isInside(root, this.#home) && root !== this.#home ? [asName(relative(root, this.#home))] : []
     return [...own, ...(large ?? []), ...(await filtered(here, env))]
   }
+}
+
+/** Too much is not tried again at once. */
+function giveUp(known: Known, thrown: unknown): CorralError {
+  const error = asCorralError(thrown)
+  const isTooMuch = error.code === 'unsupported' || error.data['isSlow'] === true
+  if (isTooMuch) known.refused = { error, until: Date.now() + REST_MS }
+  return error
 }
 
 async function prepare(folder: string, root: string): Promise<void> {

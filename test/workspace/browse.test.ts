@@ -123,7 +123,9 @@ test('what is exchanged for a link while it is read is not read', async () => {
   }
   isOver = true
   await exchanging
-  assert.deepEqual(seen, new Set(['mine', 'secret.txt']))
+  // Whether anything was read at all is up to chance.
+  for (const known of ['mine', 'secret.txt']) seen.delete(known)
+  assert.deepEqual(seen, new Set())
 })
 
 test('nobody waits for a FIFO, and a device is no file', async () => {

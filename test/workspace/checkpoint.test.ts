@@ -152,6 +152,25 @@ test('conflicts of a merge are in a checkpoint as they are in the files', async 
   assert.deepEqual(untouched(repo), before)
 })
 
+test('files may change, come and go while they are written down', async () => {
+  const repo = place.repo('busy', { 'a.txt': 'one\n' })
+  let isOver = false
+  async function work(): Promise<void> {
+    for (let n = 0; !isOver; n++) {
+      repo.write('a.txt', `${n}\n`.repeat(1 + (n % 1000)))
+      repo.write(`folder-${n % 7}/${n % 50}.txt`, `${n}\n`)
+      if (n % 50 === 0) rmSync(join(repo.path, `folder-${n % 7}`), { recursive: true, force: true })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const working = work()
+  for (let n = 0; n < 3; n++) await take(repo)
+  isOver = true
+  await working
+  const { tree } = await take(repo)
+  assert.equal(filesOf(repo, tree)['a.txt'], readFileSync(join(repo.path, 'a.txt'), 'utf8'))
+})
+
 test('a change within the second in which the index was written is not overlooked', async () => {
   const repo = place.repo('racy', { 'a.txt': 'one\n' })
   const second = (path: string): number => Math.floor(statSync(join(repo.path, path)).mtimeMs / 1000)

@@ -370,6 +370,13 @@ const WORKTREES = [
 
 /** In marks.test.ts, watch.test.ts and draft.test.ts. */
 const ATTENTION = ['session.mark', 'session.watch', 'session.unwatch', 'draft.set', 'draft.get']
+/** In workspace.test.ts. */
+const WORKSPACE = [
+  ...['list', 'read', 'find'].map((name) => `files.${name}`),
+  'changes.read',
+  ...['list', 'preview', 'restore'].map((name) => `checkpoint.${name}`),
+  ...['add', 'update', 'remove', 'list', 'send'].map((name) => `review.${name}`),
+]
 
 /** In test/cli/login.test.ts. */
 const SIGN_IN = ['status', 'start', 'flow', 'cancel', 'setKey', 'forget'].map((name) => `signin.${name}`)
@@ -385,6 +392,7 @@ test('every method has been called above, but for those that have tests of their
     ...TURNS,
     ...WORKTREES,
     ...RELAY,
+    ...WORKSPACE,
     ...SIGN_IN,
     ...ATTENTION,
     'door.code', // in test/door/signin.test.ts

@@ -50,9 +50,9 @@ export const reviewMethods = [
         text,
         hunk: given,
       })
-      .refine(({ line: first, endLine = first }) => endLine >= first && endLine - first < 500, {
+      .refine(({ line: first, endLine = first }) => endLine >= first && endLine - first < 200, {
         path: ['endLine'],
-        message: 'must be at or behind `line`, and no more than 500 lines',
+        message: 'must be at or behind `line`, and no more than 200 lines',
       }),
     result: comment,
     handler: (params, { engine }) => engine.reviews.add(params),
