@@ -36,13 +36,8 @@ test('whoever has seen the demo agent only is told how to go on', options, async
   const guide = page.getByRole('region', { name: 'Agents on this machine' })
   await guide.getByText('Claude Code', { exact: true }).waitFor()
   await client.call('session.create', { agent: 'demo', cwd: daemon.project, title: 'Demo' })
-  await untilQuiet()
+  await untilIn(page, 'Quiet', ['Demo'])
   await guide.getByText('npm install -g @anthropic-ai/claude-code', { exact: false }).waitFor()
-
-  async function untilQuiet(): Promise<void> {
-    await page.getByRole('button', { name: /Quiet/ }).click()
-    await untilIn(page, 'Quiet', ['Demo'])
-  }
 })
 
 test('a new session from the dialog, and another one without leaving it', options, async (t) => {

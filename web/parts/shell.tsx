@@ -45,7 +45,7 @@ export function Shell({ at, children }: { at: PageName; children: ComponentChild
           <img src="/icons/mark.svg" alt="" />
           Corral
         </div>
-        <button type="button" class="find" aria-keyshortcuts="Control+K" onClick={find}>
+        <button type="button" class="shell-find" aria-keyshortcuts="Control+K" onClick={find}>
           <Icon name="search" />
           Find or do
           <kbd>{isMac() ? '⌘' : 'Ctrl '}K</kbd>
