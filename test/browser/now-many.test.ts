@@ -25,7 +25,7 @@ test(
     )
     const page = await (await browserFor(t, daemon)).page()
     await signIn(page, client)
-    await page.getByRole('button', { name: `Quiet ${MANY}` }).click()
+    await page.getByRole('button', { name: `Quiet ${MANY}` }).waitFor()
     const drawn = (): Promise<string[]> => page.locator('.session-row-name').allTextContents()
     await until(async () => (await drawn()).length > 10, 'rows are drawn')
     const seen = new Set<string>()

@@ -11,6 +11,7 @@ import { tellAnsweredElsewhere } from '../parts/answered-elsewhere.ts'
 import { pressAnswer, useKeys } from '../parts/use-keys.ts'
 import { defer } from '../state/approval-actions.ts'
 import { chosen, current, inbox, keepPlace, stepBy, tab, toggleChosen } from '../state/inbox-view.ts'
+import { keyOf } from '../state/keys.ts'
 import { go } from '../state/router.ts'
 import { counts } from '../state/sessions.ts'
 import { whenBack } from '../state/snooze.ts'
@@ -64,7 +65,7 @@ function Tabs() {
         icon="history"
         label="History"
         pressed={tab.value === 'history'}
-        shortcut="h"
+        shortcut={keyOf('inbox', 'history')}
         onClick={() => (tab.value = 'history')}
       />
     </div>

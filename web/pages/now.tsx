@@ -21,6 +21,7 @@ import {
   selected,
   showPeek,
 } from '../state/now-view.ts'
+import { keyOf } from '../state/keys.ts'
 import { overlay } from '../state/overlay.ts'
 import { rowsOf, snooze } from '../state/session-actions.ts'
 import { counts, sessions } from '../state/sessions.ts'
@@ -43,7 +44,7 @@ export function NowPage() {
   )
   const isFirstRun = list !== null && list.rows.size === 0
   return (
-    <Page title={isFirstRun ? 'Welcome' : 'Now'} actions={list && !isFirstRun && <Tools />}>
+    <Page title="Now" actions={list && !isFirstRun && <Tools />}>
       <Summary />
       {list === null && <Skeleton />}
       {isFirstRun && <Welcome />}
@@ -143,7 +144,7 @@ function Tools() {
         label="By project"
         iconOnly={isPhone}
         pressed={grouping.value === 'project'}
-        shortcut="v"
+        shortcut={keyOf('list', 'group')}
         onClick={() => (grouping.value = grouping.value === 'project' ? 'state' : 'project')}
       />
       {isWide && (
@@ -151,7 +152,7 @@ function Tools() {
           icon="square-kanban"
           label="Board"
           pressed={layout.value === 'board'}
-          shortcut="b"
+          shortcut={keyOf('list', 'board')}
           onClick={() => (layout.value = layout.value === 'board' ? 'list' : 'board')}
         />
       )}
@@ -160,7 +161,7 @@ function Tools() {
         icon="plus"
         label="New session"
         iconOnly={isPhone}
-        shortcut="n"
+        shortcut={keyOf('anywhere', 'new')}
         onClick={() => (overlay.value = 'new')}
       />
     </div>
