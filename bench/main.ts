@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { agents } from './agents.ts'
 import { clawde } from './clawde.ts'
+import { dashboard } from './dashboard.ts'
 import { fanout } from './fanout.ts'
 import { humanlayer } from './humanlayer.ts'
 import { latency } from './latency.ts'
@@ -42,6 +43,7 @@ const BENCHMARKS = {
   websocket,
   clawde,
   relay,
+  dashboard,
 }
 type Name = keyof typeof BENCHMARKS
 

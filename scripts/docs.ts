@@ -24,6 +24,7 @@ import * as tables from './docs/tables.ts'
 /**
  * Writes the generated parts of the pages in docs/: what stands between `<!-- name -->` and `<!-- /name -->`. Run it after changing a
  * schema, a method, a command, a setting, an error or the table of imports.
+ * `npm run docs -- --pictures` takes the pictures of the dashboard anew as well.
  */
 
 nameShapes({ Event: wire.event, 'EventType[]': wire.eventTypes })
@@ -171,4 +172,6 @@ function pages(): Document[] {
 
 if (import.meta.main) {
   for (const { path, current, wanted } of documents()) if (current !== wanted) writeFileSync(path, wanted)
+  // They need Chromium, which not everybody has, and are never the same twice.
+  if (process.argv.includes('--pictures')) await (await import('./docs/pictures.ts')).takePictures()
 }

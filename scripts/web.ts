@@ -4,7 +4,7 @@
  * dashboard and its sources have changed.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
@@ -78,16 +78,17 @@ export async function buildWeb(directory: string): Promise<Budget> {
   return { scripts, styles: gzipSync(readFileSync(fileAt(directory, style))).length }
 }
 
-/** Somebody else may have built the same meanwhile. */
+/** Somebody else may have built the same meanwhile, and be reading it. */
 function replace(draft: string, directory: string): void {
   mkdirSync(dirname(directory), { recursive: true })
-  try {
-    rmSync(directory, { recursive: true, force: true })
-    renameSync(draft, directory)
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
-  }
+  if (manifestIn(directory) === manifestIn(draft)) return rmSync(draft, { recursive: true })
+  rmSync(directory, { recursive: true, force: true })
+  renameSync(draft, directory)
+}
+
+function manifestIn(directory: string): string | null {
+  const path = join(directory, 'manifest.json')
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
 }
 
 function outputInto(directory: string, files: Map<string, BuiltFile>): Output {

@@ -7,6 +7,7 @@ import { keepUpToDate } from './state/update.ts'
 import { listenForKeys } from './parts/use-keys.ts'
 import { keepApprovals } from './state/approvals.ts'
 import { keepSign } from './state/attention-sign.ts'
+import { keepReturns } from './state/inbox-view.ts'
 import { keepReadMarks } from './state/read-marks.ts'
 import { keepSessions } from './state/sessions.ts'
 
@@ -16,6 +17,7 @@ keepConnected()
 keepUpToDate()
 keepSessions()
 keepApprovals()
+keepReturns()
 keepReadMarks()
 keepSign()
 listenForKeys()

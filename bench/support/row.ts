@@ -2,7 +2,7 @@
 export interface Row {
   name: string
   value: number
-  unit: 'ms' | '/s' | 'MB' | 'KB' | '×'
+  unit: 'ms' | '/s' | 'MB' | 'KB' | '×' | 'kB' | 'px' | '%'
   /** Against the bare thing that was measured in the same run. */
   ratio?: number
   target?: Target

@@ -24,6 +24,8 @@ export interface BenchDaemon extends Server {
   readonly humanlayer: string
   /** The port for programs that speak to an API. */
   readonly relay: number
+  /** Where the dashboard is. */
+  readonly origin: string
   /** The native API on WebSocket, and what opens it. */
   readonly webSocket: string
   readonly token: string
@@ -35,6 +37,8 @@ export interface BenchDaemon extends Server {
 }
 
 export interface DaemonOptions {
+  /** Another copy of the program. */
+  program?: string
   /** A user's home that is there already. */
   home?: string
   env?: NodeJS.ProcessEnv
@@ -46,7 +50,7 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
   const home = options.home ?? shop.directory()
   const project = join(home, 'project')
   for (const name of ['project', 'tmp']) mkdirSync(join(home, name), { recursive: true })
-  const args = [...(options.nodeArgs ?? []), shop.program, 'start', '--json']
+  const args = [...(options.nodeArgs ?? []), options.program ?? shop.program, 'start', '--json']
   const { server, line } = await start(shop, args, {
     PATH: process.env['PATH'],
     LANG: 'C.UTF-8',
@@ -69,6 +73,7 @@ export async function startDaemon(shop: Workshop, options: DaemonOptions = {}): 
     socket: listeners.native,
     humanlayer: listeners.humanlayer,
     relay: Number(new URL(listeners.relay).port),
+    origin: new URL(listeners.corral).origin,
     webSocket: `${listeners.corral.replace('http', 'ws')}/native`,
     token: readFileSync(join(home, '.corral', 'token'), 'utf8'),
     clawde: Number(new URL(listeners.clawde).port),

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import { homeOf, socketOf } from '../config/paths.ts'
 import type { ClientOptions, NativeClient } from '../dialects/native/client.ts'
 import { CliError, EXIT } from './exit.ts'
+import { jsonLine } from './format.ts'
 
 export type Options = Readonly<Record<string, unknown>>
 type Style = Parameters<typeof styleText>[0]
@@ -47,7 +48,7 @@ export function createCli(options: Options): Cli {
     stdout,
     paint: (style, value) => (color ? styleText(style, value, { validateStream: false }) : value),
     print: (line) => void stdout.write(`${line}\n`),
-    printJson: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
+    printJson: (value) => void stdout.write(`${jsonLine(value)}\n`),
     note: (line) => void stderr.write(`${line}\n`),
     async withDaemon(work, clientOptions) {
       const { connect, DaemonUnreachable } = await import('../dialects/native/client.ts')

@@ -1,11 +1,20 @@
 import { stripVTControlCharacters } from 'node:util'
+import { exact, inertOutput } from '../core/inert.ts'
 
 type Paint = (style: 'dim', text: string) => string
 
-/** Text from elsewhere, made safe for a terminal: no control characters but newline and tab. */
+/** Text from elsewhere, made safe for a terminal: no control characters but newline and tab, no change of direction unseen. */
 export function clean(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+  return inertOutput(text)
+}
+
+/** JSON for a pipe or a terminal: the same value, with nothing in it that a terminal obeys. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(
+    // JSON.stringify sees to those below the space.
+    /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** Ids are shown by their end: those made in the same minute begin alike. */
@@ -73,20 +82,21 @@ export function bytes(count: number): string {
 const BEFORE = new Set(['old_string', 'oldText', 'before'])
 const AFTER = new Set(['new_string', 'newText', 'after'])
 
-/** A tool's input, for people: one `name: value` a line, texts as they are, edits as minus and plus lines. */
+/** A tool's input, for people, with nothing hidden: one `name: value` a line, texts as they are, edits as minus and plus lines. */
 export function describeInput(input: unknown, limit = 2000): string {
   if (typeof input !== 'object' || input === null) return cut(printable(input), limit)
   const lines = Object.entries(input).map(([name, value]) => {
     const shown = cut(printable(value), limit)
+    const label = oneLine(name, 80)
     if (BEFORE.has(name) && typeof value === 'string') return prefixed(shown, '- ')
     if (AFTER.has(name) && typeof value === 'string') return prefixed(shown, '+ ')
-    return shown.includes('\n') ? `${clean(name)}:\n${prefixed(shown, '  ')}` : `${clean(name)}: ${shown}`
+    return shown.includes('\n') ? `${label}:\n${prefixed(shown, '  ')}` : `${label}: ${shown}`
   })
   return lines.join('\n')
 }
 
 function printable(value: unknown): string {
-  return clean(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))
+  return exact(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))
 }
 
 function cut(text: string, limit: number): string {

@@ -53,7 +53,7 @@ export function renderItem(item: HistoryItem, paint: Paint): string {
       return `${paint('dim', indented(clean(item.text), item.parent))}\n`
     case 'tool':
       if (asksQuestions(item.input)) return '' // its approval shows them
-      return `${paint('yellow', indented(`* ${clean(item.tool)}`, item.parent))} ${oneLine(summary(item.input), 160)}\n`
+      return `${paint('yellow', indented(`* ${oneLine(item.tool, 80)}`, item.parent))} ${oneLine(summary(item.input), 160)}\n`
     case 'result':
       return `${paint(item.isError ? 'red' : 'dim', indented(resultText(item.output), item.parent))}\n`
     case 'approval':
@@ -98,7 +98,7 @@ export interface Asked {
 
 export function approvalText(asked: Asked, paint: Paint): string {
   const what = {
-    tool: `may the agent use ${clean(asked.tool)}?`,
+    tool: `may the agent use ${oneLine(asked.tool, 80)}?`,
     question: 'the agent asks:',
     plan: 'do you agree to this plan?',
   }[asked.kind]

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander'
 import { buildProgram, unknownCommand } from './build.ts'
 import { CliError, EXIT } from './exit.ts'
-import { clean } from './format.ts'
+import { clean, jsonLine } from './format.ts'
 import { COMMON } from './program/spec.ts'
 
 /** Runs one command line; resolves with the exit code. */
@@ -76,7 +76,7 @@ function report(error: unknown, json: boolean): number {
   const data = 'data' in problem ? { data: problem.data } : {}
   const name = 'code' in problem ? { code: problem.code } : {}
   const line = json
-    ? JSON.stringify({ error: { message: problem.message, ...name, ...data } })
+    ? jsonLine({ error: { message: problem.message, ...name, ...data } })
     : `corral: ${clean(problem.message)}`
   process.stderr.write(`${line}\n`)
   if (process.env['CORRAL_DEBUG']) process.stderr.write(`${problem.stack}\n`)

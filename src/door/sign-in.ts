@@ -43,7 +43,7 @@ export function createSignIn(parts: SignInParts): SignIn {
   return {
     async signIn(req, res) {
       mustBeOwnPage(req)
-      const address = req.socket.remoteAddress ?? ''
+      const address = addressOf(req, parts.local)
       mustNotHurry(attempts.waitMs(address))
       const verdict = await judge(await bodyOf(req), req, parts)
       const pass = typeof verdict === 'string' ? null : passes.issue(req, verdict.device)
@@ -102,6 +102,12 @@ async function pair(pin: string, name: string, { devices }: SignInParts): Promis
     if (error.code === 'pin_invalid' || error.code === 'pin_expired') return `${error.message}.`
     throw refusal(400, error.message)
   }
+}
+
+/** Another user of this machine who is wrong too often keeps nobody but such users out. */
+function addressOf(req: IncomingMessage, local: Guard): string {
+  const { remoteAddress = '' } = req.socket
+  return isLoopbackAddress(remoteAddress) && local(req) ? `${remoteAddress} other users` : remoteAddress
 }
 
 function mustBeOwnPage(req: IncomingMessage): void {

@@ -1,35 +1,17 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { DESK, noChromium, openChromium, PHONE } from '../support/chromium.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
 
-/** Debian's, unless told. */
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+export { DESK, PHONE }
 
 /** Why tests with a browser are left out here; false: they are not. */
-export const withoutBrowser: string | false =
-  !existsSync(CHROMIUM) &&
-  `no Chromium at ${CHROMIUM}: apt-get install chromium, or name one with CHROMIUM=/path, then npm run test:browser`
-
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-export const PHONE = { width: 390, height: 844 }
-export const DESK = { width: 1440, height: 900 }
+export const withoutBrowser: string | false = noChromium && `${noChromium}, then npm run test:browser`
 
 export interface BrowserOptions extends Pick<
   BrowserContextOptions,
@@ -37,6 +19,8 @@ export interface BrowserOptions extends Pick<
 > {
   /** Errors on the console that the test brings about. */
   expectedErrors?: RegExp
+  /** Another origin that the test itself has made. */
+  alsoAllowed?: string
 }
 
 export interface TestBrowser {
@@ -77,21 +61,14 @@ export async function daemonFor(t: TestContext, options: TestDaemonOptions = {})
 export async function browserFor(
   t: TestContext,
   daemon: TestDaemon,
-  { expectedErrors, ...options }: BrowserOptions = {},
+  { expectedErrors, alsoAllowed, ...options }: BrowserOptions = {},
 ): Promise<TestBrowser> {
-  const profile = mkdtempSync(join(tmpdir(), 'corral-chromium-'))
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    args: FLAGS,
-    viewport: DESK,
-    ...options,
-  })
+  const { context, close } = await openChromium(options)
   // The test's own time is the limit.
   context.setDefaultTimeout(0)
-  const problems = watchContext(context, () => originOf(daemon), expectedErrors)
+  const problems = watchContext(context, () => [originOf(daemon), alsoAllowed], expectedErrors)
   atEnd(t, async () => {
-    await context.close()
-    rmSync(profile, { recursive: true, force: true })
+    await close()
     assert.deepEqual(problems, [])
   })
   return {
@@ -111,7 +88,11 @@ export async function browserFor(
 }
 
 /** What no page of ours may do: report an error, break the policy, or ask anybody but the daemon. */
-function watchContext(context: BrowserContext, origin: () => string, expected?: RegExp): string[] {
+function watchContext(
+  context: BrowserContext,
+  allowed: () => (string | undefined)[],
+  expected?: RegExp,
+): string[] {
   const problems: string[] = []
   const note = (problem: string): void => {
     if (!expected?.test(problem)) problems.push(problem)
@@ -122,7 +103,8 @@ function watchContext(context: BrowserContext, origin: () => string, expected?: 
   context.on('weberror', (error) => note(`error: ${String(error.error())}`))
   const mustBeOurs = (url: string): void => {
     if (/^(data|blob|about):/.test(url)) return
-    if (new URL(url).host !== new URL(origin()).host) problems.push(`request to ${url}`)
+    const hosts = allowed().map((origin) => origin && new URL(origin).host)
+    if (!hosts.includes(new URL(url).host)) problems.push(`request to ${url}`)
   }
   context.on('request', (request) => mustBeOurs(request.url()))
   context.on('page', (page) => page.on('websocket', (socket) => mustBeOurs(socket.url())))
@@ -157,14 +139,20 @@ interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]
 }
 
-/** Fails with what keeps people from using the page as it is: WCAG 2.2, A and AA. */
-export async function accessible(page: Page): Promise<void> {
+/** What keeps people from using the page as it is: WCAG 2.2, A and AA, and good practice. */
+export async function barriers(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   const { violations } = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
     return axe.run({ runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
   })
-  const found = violations.map(({ id, help, nodes }) => [id, help, nodes.map(({ html }) => html)])
-  assert.deepEqual(found, [], page.url())
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html.slice(0, 300)}\n${failureSummary}`),
+  )
+}
+
+/** Fails with them. */
+export async function accessible(page: Page): Promise<void> {
+  assert.deepEqual(await barriers(page), [], page.url())
 }

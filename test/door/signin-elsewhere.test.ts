@@ -5,6 +5,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { arrival } from '../support/wait.ts'
+import { signIn } from './browser.ts'
 import { daemonFor, doorOf, nativeFor, tokenOf } from './support.ts'
 
 test('over TLS the cookie is sent over TLS only, and to this host only', async (t) => {
@@ -32,13 +33,17 @@ test('over TLS the cookie is sent over TLS only, and to this host only', async (
 /** Node becomes the other user only once it runs: where it is may be open to nobody but its owner. */
 const AS_NOBODY = `
   process.setgroups([]); process.setgid(65534); process.setuid(65534)
-  const [url, body] = process.argv.slice(1)
+  const [url, body, times] = process.argv.slice(1)
   const headers = { origin: url, 'content-type': 'application/json' }
   const { request } = require('node:http')
-  request(url + '/signin', { method: 'POST', headers }, (res) => console.log(res.statusCode)).end(body)`
+  const ask = (left) => left > 0 && request(url + '/signin', { method: 'POST', headers }, (res) => {
+    console.log(res.statusCode)
+    res.resume().on('end', () => ask(left - 1))
+  }).end(body)
+  ask(Number(times))`
 
-async function asNobody(url: string, credential: object): Promise<string> {
-  const child = spawn(process.execPath, ['-e', AS_NOBODY, url, JSON.stringify(credential)], {
+async function asNobody(url: string, credential: object, times = 1): Promise<string> {
+  const child = spawn(process.execPath, ['-e', AS_NOBODY, url, JSON.stringify(credential), String(times)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines = child.stdout.setEncoding('utf8').toArray()
@@ -62,5 +67,16 @@ test(
     const open = await daemonFor(t, { CORRAL_HTTP_OTHER_USERS: 'true' })
     const other = await (await nativeFor(t, open)).call('door.code')
     assert.equal(await asNobody(doorOf(open), { code: other.code }), '200')
+  },
+)
+
+test(
+  'another user who is wrong too often does not keep the owner out',
+  { skip: !root && 'takes root, on Linux' },
+  async (t) => {
+    const daemon = await daemonFor(t)
+    const answers = await asNobody(doorOf(daemon), { token: 'wrong' }, 11)
+    assert.deepEqual(answers.split('\n').toSorted(), [...Array<string>(10).fill('401'), '429'])
+    assert.equal((await signIn(daemon, { token: tokenOf(daemon) })).status, 200)
   },
 )

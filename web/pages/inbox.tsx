@@ -54,7 +54,7 @@ export function InboxPage() {
 function Tabs() {
   const open = counts.value.approvals
   return (
-    <div class="segments" role="group" aria-label="Which decisions">
+    <div class="inbox-tabs" role="group" aria-label="Which decisions">
       <Button
         label={open > 0 ? `Open (${open})` : 'Open'}
         pressed={tab.value === 'open'}

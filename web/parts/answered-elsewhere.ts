@@ -7,9 +7,9 @@ const MAX_SUBJECT = 80
 
 /** Says what somebody else has answered, while it would have been seen here. Returns how to stop. */
 export function tellAnsweredElsewhere(): () => void {
-  return onAnsweredElsewhere(({ approval, decision, by }) => {
+  return onAnsweredElsewhere(({ approval, decision, by, device }) => {
     const subject = visibleLine(subjectOf(approval))
     const short = subject.length > MAX_SUBJECT ? `${subject.slice(0, MAX_SUBJECT)}…` : subject
-    toast(`“${short}” was ${outcomeOf(decision)} by ${whoAnswered(by)}.`)
+    toast(`“${short}” was ${outcomeOf(decision)} by ${whoAnswered(by, device)}.`)
   })
 }

@@ -22,11 +22,13 @@ export function DecisionHistory() {
   const [rows, setRows] = useState<readonly DecisionRow[] | null>(null)
   const [next, setNext] = useState<string | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
+  const [automatic, setAutomatic] = useState(false)
 
   async function read(cursor: string | null): Promise<void> {
     try {
       const page = await client().call('approval.history', {
         limit: PAGE,
+        automatic,
         ...(cursor !== null && { cursor }),
       })
       setRows((before) => (cursor === null ? page.decisions : [...(before ?? []), ...page.decisions]))
@@ -39,7 +41,7 @@ export function DecisionHistory() {
 
   // What was open and has gone is at the top of the history now.
   const open = approvals.value
-  useEffect(() => void read(null), [open])
+  useEffect(() => void read(null), [open, automatic])
 
   if (problem !== null) {
     const again = <Button icon="refresh-cw" label="Try again" onClick={() => void read(null)} />
@@ -50,9 +52,13 @@ export function DecisionHistory() {
     )
   }
   if (rows === null) return <Spinner label="Reading the history" />
-  if (rows.length === 0) return <Empty icon="history" title="Nothing has been decided yet" />
   return (
     <div class="history">
+      <label class="tick">
+        <input type="checkbox" checked={automatic} onChange={() => setAutomatic(!automatic)} />
+        <span>Also what modes and rules answered by themselves</span>
+      </label>
+      {rows.length === 0 && <Empty icon="history" title="Nothing has been decided yet" />}
       <ol class="history-list">
         {rows.map((row) => (
           <HistoryLine key={row.id} row={row} />
@@ -85,9 +91,7 @@ function HistoryLine({ row }: { row: DecisionRow }) {
           {visibleLine(row.title ?? `A session of ${row.agent}`)}
         </a>
         <span title={row.cwd}>{row.agent}</span>
-        {decidedBy !== null && (
-          <span>by {decidedBy === 'dashboard' ? 'the dashboard' : whoAnswered(decidedBy)}</span>
-        )}
+        {decidedBy !== null && <span>by {whoDecided(row)}</span>}
         <Time at={decidedAt ?? requestedAt} />
       </div>
       {words && <p class="history-words">“{visibleLine(words).slice(0, 500)}”</p>}
@@ -101,6 +105,11 @@ function HistoryLine({ row }: { row: DecisionRow }) {
       )}
     </li>
   )
+}
+
+/** In a history this dashboard and another one are the same. */
+function whoDecided({ decidedBy, device }: DecisionRow): string {
+  return decidedBy === 'dashboard' && device === null ? 'the dashboard' : whoAnswered(decidedBy!, device)
 }
 
 function saidWith(decision: NonNullable<DecisionRow['decision']>): string | null {

@@ -79,6 +79,11 @@ function Body({ file, line }: { file: FileChange; line: DiffLineProps }) {
     <div class="diff-body">
       <table class="diff-table">
         <caption class="aside">Changes of {inertLine(file.path)}</caption>
+        <colgroup>
+          <col class="diff-numbers" />
+          <col class="diff-numbers" />
+          <col />
+        </colgroup>
         {shown.map((hunk, at) => (
           <HunkLines key={at} hunk={hunk} {...line} />
         ))}

@@ -61,13 +61,17 @@ function Card({ row }: { row: SessionRow }) {
   return (
     <article class="board-card" data-row={row.id} data-state={row.attention}>
       <div class="board-card-head">
-        <a class="row-title" href={pathOf({ page: 'session', id: row.id })} onFocus={() => moveTo(row.id)}>
+        <a
+          class="session-row-title"
+          href={pathOf({ page: 'session', id: row.id })}
+          onFocus={() => moveTo(row.id)}
+        >
           {row.marks.pinned && <Icon name="pin" label="Pinned" />}
-          <span class="row-name">{visibleLine(titleOf(row))}</span>
+          <span class="session-row-name">{visibleLine(titleOf(row))}</span>
         </a>
         <Menu kind="quiet" icon="ellipsis" iconOnly label={`More for ${titleOf(row)}`} items={rowMenu(row)} />
       </div>
-      <p class="board-news">{questionOf(askedBy(row)) ?? newsOf(row)}</p>
+      <p class="board-news">{questionOf(row, askedBy(row)) ?? newsOf(row)}</p>
       <p class="board-facts">
         <span>{facts.join(' · ')}</span>
         <span>

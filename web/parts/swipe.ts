@@ -72,15 +72,7 @@ class Swipe implements EventListenerObject {
     delete this.#element.dataset['swipe']
     this.#element.removeAttribute('data-far')
     this.#element.style.removeProperty('--swipe')
-    if (!this.#isAside || !counts) return
-    // What would follow is a click on whatever is below the finger.
-    this.#element.addEventListener('click', swallow, { capture: true, once: true })
-    setTimeout(() => this.#element.removeEventListener('click', swallow, { capture: true }), 50)
-    if (Math.abs(this.#moved) >= FAR_PX) this.#done(this.#moved)
+    // A finger that has moved this far makes no click.
+    if (counts && this.#isAside && Math.abs(this.#moved) >= FAR_PX) this.#done(this.#moved)
   }
-}
-
-function swallow(event: Event): void {
-  event.preventDefault()
-  event.stopPropagation()
 }

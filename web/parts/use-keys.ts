@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { type Action, type KeyContext, meaningOf, pressedKey } from '../state/keys.ts'
 
 /** False: it was not for me, somebody else may have it. */
@@ -17,7 +17,8 @@ const layers: Layer[] = []
 export function useKeys<C extends KeyContext>(context: C, handlers: Handlers<C>): void {
   const layer = useRef<Layer>({ context, current: {} })
   layer.current.current = handlers as Record<string, Handler | undefined>
-  useEffect(() => {
+  // At once: what is on the screen can be pressed.
+  useLayoutEffect(() => {
     const mine = layer.current
     layers.push(mine)
     return () => void layers.splice(layers.indexOf(mine), 1)

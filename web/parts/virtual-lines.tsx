@@ -30,11 +30,11 @@ export function VirtualLines({ keys, estimate, line, kept, seek }: VirtualLinesP
   }, [seek?.wish])
   const margin = lines.options.scrollMargin
   return (
-    <div class="virtual" ref={root} style={{ height: `${lines.getTotalSize()}px` }}>
+    <div class="virtual-list" ref={root} style={{ height: `${lines.getTotalSize()}px` }}>
       {lines.getVirtualItems().map(({ key, index, start }) => (
         <div
           key={key}
-          class="virtual-line"
+          class="virtual-list-line"
           data-index={index}
           ref={(element) => lines.measureElement(element)}
           style={{ transform: `translateY(${start - margin}px)` }}

@@ -12,6 +12,7 @@ export interface AnsweredElsewhere {
   approval: Approval
   decision: Resolved['decision']
   by: string
+  device: string | null
 }
 
 const LIMIT = 500
@@ -69,13 +70,13 @@ export function answered(approvalId: string): void {
   remove(approvalId)
 }
 
-function resolved({ approvalId, decision, by }: Resolved): void {
+function resolved({ approvalId, decision, by, device }: Resolved): void {
   const approval = approvals.peek()?.find(({ id }) => id === approvalId)
   remove(approvalId)
   if (!approval) return
   setTimeout(() => {
     if (answeredHere.has(approvalId)) return
-    for (const tell of readers) tell({ approval, decision, by })
+    for (const tell of readers) tell({ approval, decision, by, device: device ?? null })
   }, OWN_ANSWER_MS)
 }
 

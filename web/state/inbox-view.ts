@@ -1,5 +1,5 @@
-import { computed, signal } from '@preact/signals'
-import { divided } from './approval-list.ts'
+import { computed, effect, signal } from '@preact/signals'
+import { divided, nextReturn } from './approval-list.ts'
 import { approvals } from './approvals.ts'
 import { now } from './clock.ts'
 import { stepTo } from './session-list.ts'
@@ -11,8 +11,26 @@ export const chosen = signal<ReadonlySet<string>>(new Set())
 /** The decision that keys act on; `seek` as in the list of sessions. */
 export const current = signal<{ id: string; seek: number } | null>(null)
 
+/** When one that was put off has come back last. */
+const returnedAt = signal(0)
+
 /** Those to be looked at, and those that were put off; null until the daemon has told. */
-export const inbox = computed(() => approvals.value && divided(approvals.value, now.value))
+export const inbox = computed(
+  () => approvals.value && divided(approvals.value, Math.max(now.value, returnedAt.value)),
+)
+
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** Brings back what was put off, at its time: no event tells it. */
+export function keepReturns(): void {
+  effect(() => {
+    const at = nextReturn(approvals.value ?? [], Math.max(Date.now(), returnedAt.value))
+    if (at === null) return
+    const wait = Math.min(MAX_TIMER_MS, Math.max(0, at - Date.now()))
+    const timer = setTimeout(() => void (returnedAt.value = Date.now()), wait)
+    return () => clearTimeout(timer)
+  })
+}
 
 const openIds = computed(() => (inbox.value?.open ?? []).map(({ id }) => id))
 

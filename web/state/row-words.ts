@@ -8,11 +8,11 @@ import { type Approval, subjectOf } from './who.ts'
  */
 
 /** What it asks first, and how much more. */
-export function questionOf(asked: readonly Approval[]): string | null {
+export function questionOf({ cwd }: Pick<SessionRow, 'cwd'>, asked: readonly Approval[]): string | null {
   const [first] = asked
   if (!first) return null
   const more = asked.length > 1 ? ` (and ${asked.length - 1} more)` : ''
-  return `Asks: ${visibleLine(subjectOf(first))}${more}`
+  return `Asks: ${visibleLine(subjectOf(first)).replaceAll(`${cwd}/`, '')}${more}`
 }
 
 /** The one thing that tells most: what went wrong, what it does now, or what was said last. */
@@ -28,9 +28,14 @@ export function newsOf({
   if (turn && doing !== null) return visibleLine(doing)
   if (attention === 'needs_you' && lastOutcome === 'failed' && lastError && !turn)
     return `Failed: ${visibleLine(lastError.message)}`
-  if (lastLine !== null) return visibleLine(lastLine)
+  if (lastLine !== null) return withoutMarkup(visibleLine(lastLine))
   if (turn) return 'Starting'
   return queued > 0 ? 'Waiting to start' : 'Nothing said yet'
+}
+
+/** One line of Markdown, read as text. */
+function withoutMarkup(line: string): string {
+  return line.replace(/^(?:#{1,6}|[-*+>]|\d+[.)])\s+/, '').replace(/\*\*|__|`+/g, '')
 }
 
 /** How full its context is, from 0 to 100; null: it cannot be told. */

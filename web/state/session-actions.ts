@@ -49,10 +49,14 @@ function markWithUndo(
   )
 }
 
-/** Done is an act of the person: what ended is looked at, and what comes later is new. */
+/** Done is an act of the person; it does not claim that they have read it, so that it can be taken back. */
 export function markDone(rows: readonly SessionRow[]): void {
-  const to = (row: SessionRow): Marks => ({ settled: true, ...readMark(row) })
-  markWithUndo(rows, to, () => ({ settled: false }), `Done: ${many(rows)}`)
+  markWithUndo(
+    rows,
+    () => ({ settled: true }),
+    () => ({ settled: false }),
+    `Done: ${many(rows)}`,
+  )
 }
 
 export function snooze(rows: readonly SessionRow[], until: number): void {

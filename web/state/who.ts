@@ -1,4 +1,5 @@
 import type { Api } from '../client/client.ts'
+import { visibleLine } from './visible-text.ts'
 
 export type Approval = Api['approval.get']['result']
 export type Decision = NonNullable<Approval['decision']>
@@ -14,8 +15,9 @@ const CLIENTS: Readonly<Record<string, string>> = {
   corral: 'Corral',
 }
 
-/** Who has answered, for people: `decidedBy` of an approval, in words that fit behind "by". */
-export function whoAnswered(by: string): string {
+/** Who has answered, for people: `by` of a decision and the device it came from, in words that fit behind "by". */
+export function whoAnswered(by: string, device: string | null = null): string {
+  if (device !== null) return visibleLine(device)
   const mode = /^mode:(.+)$/.exec(by)?.[1]
   if (mode !== undefined) return `the mode ${mode}`
   return CLIENTS[by] ?? by

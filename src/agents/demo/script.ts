@@ -67,6 +67,10 @@ const RULES: Record<string, Rule> = {
     const [words, everyMs] = numbers(argument, [MAX_WORDS, MAX_WAIT_MS])
     return [{ do: 'drip', words: words!, everyMs: everyMs! }]
   },
+  tell64: (argument) => {
+    const [everyMs, text] = head(argument)
+    return [{ do: 'tell', text: decoded(text), everyMs: numbers(everyMs, [MAX_WAIT_MS])[0]! }]
+  },
   burst: (argument) => {
     const [count, bytes] = numbers(argument, [MAX_BURST_BYTES, MAX_BURST_BYTES])
     if (count! * bytes! > MAX_BURST_BYTES) throw new Refusal(`more than ${MAX_BURST_BYTES} bytes`)

@@ -1,6 +1,6 @@
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import type { Cli, Command } from '../cli.ts'
-import { ago, clean, fields, shortId, table } from '../format.ts'
+import { ago, clean, fields, oneLine, shortId, table } from '../format.ts'
 import { pickOne } from '../resolve.ts'
 
 type Device = Api['device.list']['result']['devices'][number]
@@ -16,7 +16,13 @@ export const list: Command = (cli) =>
 
 function row(cli: Cli, device: Device): string[] {
   const { id, name, platform, scopes } = device
-  return [cli.paint('bold', shortId(id)), platform, scopes.join(', '), lastSeen(device), clean(name)]
+  return [
+    cli.paint('bold', shortId(id)),
+    clean(platform),
+    scopes.join(', '),
+    lastSeen(device),
+    oneLine(name, 80),
+  ]
 }
 
 function lastSeen({ lastSeenAt }: Device): string {
@@ -29,8 +35,8 @@ export const show: Command = (cli, [fragment]) =>
     if (cli.json) return cli.printJson(device)
     const text = fields(cli.paint, [
       ['id', device.id],
-      ['name', clean(device.name)],
-      ['platform', device.platform],
+      ['name', oneLine(device.name, 200)],
+      ['platform', clean(device.platform)],
       ['may', device.scopes.join(', ')],
       ['paired', ago(device.pairedAt)],
       ['last seen', lastSeen(device)],
@@ -51,7 +57,7 @@ export const rename: Command = (cli, [fragment, words]) =>
     const { id: deviceId } = await find(client, fragment)
     const device = await client.call('device.rename', { deviceId, name: (words as string[]).join(' ') })
     if (cli.json) cli.printJson(device)
-    else cli.print(`renamed ${shortId(deviceId)} to ${clean(device.name)}`)
+    else cli.print(`renamed ${shortId(deviceId)} to ${oneLine(device.name, 200)}`)
   })
 
 async function find(client: NativeClient, fragment: unknown): Promise<Device> {

@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises'
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { clean } from '../format.ts'
 import { resolveSession } from '../resolve.ts'
 
 type Page = Api['session.export']['result']
@@ -20,7 +21,7 @@ export const exportSession: Command = (cli, [fragment]) =>
     const sessionId = await resolveSession(client, String(fragment))
     const pages = pagesOf(client, { sessionId, format })
     const file = text(cli.options['output'])
-    if (file === undefined) await write(pages, cli.stdout)
+    if (file === undefined) await write(cli.stdout.isTTY ? cleaned(pages) : pages, cli.stdout)
     else await intoFile(cli, pages, file)
   })
 
@@ -31,6 +32,11 @@ async function* pagesOf(client: NativeClient, what: { sessionId: string; format:
     yield page.text
     cursor = page.next
   } while (cursor !== null)
+}
+
+/** For a terminal, which would obey what agents have said. */
+async function* cleaned(pages: AsyncIterable<string>) {
+  for await (const page of pages) yield clean(page)
 }
 
 async function write(pages: AsyncIterable<string>, out: Writable): Promise<void> {

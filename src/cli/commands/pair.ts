@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Api, EventStream, NativeClient } from '../../dialects/native/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { clean, duration } from '../format.ts'
+import { clean, duration, oneLine } from '../format.ts'
 
 type Pin = Api['device.pin']['result']
 interface Guest {
@@ -75,7 +75,7 @@ async function welcome(cli: Cli, arrivals: EventStream, expiresAt: number): Prom
     const guest = await first(arrivals)
     if (!guest) throw new CliError('no device connected before the PIN expired; run corral pair again')
     if (cli.json) cli.printJson(guest)
-    else cli.print(`${clean(guest.name)} (${guest.platform}) may connect now`)
+    else cli.print(`${oneLine(guest.name, 200)} (${clean(guest.platform)}) may connect now`)
     return EXIT.ok
   } finally {
     clearTimeout(timer)

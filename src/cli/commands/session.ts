@@ -17,7 +17,8 @@ export const list: Command = (cli) =>
     const sessions = await collect(client, wanted, { archived, ...(agent !== undefined && { agent }) })
     if (cli.json) return sessions.forEach(cli.printJson)
     if (cli.options['quiet']) return sessions.forEach((session) => cli.print(session.id))
-    if (sessions.length === 0 && agent !== undefined) return cli.note(`no session uses the agent ${agent}`)
+    if (sessions.length === 0 && agent !== undefined)
+      return cli.note(`no session uses the agent ${clean(agent)}`)
     if (sessions.length === 0 && archived) return cli.note('no session is archived')
     if (sessions.length === 0) return cli.note('no sessions yet; start one with: corral new "…"')
     const rows = sessions.map((session) => [
@@ -77,20 +78,20 @@ function detailsOf(session: SessionView): [name: string, value: string][] {
   const count = (number: number): string => (number > 0 ? String(number) : '')
   return [
     ['id', session.id],
-    ['title', clean(session.title ?? '')],
+    ['title', oneLine(session.title ?? '', 200)],
     ['status', session.archived ? `${status}, archived` : status],
     ['agent', clean(session.agent)],
     ['mode', session.mode],
     ['model', clean(session.modelInUse ?? session.model ?? '')],
     ['effort', session.effort ?? ''],
-    ['directory', clean(session.cwd)],
+    ['directory', oneLine(session.cwd, 1000)],
     ['forked from', session.parentId ?? ''],
     ['started', ago(session.createdAt)],
     ['active', ago(session.activeAt)],
     ['turns', `${session.turnCount}, ${usageText(usage)}`],
     ['in the queue', count(session.queued)],
     ['approvals', count(session.openApprovals)],
-    ['last error', clean(session.lastError?.message ?? '')],
+    ['last error', oneLine(session.lastError?.message ?? '', 1000)],
   ]
 }
 

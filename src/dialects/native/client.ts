@@ -3,7 +3,7 @@ import { dial } from './dial.ts'
 
 export type { MethodName, NativeClient } from './calls.ts'
 export { DaemonUnreachable, NativeError } from './link.ts'
-export type { EventStream, StreamOptions } from './event-stream.ts'
+export type { EventStream } from './event-stream.ts'
 export type { Api } from './methods.ts'
 
 export interface ClientOptions extends Partial<ReconnectOptions> {

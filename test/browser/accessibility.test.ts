@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { makeScene } from '../support/scene.ts'
+import { drawn } from './inspect.ts'
+import {
+  barriers,
+  browserFor,
+  daemonFor,
+  DESK,
+  live,
+  nativeFor,
+  originOf,
+  PHONE,
+  signIn,
+  withoutBrowser,
+} from './support.ts'
+
+const options = { skip: withoutBrowser }
+
+/** A page, and what is done there before it is looked at. */
+type Visit = [name: string, path: string, then?: (page: Page) => Promise<void>]
+
+interface Opened {
+  page: Page
+  origin: string
+  visits: Visit[]
+}
+
+type Look = Parameters<typeof browserFor>[2]
+
+async function open(t: TestContext, look: Look): Promise<Opened> {
+  const scene = await makeScene()
+  const daemon = await daemonFor(t, { home: scene.home, env: scene.env })
+  const client = await nativeFor(t, daemon)
+  const ids = await scene.begin(client)
+  const browser = await browserFor(t, daemon, look)
+  const page = await browser.page()
+  await signIn(page, client)
+  return { page, origin: originOf(daemon), visits: visitsOf(ids) }
+}
+
+function visitsOf({ retry, audit, store, index, review }: Record<string, string>): Visit[] {
+  return [
+    ['now', '/'],
+    ['the palette', '/', (page) => page.keyboard.press('Control+k')],
+    ['the keys', '/', (page) => page.keyboard.press('?')],
+    ['inbox', '/inbox'],
+    ['a session that asks', `/s/${retry}`],
+    ['a session with a diff to decide about', `/s/${store}`],
+    ['a session with a question', `/s/${audit}`],
+    ['a session that streams', `/s/${index}`],
+    ['a session with sub-agents', `/s/${review}`, unfolded],
+    ['changes', `/s/${retry}/changes`],
+    ['search', '/search', (page) => page.keyboard.type('webhooks')],
+    ['relay', '/relay'],
+    ['system', '/system'],
+    ['devices', '/devices'],
+    ['settings', '/settings'],
+    ['welcome', '/welcome'],
+    ['a page that is not there', '/s/nobody'],
+  ]
+}
+
+async function unfolded(page: Page): Promise<void> {
+  for (const line of await page.locator('main .row-line[aria-expanded="false"]').all()) await line.click()
+}
+
+/** Everything has come that comes by itself. */
+async function go({ page, origin }: Opened, [, path, then]: Visit): Promise<void> {
+  await page.goto(`${origin}${path}`)
+  await live(page)
+  await page.waitForLoadState('networkidle')
+  await then?.(page)
+  await page.evaluate(() =>
+    Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => null))),
+  )
+  await drawn(page)
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const [screen, look] of [
+    ['desk', { viewport: DESK }],
+    ['phone', { viewport: PHONE, hasTouch: true, isMobile: true }],
+  ] as const) {
+    test(`everybody can use every page: ${colorScheme}, ${screen}`, options, async (t) => {
+      const opened = await open(t, { ...look, colorScheme, reducedMotion: 'reduce' })
+      const wrong: [name: string, barriers: string[]][] = []
+      for (const visit of opened.visits) {
+        await go(opened, visit)
+        const found = await barriers(opened.page)
+        if (found.length > 0) wrong.push([visit[0], found])
+      }
+      assert.deepEqual(wrong, [])
+    })
+  }
+}
+
+/** 1440 pixels at 200 %, the smallest window that must do without scrolling to the side, and a small phone. */
+for (const [name, width, height] of [
+  ['at 200 %', DESK.width / 2, DESK.height / 2],
+  ['at 400 % of 1280 pixels', 320, 256],
+] as const) {
+  test(`no page has to be scrolled to the side ${name}`, options, async (t) => {
+    const opened = await open(t, { viewport: { width, height }, reducedMotion: 'reduce' })
+    const wide: [name: string, by: string[]][] = []
+    for (const visit of opened.visits) {
+      await go(opened, visit)
+      const by = await opened.page.evaluate(tooWide)
+      if (by.length > 0) wide.push([visit[0], by])
+    }
+    assert.deepEqual(wide, [])
+  })
+}
+
+/** What sticks out of the window, if the page is wider than that; what scrolls by itself, as code does, may. */
+function tooWide(): string[] {
+  const { scrollWidth, clientWidth } = document.documentElement
+  const main = document.querySelector('main')
+  const isWide = scrollWidth > clientWidth || (main !== null && main.scrollWidth > main.clientWidth)
+  if (!isWide) return []
+  const out = [...document.querySelectorAll('body *')].filter(
+    (element) => element.getBoundingClientRect().right > clientWidth + 1,
+  )
+  return [
+    `${scrollWidth} of ${clientWidth}`,
+    ...out.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)),
+  ]
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { corral } from '../cli/support.ts'
+import { until } from '../support/wait.ts'
+import { asking, decided, untilToast } from './asking.ts'
+import { browserFor, daemonFor, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
+
+const options = { skip: withoutBrowser }
+
+async function threeQuestions(t: Parameters<typeof daemonFor>[0]) {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const asked = [
+    await asking(client, daemon, { title: 'First', command: 'make one' }),
+    await asking(client, daemon, { title: 'Second', command: 'make two' }),
+    await asking(client, daemon, { title: 'Third', command: 'make three' }),
+  ]
+  const browser = await browserFor(t, daemon)
+  const page = await browser.page()
+  await signIn(page, client)
+  await page.goto(`${originOf(daemon)}/inbox`)
+  const sessions = (): Promise<string[]> => page.locator('.inbox-item .inbox-session').allTextContents()
+  const left = (...names: string[]): Promise<unknown> =>
+    until(
+      async () => (await sessions()).join() === names.join(),
+      () => `the inbox has ${names.join() || 'nothing'}`,
+    )
+  await left('First', 'Second', 'Third')
+  return { daemon, client, browser, page, asked, left }
+}
+
+test('what others answer goes at once, and it is said by whom', options, async (t) => {
+  const { daemon, client, browser, page, asked, left } = await threeQuestions(t)
+  const tab = await browser.page()
+  await tab.goto(`${originOf(daemon)}/inbox`)
+  await tab.getByRole('article').first().getByRole('button', { name: 'Allow once' }).click()
+  await left('Second', 'Third')
+  await untilToast(page, /“make one” was allowed by another dashboard/)
+  assert.equal((await decided(client, asked[0]!.approvalId)).behavior, 'allow')
+  const denied = await corral(daemon.env, ['deny', asked[1]!.approvalId, 'not', 'now'])
+  assert.equal(denied.code, 0, denied.stderr)
+  await left('Third')
+  await untilToast(page, /“make two” was refused by the command line/)
+  await client.call('session.interrupt', { sessionId: asked[2]!.sessionId })
+  await left()
+  await page.getByText('No decision waits for you').waitFor()
+})
+
+test('number keys answer, and the next decision has the focus', options, async (t) => {
+  const { client, page, asked, left } = await threeQuestions(t)
+  const focused = (name: string): Promise<unknown> =>
+    until(
+      () =>
+        page.evaluate(
+          (title) =>
+            document.activeElement?.closest('.inbox-item')?.querySelector('.inbox-session')?.textContent ===
+            title,
+          name,
+        ),
+      () => `${name} has the focus`,
+    )
+  await page.keyboard.press('j')
+  await focused('First')
+  await page.keyboard.press('j')
+  await focused('Second')
+  await page.keyboard.press('1')
+  await left('First', 'Third')
+  assert.deepEqual(await decided(client, asked[1]!.approvalId), { behavior: 'allow', by: 'dashboard' })
+  await focused('Third')
+  await page.keyboard.press('3')
+  assert.deepEqual(await decided(client, asked[2]!.approvalId), {
+    behavior: 'allow',
+    forDirectory: true,
+    by: 'dashboard',
+  })
+  await focused('First')
+})
+
+test('not now: it waits below, comes back on request and by itself', options, async (t) => {
+  const { client, page, asked, left } = await threeQuestions(t)
+  await page.keyboard.press('j')
+  await page.keyboard.press('z')
+  await page.getByRole('heading', { name: 'Not now' }).waitFor()
+  await page.keyboard.press('2')
+  await left('Second', 'Third')
+  await page.getByRole('article').first().getByRole('button', { name: 'Not now' }).click()
+  await page.getByRole('menuitem', { name: 'In an hour' }).click()
+  await left('Third')
+  await page.locator('.deferred > summary').click()
+  await page
+    .locator('.deferred-item', { hasText: 'First' })
+    .getByRole('button', { name: 'Bring back' })
+    .click()
+  await left('First', 'Third')
+  await client.call('approval.defer', { approvalId: asked[1]!.approvalId, until: Date.now() + 200 })
+  await left('First', 'Second', 'Third')
+})
+
+test('several of one kind are answered together, once it was said what that means', options, async (t) => {
+  const { client, page, asked, left } = await threeQuestions(t)
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.getByText('2 selected').waitFor()
+  await page.getByRole('button', { name: 'Refuse…' }).click()
+  const dialog = page.getByRole('dialog')
+  assert.deepEqual(await dialog.locator('.bulk-list code').allTextContents(), ['make one', 'make two'])
+  await dialog.getByRole('textbox').fill('neither')
+  await dialog.getByRole('button', { name: 'Refuse all 2' }).click()
+  await left('Third')
+  for (const { approvalId } of asked.slice(0, 2)) {
+    assert.deepEqual(await decided(client, approvalId), {
+      behavior: 'deny',
+      comment: 'neither',
+      by: 'dashboard',
+    })
+  }
+})
+
+test('decisions of two kinds are not answered together', options, async (t) => {
+  const { daemon, client, page, left } = await threeQuestions(t)
+  const { id: sessionId } = await client.call('session.create', {
+    agent: 'demo',
+    cwd: daemon.project,
+    mode: 'ask',
+    title: 'Writes',
+  })
+  await client.call('session.send', { sessionId, content: '[[write a.txt text]]' })
+  await left('First', 'Second', 'Third', 'Writes')
+  await page.getByRole('article').first().getByRole('checkbox').check()
+  await page.getByRole('article').last().getByRole('checkbox').check()
+  await page.getByText('Only decisions of one kind can be answered together.').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Allow once…' }).count(), 0)
+})
+
+test('the history tells who, what and which rule', options, async (t) => {
+  const { client, page, asked, left } = await threeQuestions(t)
+  await client.call('approval.decide', {
+    approvalId: asked[0]!.approvalId,
+    behavior: 'allow',
+    forSession: true,
+    by: 'cli',
+  })
+  await client.call('approval.decide', {
+    approvalId: asked[1]!.approvalId,
+    behavior: 'deny',
+    comment: 'too slow',
+    by: 'dashboard',
+  })
+  await left('Third')
+  await page.keyboard.press('h')
+  const lines = page.locator('.history-line')
+  await until(async () => (await lines.count()) === 2, 'two decisions are told')
+  const [newest, oldest] = await lines.allTextContents()
+  assert.match(newest!, /refused.*make two.*Second.*by the dashboard.*too slow/)
+  assert.match(
+    oldest!,
+    /allowed.*make one.*First.*by the command line.*Rule for the session.*Shell\(make one\)/,
+  )
+  await client.call('approval.decide', { approvalId: asked[2]!.approvalId, behavior: 'allow' })
+  await until(async () => (await lines.count()) === 3, 'the next one comes by itself')
+})

@@ -1,0 +1,114 @@
+import type { Page } from 'playwright-core'
+
+/* What may be in a page that shows what agents have said. */
+
+/** Elements of pages of ours; everything else came in by what somebody said. */
+const ELEMENTS = [
+  'a abbr article aside b blockquote br button canvas code col colgroup dd del details dialog div dl dt em fieldset figcaption',
+  'figure footer form h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label legend li main mark menu meter nav ol optgroup',
+  'option output p path pre progress s samp section select small span strong sub summary sup svg symbol table tbody td textarea',
+  'tfoot th thead time tr u ul use var wbr circle line polyline polygon rect g title',
+].flatMap((line) => line.split(' '))
+
+/** The elements of messages, which are Markdown: nothing to fill in, nothing that loads. */
+const IN_MESSAGES = [
+  'a b blockquote br button code dd del div dl dt em h1 h2 h3 h4 h5 h6 hr i img input kbd li mark ol p pre s section small span',
+  'strong sub sup svg table tbody td th thead tr ul use details summary',
+].flatMap((line) => line.split(' '))
+
+/** Where the words of agents are drawn. */
+const MESSAGES = '.md, .row-said, .row-thought'
+
+/** Everything in the page that should not be there. */
+export function intruders(page: Page): Promise<string[]> {
+  return page.evaluate(findIntruders, { elements: ELEMENTS, inMessages: IN_MESSAGES, messages: MESSAGES })
+}
+
+interface Allowed {
+  elements: string[]
+  inMessages: string[]
+  messages: string
+}
+
+function findIntruders({ elements, inMessages, messages }: Allowed): string[] {
+  const found: string[] = []
+  const note = (element: Element, why: string): void =>
+    void found.push(`${why}: ${element.outerHTML.slice(0, 160)}`)
+
+  function isSafeLink(link: Element): boolean {
+    const href = link.getAttribute('href') ?? ''
+    const { protocol, origin } = new URL(href, location.href)
+    if (origin === location.origin) return /^[/?#]/.test(href)
+    const rel = link.getAttribute('rel') ?? ''
+    const isApart = link.getAttribute('target') === '_blank' && /noopener/.test(rel) && /noreferrer/.test(rel)
+    return ['http:', 'https:', 'mailto:'].includes(protocol) && isApart
+  }
+
+  function isSafeSource(src: string): boolean {
+    const { protocol, origin } = new URL(src, location.href)
+    return protocol === 'blob:' || origin === location.origin || /^data:image\/(?!svg)/.test(src)
+  }
+
+  function look(element: Element): void {
+    const name = element.localName
+    const inMessage = element.closest(messages) !== null
+    if (!(inMessage ? inMessages : elements).includes(name)) note(element, 'element')
+    for (const attribute of element.getAttributeNames()) {
+      if (/^on|^(srcdoc|formaction|action|ping|background|srcset|poster|xlink:href|is)$/.test(attribute))
+        note(element, `attribute ${attribute}`)
+    }
+    if (name === 'a' && element.hasAttribute('href') && !isSafeLink(element)) note(element, 'link')
+    if (element.hasAttribute('src') && !isSafeSource(element.getAttribute('src')!)) note(element, 'source')
+    if (inMessage && /url\(|fixed|absolute/.test(element.getAttribute('style') ?? '')) note(element, 'style')
+    if (element.shadowRoot) note(element, 'shadow root')
+  }
+
+  for (const element of document.body.querySelectorAll('*')) look(element)
+  for (const script of document.querySelectorAll('script, link, base, meta, style')) {
+    if (document.head.contains(script) === false) note(script, 'head')
+  }
+  const named = [document.title, location.href, history.state === null ? '' : JSON.stringify(history.state)]
+  if (named.some((text) => /<script|javascript:/i.test(text))) found.push(`names: ${named.join(' ')}`)
+  return found
+}
+
+/** Opens what is folded, on the screen and around it; false: everything is open. */
+export function unfold(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const folded = [
+      ...document.querySelectorAll<HTMLElement>('main .row-line[aria-expanded="false"]'),
+      ...document.querySelectorAll<HTMLElement>('main details:not([open]) > summary'),
+    ]
+    for (const one of folded) one.click()
+    return folded.length > 0
+  })
+}
+
+/** Goes one screen further down in whatever scrolls most; false: it was at its end. */
+export function scrollOn(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const hidden = (element: Element): number => element.scrollHeight - element.clientHeight
+    const all = [document.scrollingElement!, ...document.querySelectorAll('main, main *')]
+    const scrolls = (element: Element): boolean =>
+      element === document.scrollingElement || /auto|scroll/.test(getComputedStyle(element).overflowY)
+    const [scroller] = all.filter(scrolls).toSorted((a, b) => hidden(b) - hidden(a))
+    const before = scroller!.scrollTop
+    scroller!.scrollTop += scroller!.clientHeight * 0.8
+    return scroller!.scrollTop > before
+  })
+}
+
+/** To the beginning of whatever scrolls most. */
+export function scrollUp(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    for (const element of [document.scrollingElement!, ...document.querySelectorAll('main, main *')])
+      if (element.scrollTop > 0) element.scrollTop = 0
+  })
+}
+
+/** When what was changed has been drawn. */
+export function drawn(page: Page): Promise<void> {
+  return page.evaluate(
+    () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+  )
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '../support/wait.ts'
+import { untilIn } from './asking.ts'
+import { browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser } from './support.ts'
+
+const options = { skip: withoutBrowser }
+const MANY = 1000
+
+test(
+  'a thousand sessions: all can be reached, few are drawn, and each change is seen',
+  options,
+  async (t) => {
+    const daemon = await daemonFor(t)
+    const client = await nativeFor(t, daemon)
+    const cwd = daemon.project
+    await Promise.all(
+      Array.from({ length: MANY }, (_, at) =>
+        client.call('session.create', {
+          agent: 'demo',
+          cwd,
+          title: `Session ${String(at).padStart(4, '0')}`,
+        }),
+      ),
+    )
+    const page = await (await browserFor(t, daemon)).page()
+    await signIn(page, client)
+    await page.getByRole('button', { name: `Quiet ${MANY}` }).click()
+    const drawn = (): Promise<string[]> => page.locator('.session-row-name').allTextContents()
+    await until(async () => (await drawn()).length > 10, 'rows are drawn')
+    const seen = new Set<string>()
+    for (let at = 0; at < 200; at++) {
+      for (const name of await drawn()) seen.add(name)
+      assert.ok((await drawn()).length < 100, 'only those near the screen are drawn')
+      if (seen.size === MANY) break
+      await page.evaluate(async () => {
+        document.getElementById('main')!.scrollBy(0, 700)
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      })
+    }
+    assert.equal(seen.size, MANY)
+    const [last] = (await drawn()).slice(-1)
+    await page.locator('.session-row-title').last().focus()
+    await page.keyboard.press('k')
+    await page.keyboard.press('p')
+    await until(
+      async () =>
+        (await client.call('session.list', { limit: 500 })).sessions.length === 500 && (await pinned()) === 1,
+      'the row at the cursor is pinned',
+    )
+    assert.ok(last)
+
+    async function pinned(): Promise<number> {
+      await page.evaluate(() => document.getElementById('main')!.scrollTo(0, 0))
+      return page.getByRole('img', { name: 'Pinned' }).count()
+    }
+  },
+)
+
+test('on a phone: a finger marks as done and snoozes, and a menu does the same', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  for (const title of ['One', 'Two', 'Three']) {
+    const { id } = await client.call('session.create', { agent: 'demo', cwd: daemon.project, title })
+    await client.call('session.send', { sessionId: id, content: 'hello' })
+    await until(async () => (await client.call('session.get', { sessionId: id })).lastOutcome !== null)
+  }
+  const page = await (await browserFor(t, daemon, { viewport: PHONE, hasTouch: true, isMobile: true })).page()
+  await signIn(page, client)
+  await untilIn(page, 'Done since you looked', ['Three', 'Two', 'One'])
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+  assert.equal(wide, PHONE.width, 'nothing is wider than the screen')
+  await swipe('Three', 180)
+  await untilIn(page, 'Done since you looked', ['Two', 'One'])
+  await swipe('Two', -180)
+  await untilIn(page, 'Snoozed', ['Two'])
+  await swipe('One', 40)
+  await untilIn(page, 'Done since you looked', ['One'])
+  await page.getByRole('button', { name: 'More for One' }).tap()
+  const item = page.getByRole('menuitem', { name: 'Mark as done' })
+  const box = await item.boundingBox()
+  assert.ok(box!.height >= 44, 'a finger hits it')
+  await item.tap()
+  await untilIn(page, 'Done since you looked', [])
+  assert.equal(new URL(page.url()).pathname, '/', 'a swipe opens nothing')
+
+  /** A finger on the row, moved sideways, slowly: what it leaves behind must not fling the page. */
+  async function swipe(title: string, by: number): Promise<void> {
+    const row = page.locator('.session-row', { hasText: title })
+    const { x, y, width, height } = (await row.boundingBox())!
+    const cdp = await page.context().newCDPSession(page)
+    const [startX, atY] = [x + width / 2, y + height / 2]
+    const began = Date.now() / 1000
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null, step: number) =>
+      cdp.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: at === null ? [] : [{ x: at, y: atY }],
+        timestamp: began + step / 5,
+      })
+    await touch('touchStart', startX, 0)
+    for (let step = 1; step <= 6; step++) await touch('touchMove', startX + (by * step) / 6, step)
+    await touch('touchMove', startX + by, 9)
+    await touch('touchEnd', null, 12)
+    await cdp.detach()
+  }
+})

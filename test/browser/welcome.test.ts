@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { until } from '../support/wait.ts'
+import { decided, untilIn } from './asking.ts'
+import { browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser } from './support.ts'
+
+const options = { skip: withoutBrowser }
+
+test('the first run: one click, a session at work, a decision, an end', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  await signIn(page, client)
+  await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
+  await page.getByRole('button', { name: 'Show me a session' }).click()
+  await page.waitForURL('**/s/*')
+  const approval = await until(async () => (await client.call('approval.list')).approvals[0], 'it asks')
+  await page.keyboard.press('g')
+  await page.keyboard.press('i')
+  await page.getByRole('article').getByText('node --test').first().waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('1')
+  assert.equal((await decided(client, approval.id)).behavior, 'allow')
+  await page.getByText('No decision waits for you').waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('n')
+  await untilIn(page, 'Done since you looked', ['A first look'])
+  await page.getByText('Changes shows what I wrote').waitFor()
+})
+
+test('whoever has seen the demo agent only is told how to go on', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  await signIn(page, client)
+  const guide = page.getByRole('region', { name: 'Agents on this machine' })
+  await guide.getByText('Claude Code', { exact: true }).waitFor()
+  await client.call('session.create', { agent: 'demo', cwd: daemon.project, title: 'Demo' })
+  await untilQuiet()
+  await guide.getByText('npm install -g @anthropic-ai/claude-code', { exact: false }).waitFor()
+
+  async function untilQuiet(): Promise<void> {
+    await page.getByRole('button', { name: /Quiet/ }).click()
+    await untilIn(page, 'Quiet', ['Demo'])
+  }
+})
+
+test('a new session from the dialog, and another one without leaving it', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  await signIn(page, client)
+  await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
+  await page.keyboard.press('n')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio', { name: 'Demo' }).waitFor()
+  await dialog.getByLabel('Directory').fill('~/pro')
+  await dialog.getByRole('option', { name: daemon.project }).click()
+  await dialog.getByText('Not in a git repository.').waitFor()
+  await dialog.getByRole('radio', { name: 'Auto' }).check()
+  await dialog.getByText('Does everything without asking you.').waitFor()
+  await dialog.getByLabel('First message').fill('one')
+  await page.keyboard.press('Control+Enter')
+  await until(async () => (await dialog.getByLabel('First message').inputValue()) === '', 'it was sent')
+  await dialog.getByLabel('First message').fill('two')
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.waitForURL('**/s/*')
+  const { sessions } = await client.call('session.list', {})
+  assert.deepEqual(
+    sessions.map(({ agent, cwd, mode, origin }) => [agent, cwd, mode, origin]),
+    [
+      ['demo', daemon.project, 'auto', 'dashboard'],
+      ['demo', daemon.project, 'auto', 'dashboard'],
+    ],
+  )
+})
+
+test('a directory that is not there is refused before anything is made', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon, { viewport: PHONE, hasTouch: true, isMobile: true })).page()
+  await signIn(page, client)
+  await page.getByRole('button', { name: 'New session with my own agent' }).tap()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio', { name: 'Demo' }).waitFor()
+  await dialog.getByLabel('Directory').fill('/nowhere/at/all')
+  await dialog.getByText('There is no such directory').waitFor()
+  await dialog.getByRole('button', { name: 'Start', exact: true }).tap()
+  await dialog.getByText('Choose a directory that is there.').waitFor()
+  assert.deepEqual((await client.call('session.list', {})).sessions, [])
+})

@@ -1,0 +1,50 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type BrowserContext, type BrowserContextOptions } from 'playwright-core'
+
+/** Debian's, unless told. */
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+
+/** Why there is no browser here; false: there is one. */
+export const noChromium: string | false =
+  !existsSync(CHROMIUM) &&
+  `no Chromium at ${CHROMIUM}: apt-get install chromium, or name one with CHROMIUM=/path`
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export const PHONE = { width: 390, height: 844 }
+export const DESK = { width: 1440, height: 900 }
+
+export interface Chromium {
+  readonly context: BrowserContext
+  /** Ends it, and removes all that it has kept. */
+  close(): Promise<void>
+}
+
+/** A real browser of its own, without anything from an earlier one. */
+export async function openChromium(options: BrowserContextOptions = {}): Promise<Chromium> {
+  const profile = mkdtempSync(join(tmpdir(), 'corral-chromium-'))
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    args: FLAGS,
+    viewport: DESK,
+    ...options,
+  })
+  return {
+    context,
+    async close() {
+      await context.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
