@@ -65,7 +65,7 @@ function findIntruders({ elements, inMessages, messages }: Allowed): string[] {
 
   for (const element of document.body.querySelectorAll('*')) look(element)
   for (const script of document.querySelectorAll('script, link, base, meta, style')) {
-    if (document.head.contains(script) === false) note(script, 'head')
+    if (!document.head.contains(script)) note(script, 'head')
   }
   const named = [document.title, location.href, history.state === null ? '' : JSON.stringify(history.state)]
   if (named.some((text) => /<script|javascript:/i.test(text))) found.push(`names: ${named.join(' ')}`)

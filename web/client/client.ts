@@ -6,7 +6,7 @@ import type { RowsUpdate, WatchParams } from './rows.ts'
 
 export { NativeError } from '../../src/dialects/native/link.ts'
 export type { Api, MethodName } from '../../src/dialects/native/calls.ts'
-export type { EventStream, StreamOptions } from '../../src/dialects/native/event-stream.ts'
+export type { EventStream } from '../../src/dialects/native/event-stream.ts'
 export type { Status } from './connection.ts'
 
 /** The daemon, for a web page: calls, events and the list of sessions over one WebSocket that comes back by itself. */

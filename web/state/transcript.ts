@@ -134,12 +134,6 @@ export function visibleRows({ lists, rows }: Transcript, isOpen: (id: string) =>
   return seen
 }
 
-/** How many rows a sub-agent's call holds. */
-export function sizeOf({ lists }: Transcript, callId: string): number {
-  const list = lists.get(callId)
-  return list ? list.placed.length + list.open.length : 0
-}
-
 function make(transcript: Transcript, change: Change, event: Event): void {
   switch (change.type) {
     case 'waits':

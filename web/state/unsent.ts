@@ -53,7 +53,8 @@ export class Unsent {
   readonly flush = (): void => {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#saving ??= this.#save().finally(() => (this.#saving = null))
+    if (this.#saving) return
+    this.#saving = this.#save().finally(() => (this.#saving = null))
   }
 
   #heard({ text, revision }: Draft): void {

@@ -5,18 +5,11 @@ import { connect, type Api, type MethodName, type NativeClient } from '../../../
 import { METHODS } from '../../../src/dialects/native/methods.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { demoSession, refusal, turn, readTo } from './support.ts'
+import { CALLED_ELSEWHERE } from './called-elsewhere.ts'
 
 let daemon: TestDaemon
 let client: NativeClient
 const called = new Set<string>()
-/** In asking.test.ts. */
-const ASKING = [
-  'approval.request',
-  'approval.wait',
-  'approval.withdraw',
-  'directory.list',
-  'directory.configure',
-]
 
 before(async () => {
   daemon = await startDaemon()
@@ -340,63 +333,7 @@ test('a configuration with secrets in it is not shown', async () => {
   assert.deepEqual(made.settings, { systemPrompt: 'be kind' })
 })
 
-/** In house.test.ts. */
-const HOUSE = [
-  'daemon.setName',
-  'session.export',
-  'queue.move',
-  'messages.search',
-  ...['list', 'get', 'create', 'update', 'delete', 'addRepo', 'removeRepo'].map((name) => `project.${name}`),
-  ...['pin', 'pair', 'list', 'rename', 'revoke'].map((name) => `device.${name}`),
-  'rules.check',
-]
-
-/** In queue.test.ts, decisions.test.ts and usage.test.ts. */
-const TURNS = [
-  ...['edit', 'steer'].map((name) => `queue.${name}`),
-  ...['defer', 'history', 'context'].map((name) => `approval.${name}`),
-  'subagents.list',
-  'usage.series',
-]
-
-/** In relay.test.ts. */
-const RELAY = ['overview', 'calls', 'series', 'settings.get', 'settings.set'].map((name) => `relay.${name}`)
-
-/** In worktree.test.ts. */
-const WORKTREES = [
-  ...['list', 'diff', 'merge', 'discard'].map((name) => `worktree.${name}`),
-  ...['resources', 'history'].map((name) => `system.${name}`),
-]
-
-/** In marks.test.ts, watch.test.ts and draft.test.ts. */
-const ATTENTION = ['session.mark', 'session.watch', 'session.unwatch', 'draft.set', 'draft.get']
-/** In workspace.test.ts. */
-const WORKSPACE = [
-  ...['list', 'read', 'find'].map((name) => `files.${name}`),
-  'changes.read',
-  ...['list', 'preview', 'restore'].map((name) => `checkpoint.${name}`),
-  ...['add', 'update', 'remove', 'list', 'send'].map((name) => `review.${name}`),
-]
-
-/** In test/cli/login.test.ts. */
-const SIGN_IN = ['status', 'start', 'flow', 'cancel', 'setKey', 'forget'].map((name) => `signin.${name}`)
-
 test('every method has been called above, but for those that have tests of their own', () => {
-  const elsewhere = [
-    'daemon.auth',
-    'daemon.stop',
-    ...ASKING,
-    'events.subscribe',
-    'events.unsubscribe',
-    ...HOUSE,
-    ...TURNS,
-    ...WORKTREES,
-    ...RELAY,
-    ...WORKSPACE,
-    ...SIGN_IN,
-    ...ATTENTION,
-    'door.code', // in test/door/signin.test.ts
-  ]
   const missing = METHODS.map((method): string => method.name).filter((name) => !called.has(name))
-  assert.deepEqual(missing.toSorted(), elsewhere.toSorted())
+  assert.deepEqual(missing.toSorted(), CALLED_ELSEWHERE.toSorted())
 })

@@ -12,41 +12,22 @@ import { toast } from '../toast.tsx'
 import { Attachments } from './attachments.tsx'
 import { Suggestions, useSuggestions } from './suggestions.tsx'
 
-/** Where a message is written. It grows with what is written, up to a part of the screen. */
-export function Composer({
-  session,
-  unsent,
-  view,
-}: {
+interface ComposerProps {
   session: OpenSession
   unsent: Unsent
   view: SessionView
-}) {
+}
+
+/** Where a message is written. It grows with what is written, up to a part of the screen. */
+export function Composer({ session, unsent, view }: ComposerProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const attachments = useSignal<readonly Attachment[]>([])
-  const [sending, setSending] = useState(false)
   const can = abilitiesOf(view.agent)
   const isBusy = session.turn.value !== null || view.status === 'paused'
   const text = unsent.text.value
+  const { sending, send } = useSending(session.id, unsent, attachments, can?.compact ?? false)
   const suggestions = useSuggestions({ session, view, area, text, onText: (next) => unsent.type(next) })
   useGrowth(area, text)
-
-  async function send(busy: 'queue' | 'steer'): Promise<void> {
-    const message = unsent.text.peek().trim()
-    const pictures = attachments.peek()
-    if (sending || (message === '' && pictures.length === 0)) return
-    setSending(true)
-    unsent.type('')
-    attachments.value = []
-    const own = pictures.length === 0 ? ownCommand(message, can?.compact ?? false) : null
-    const isDone = own
-      ? await runOwn(session.id, own)
-      : await sendMessage({ sessionId: session.id, text: message, attachments: pictures, busy })
-    setSending(false)
-    if (isDone) return unsent.flush()
-    if (unsent.text.peek() === '') unsent.type(message)
-    attachments.value = [...pictures, ...attachments.peek()]
-  }
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.isComposing || suggestions.onKey(event)) return
@@ -56,20 +37,17 @@ export function Composer({
     void send((event.ctrlKey || event.metaKey) && can?.steer && isBusy ? 'steer' : 'queue')
   }
 
-  const add = (files: Iterable<File>): void => void addFiles(files, attachments)
+  const add = (files: Iterable<File>): void => void addFiles([...files], attachments)
+  const drop = (event: DragEvent): void => {
+    event.preventDefault()
+    add(event.dataTransfer?.files ?? [])
+  }
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void send('queue')
+  }
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send('queue')
-      }}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault()
-        add(event.dataTransfer?.files ?? [])
-      }}
-    >
+    <form class="composer" onSubmit={submit} onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <Suggestions of={suggestions} />
       <Attachments attachments={attachments} />
       <textarea
@@ -77,9 +55,7 @@ export function Composer({
         class="composer-text"
         rows={1}
         aria-label="Message"
-        placeholder={
-          isBusy ? 'Say something for after this turn…' : 'Say what to do. @ names a file, / a command.'
-        }
+        placeholder={isBusy ? 'Say something for after this turn…' : PLACEHOLDER}
         value={text}
         {...suggestions.attributes}
         onInput={(event) => unsent.type(event.currentTarget.value)}
@@ -87,16 +63,38 @@ export function Composer({
         onPaste={(event) => add(event.clipboardData?.files ?? [])}
         onBlur={unsent.flush}
       />
-      <Actions
-        session={session}
-        isBusy={isBusy}
-        canSteer={can?.steer ?? false}
-        sending={sending}
-        add={add}
-        send={send}
-      />
+      <Actions {...{ session, isBusy, sending, add, send }} canSteer={can?.steer ?? false} />
     </form>
   )
+}
+
+const PLACEHOLDER = 'Say what to do. @ names a file, / a command.'
+
+/** What was written goes out once; if it cannot, it is there again. */
+function useSending(
+  sessionId: string,
+  unsent: Unsent,
+  attachments: Signal<readonly Attachment[]>,
+  canCompact: boolean,
+) {
+  const [sending, setSending] = useState(false)
+  async function send(busy: 'queue' | 'steer'): Promise<void> {
+    const message = unsent.text.peek().trim()
+    const pictures = attachments.peek()
+    if (sending || (message === '' && pictures.length === 0)) return
+    setSending(true)
+    unsent.type('')
+    attachments.value = []
+    const own = pictures.length === 0 ? ownCommand(message, canCompact) : null
+    const isDone = own
+      ? await runOwn(sessionId, own)
+      : await sendMessage({ sessionId, text: message, attachments: pictures, busy })
+    setSending(false)
+    if (isDone) return unsent.flush()
+    if (unsent.text.peek() === '') unsent.type(message)
+    attachments.value = [...pictures, ...attachments.peek()]
+  }
+  return { sending, send }
 }
 
 interface ActionsProps {
@@ -153,8 +151,8 @@ function Actions({ session, isBusy, canSteer, sending, add, send }: ActionsProps
 const isTouch = (): boolean => matchMedia('(pointer: coarse)').matches
 const HINT = 'Enter sends, Shift+Enter begins a line'
 
-async function addFiles(files: Iterable<File>, attachments: Signal<readonly Attachment[]>): Promise<void> {
-  for (const file of [...files]) {
+async function addFiles(files: readonly File[], attachments: Signal<readonly Attachment[]>): Promise<void> {
+  for (const file of files) {
     if (attachments.peek().length >= MAX_ATTACHMENTS) {
       return void toast(`A message may have ${MAX_ATTACHMENTS} pictures.`, { tone: 'bad' })
     }

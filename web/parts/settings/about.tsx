@@ -12,7 +12,6 @@ const PARTS: readonly { name: string; licence: string; by: string }[] = [
   { name: 'TanStack Virtual', licence: 'MIT', by: '© 2021-present Tanner Linsley' },
   { name: 'Marked', licence: 'MIT', by: '© 2018+ MarkedJS, © 2011-2018 Christopher Jeffrey' },
   { name: 'remend', licence: 'Apache-2.0', by: '© 2023 Vercel, Inc.' },
-  { name: 'DOMPurify', licence: 'Apache-2.0 or MPL-2.0', by: '© Cure53 and other contributors' },
   { name: 'highlight.js', licence: 'BSD-3-Clause', by: '© 2006 Ivan Sagalaev' },
   { name: 'jsdiff', licence: 'BSD-3-Clause', by: '© 2009-2015 Kevin Decker' },
   { name: 'uPlot', licence: 'MIT', by: '© 2022 Leon Sorokin' },
