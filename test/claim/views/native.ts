@@ -161,7 +161,8 @@ export const nativeViews: View[] = [
     name: 'corral history, the program',
     silence: SCREEN,
     async read({ world, played, sessionId }) {
-      if (played.plan.seed % 50 !== 1) return null
+      // It prints a session that branched off with what was said before.
+      if (played.plan.seed % 50 !== 1 || sessionId !== played.sessionId) return null
       const { stdout } = await corral(world.daemon.env, ['history', sessionId, '--limit', '1000'])
       return toldByScreen(stdout)
     },
