@@ -179,14 +179,11 @@ function Choices({ approval, context, sending, send, setDoing }: ChoicesProps) {
         </span>
       </div>
       {lasting.length > 0 && (
-        <details class="decision-effects">
-          <summary>What the answers lead to</summary>
-          <dl>
-            {answers.map((answer) => (
-              <Effect key={answer.id} answer={answer} />
-            ))}
-          </dl>
-        </details>
+        <dl class="decision-effects">
+          {lasting.map((answer) => (
+            <Effect key={answer.id} answer={answer} />
+          ))}
+        </dl>
       )}
     </>
   )

@@ -289,5 +289,13 @@ function heightOf(element: HTMLElement, entry: ResizeObserverEntry | undefined):
 
 function Latest({ unseen, onClick }: { unseen: number; onClick(): void }) {
   const label = unseen === 0 ? 'Jump to the latest' : `${unseen} new`
-  return <Button class="timeline-latest" icon="arrow-down" label={label} onClick={onClick} />
+  return (
+    <Button
+      class="timeline-latest"
+      icon="arrow-down"
+      iconOnly={unseen === 0}
+      label={label}
+      onClick={onClick}
+    />
+  )
 }

@@ -1,3 +1,4 @@
+import type { CallState } from '../../src/core/conversation/item.ts'
 import { aboutTool, type About, type ToolClass } from '../../src/core/about.ts'
 import { within } from '../../src/core/path.ts'
 import { startsAgent, titleOfCall } from '../../src/core/subagent.ts'
@@ -7,6 +8,8 @@ import { inertLine } from './inert.ts'
 /** A call in a few words: "Editing src/a.ts". */
 export interface ToolWords {
   icon: IconName
+  /** While a human is asked about it. */
+  wanted: string
   /** While it runs. */
   doing: string
   done: string
@@ -19,19 +22,29 @@ export interface ToolWords {
 type Verbs = Omit<ToolWords, 'subject' | 'isCode'>
 
 const VERBS: Readonly<Record<ToolClass, Verbs>> = {
-  shell: { icon: 'square-terminal', doing: 'Running', done: 'Ran' },
-  edit: { icon: 'pencil', doing: 'Editing', done: 'Edited' },
-  read: { icon: 'file-text', doing: 'Reading', done: 'Read' },
-  fetch: { icon: 'external-link', doing: 'Fetching', done: 'Fetched' },
-  search: { icon: 'search', doing: 'Searching', done: 'Searched' },
-  mcp: { icon: 'wrench', doing: 'Using', done: 'Used' },
-  other: { icon: 'wrench', doing: 'Using', done: 'Used' },
+  shell: { icon: 'square-terminal', wanted: 'Wants to run', doing: 'Running', done: 'Ran' },
+  edit: { icon: 'pencil', wanted: 'Wants to edit', doing: 'Editing', done: 'Edited' },
+  read: { icon: 'file-text', wanted: 'Wants to read', doing: 'Reading', done: 'Read' },
+  fetch: { icon: 'external-link', wanted: 'Wants to fetch', doing: 'Fetching', done: 'Fetched' },
+  search: { icon: 'search', wanted: 'Wants to search', doing: 'Searching', done: 'Searched' },
+  mcp: { icon: 'wrench', wanted: 'Wants to use', doing: 'Using', done: 'Used' },
+  other: { icon: 'wrench', wanted: 'Wants to use', doing: 'Using', done: 'Used' },
 }
 
-const SUBAGENT: Verbs = { icon: 'bot', doing: 'Sub-agent', done: 'Sub-agent' }
-const PLAN: Verbs = { icon: 'list', doing: 'Updating its plan', done: 'Updated its plan' }
-const PROPOSAL: Verbs = { icon: 'list', doing: 'Proposing a plan', done: 'Proposed a plan' }
-const QUESTION: Verbs = { icon: 'circle-question-mark', doing: 'Asking', done: 'Asked' }
+const SUBAGENT: Verbs = { icon: 'bot', wanted: 'Wants a sub-agent', doing: 'Sub-agent', done: 'Sub-agent' }
+const PLAN: Verbs = {
+  icon: 'list',
+  wanted: 'Wants to plan',
+  doing: 'Updating its plan',
+  done: 'Updated its plan',
+}
+const PROPOSAL: Verbs = {
+  icon: 'list',
+  wanted: 'Proposes a plan',
+  doing: 'Proposing a plan',
+  done: 'Proposed a plan',
+}
+const QUESTION: Verbs = { icon: 'circle-question-mark', wanted: 'Asks', doing: 'Asking', done: 'Asked' }
 
 const PLANNING: ReadonlySet<string> = new Set(['todowrite', 'todo_write', 'update_plan', 'write_todos'])
 const ASKING: ReadonlySet<string> = new Set(['askuserquestion', 'ask', 'question'])
@@ -56,6 +69,12 @@ export function toolWords({ tool, input, about }: NamedCall, cwd: string): ToolW
   if (kind === 'mcp') return words(VERBS.mcp, mcpName(tool))
   if (kind === 'other') return words(VERBS.other, subject === '' ? tool : `${tool}: ${subject}`)
   return { ...words(VERBS[kind], subject || tool), isCode: subject !== '' }
+}
+
+/** The verb for how a call stands. */
+export function verbOf({ wanted, doing, done }: ToolWords, state: CallState): string {
+  if (state === 'asked') return wanted
+  return state === 'running' ? doing : done
 }
 
 function words(verbs: Verbs, subject: string): ToolWords {

@@ -94,14 +94,14 @@ function lasting(
   const forSession: Answer = {
     id: 'session',
     label: 'Allow for this session',
-    effect: 'From now on in this session, this passes without a question:',
+    effect: 'From now on, this passes in this session:',
     rules: session,
     params: { ...allow, forSession: true },
   }
   const forDirectory: Answer = {
     id: 'directory',
     label: 'Allow for this project',
-    effect: `From now on in every session in ${path} and below, this passes without a question:`,
+    effect: `From now on, this passes in every session in ${path} and below:`,
     rules: directory,
     params: { ...allow, forDirectory: true },
   }

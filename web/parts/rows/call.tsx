@@ -12,7 +12,7 @@ import { inert, inertLine } from '../inert.ts'
 import { Output } from '../output.tsx'
 import { elapsed } from '../relative.ts'
 import { Spinner } from '../spinner.tsx'
-import { toolWords } from '../tool.ts'
+import { toolWords, verbOf } from '../tool.ts'
 
 interface CallProps {
   row: CallRow
@@ -24,18 +24,18 @@ interface CallProps {
 
 /** A call in one line, that opens into all there is to know about it; and what it asks, where it asks something. */
 export function Call({ row, session, cwd, isOpen, onToggle }: CallProps) {
-  const { icon, doing, done, subject, isCode } = toolWords(row, cwd)
+  const words = toolWords(row, cwd)
   return (
-    <div class="row-call" data-state={row.state}>
-      <button type="button" class="row-line" aria-expanded={isOpen} onClick={onToggle}>
+    <div class="entry-call" data-state={row.state}>
+      <button type="button" class="entry-line" aria-expanded={isOpen} onClick={onToggle}>
         <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />
-        <Icon name={icon} />
-        <span class="row-verb">{isOver(row.state) ? done : doing}</span>
-        <span class={`row-subject ${isCode ? 'mono' : ''}`}>{subject}</span>
+        <Icon name={words.icon} />
+        <span class="entry-verb">{verbOf(words, row.state)}</span>
+        <span class={`entry-subject ${words.isCode ? 'mono' : ''}`}>{words.subject}</span>
         <CallState row={row} />
       </button>
       {!isOpen && <Inside callId={row.callId} session={session} cwd={cwd} />}
-      {isOpen && <Details row={row} cwd={cwd} />}
+      {isOpen && row.questions.length === 0 && <Details row={row} cwd={cwd} />}
       {row.questions.map((question) => (
         <DecisionCard key={question.approval.id} approval={askedOf(question)} />
       ))}
@@ -51,21 +51,23 @@ function askedOf({ approval, external, timeoutAt }: ApprovalItem) {
 function CallState({ row }: { row: CallRow }) {
   const { state, at, endedAt, verdict, known } = row
   if (!known) return null
-  if (state === 'asked') return <span class="row-state row-asked">waits for you</span>
+  if (state === 'asked') return <span class="entry-state entry-asked">waits for you</span>
   if (state === 'running')
     return (
-      <span class="row-state">
+      <span class="entry-state">
         <Elapsed since={at} label="since" />
         <Spinner />
       </span>
     )
   if (state === 'refused')
     return (
-      <span class="row-state row-refused">{verdict ? `refused by ${inertLine(verdict.by)}` : 'refused'}</span>
+      <span class="entry-state entry-refused">
+        {verdict ? `refused by ${inertLine(verdict.by)}` : 'refused'}
+      </span>
     )
   return (
-    <span class="row-state numbers">
-      {state === 'failed' && <span class="row-failed-word">failed</span>}
+    <span class="entry-state numbers">
+      {state === 'failed' && <span class="entry-failed-word">failed</span>}
       {endedAt !== null && endedAt - at >= 1000 && elapsed(endedAt - at)}
     </span>
   )
@@ -80,12 +82,12 @@ function Inside({ callId, session, cwd }: { callId: string; session: OpenSession
   const last = rows.findLast((row) => row.kind === 'call' && !isOver(row.state)) ?? rows.at(-1)!
   const asks = rows.some((row) => row.kind === 'call' && row.state === 'asked')
   return (
-    <p class="row-inside">
+    <p class="entry-inside">
       <span class="numbers">{rows.length === 1 ? '1 step' : `${rows.length} steps`}</span>
       {asks ? (
-        <strong class="row-asked">waits for you</strong>
+        <strong class="entry-asked">waits for you</strong>
       ) : (
-        <span class="row-subject">{wordsOf(last, cwd)}</span>
+        <span class="entry-subject">{wordsOf(last, cwd)}</span>
       )}
     </p>
   )
@@ -93,8 +95,8 @@ function Inside({ callId, session, cwd }: { callId: string; session: OpenSession
 
 function wordsOf(row: Row, cwd: string): string {
   if (row.kind === 'call') {
-    const { doing, done, subject } = toolWords(row, cwd)
-    return `${isOver(row.state) ? done : doing} ${subject}`
+    const words = toolWords(row, cwd)
+    return `${verbOf(words, row.state)} ${words.subject}`
   }
   return row.kind === 'text' || row.kind === 'thinking' ? inertLine(row.text.slice(-200)) : ''
 }
@@ -110,10 +112,10 @@ function Details({ row, cwd }: { row: CallRow; cwd: string }) {
     )
     return () => void (wanted = false)
   }, [row.id, row.endSeq])
-  if (failed) return <p class="row-inner row-cut">It could not be read. Close it and try again.</p>
-  if (!details) return <p class="row-inner muted">Reading…</p>
+  if (failed) return <p class="entry-inner entry-cut">It could not be read. Close it and try again.</p>
+  if (!details) return <p class="entry-inner muted">Reading…</p>
   return (
-    <div class="row-inner">
+    <div class="entry-inner">
       {details.files ? <Diff files={details.files} /> : <Input tool={row.tool} input={details.input} />}
       {details.output !== null && details.output !== '' && (!details.files || details.isError) && (
         <Output text={details.output} cut={details.cut} />
@@ -125,15 +127,18 @@ function Details({ row, cwd }: { row: CallRow; cwd: string }) {
 }
 
 const MAX_INPUT = 20_000
+/** A command that is shorter than this stands whole in the line above. */
+const SEEN_CHARS = 60
 
 /** A command as it is; anything else with the names of its parts. */
 function Input({ tool, input }: { tool: string; input: unknown }) {
   const { class: kind, subjects } = aboutOf({ tool, input })
   const [command] = kind === 'shell' ? subjects : []
   const text = command ?? (typeof input === 'string' ? input : (JSON.stringify(input, null, 2) ?? ''))
-  if (text === 'null' || text === '{}') return null
+  const isSeen = command !== undefined && command.length <= SEEN_CHARS && !command.includes('\n')
+  if (isSeen || text === 'null' || text === '{}') return null
   return (
-    <pre class="row-input" tabIndex={0} aria-label="Input">
+    <pre class="entry-input" tabIndex={0} aria-label="Input">
       {inert(text.slice(0, MAX_INPUT))}
       {text.length > MAX_INPUT && '…'}
     </pre>

@@ -7,7 +7,7 @@ import { elapsed } from '../relative.ts'
 /** Something that the agent lets people know. */
 export function Notice({ row: { level, text } }: { row: NoticeRow }) {
   return (
-    <p class={`row-notice row-${level}`}>
+    <p class={`entry-notice entry-${level}`}>
       <Icon name={level === 'warning' ? 'triangle-alert' : 'circle-dot'} />
       {inert(text)}
     </p>
@@ -18,7 +18,7 @@ export function Notice({ row: { level, text } }: { row: NoticeRow }) {
 export function Compacted({ row: { tokensBefore, tokensAfter, error } }: { row: CompactedRow }) {
   const numbers = tokensBefore !== null && tokensAfter !== null
   return (
-    <p class="row-mark">
+    <p class="entry-mark">
       {error === null
         ? `Conversation summed up${numbers ? `: ${tokens(tokensBefore)} tokens became ${tokens(tokensAfter)}` : ''}`
         : `The conversation could not be summed up: ${inert(error)}`}
@@ -30,13 +30,13 @@ export function Compacted({ row: { tokensBefore, tokensAfter, error } }: { row: 
 export function End({ row: { outcome, usage, error } }: { row: EndRow }) {
   const used = usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
   const facts = [
-    usage.durationMs > 0 && elapsed(usage.durationMs),
+    usage.durationMs >= 1000 && elapsed(usage.durationMs),
     used > 0 && `${tokens(used)} tokens`,
     costText(usage.costUsd),
   ].filter(Boolean)
   if (outcome === 'failed') return <Failed error={error} facts={facts.join(' · ')} />
   return (
-    <p class="row-mark">
+    <p class="entry-mark">
       {outcome === 'interrupted' ? 'Stopped' : 'Done'}
       {facts.length > 0 && <span class="muted"> · {facts.join(' · ')}</span>}
     </p>
@@ -45,7 +45,7 @@ export function End({ row: { outcome, usage, error } }: { row: EndRow }) {
 
 function Failed({ error, facts }: { error: EndRow['error']; facts: string }) {
   return (
-    <div class="row-failed">
+    <div class="entry-failed">
       <Icon name="circle-alert" />
       <div>
         <strong>This turn failed.</strong> {error && inert(error.message)}

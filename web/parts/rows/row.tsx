@@ -30,7 +30,7 @@ export function RowView(props: RowViewProps) {
   if (!row) return null
   return (
     <div
-      class="row"
+      class="entry"
       data-kind={row.kind}
       data-depth={depth === 0 ? undefined : Math.min(depth, MAX_DEPTH)}
       data-found={isFound || undefined}

@@ -6,9 +6,9 @@ import { Markdown } from '../markdown/markdown.tsx'
 /** What an agent says. */
 export function Said({ row: { text, open, aborted } }: { row: SaidRow }) {
   return (
-    <div class="row-said" data-open={open || undefined}>
+    <div class="entry-said" data-open={open || undefined}>
       <Markdown text={text} open={open} />
-      {aborted && <p class="row-cut">Cut off here.</p>}
+      {aborted && <p class="entry-cut">Cut off here.</p>}
     </div>
   )
 }
@@ -19,16 +19,16 @@ const MAX_LINE = 160
 export function Thought({ row, isOpen, onToggle }: { row: SaidRow; isOpen: boolean; onToggle(): void }) {
   const { text, open, aborted } = row
   return (
-    <div class="row-thought">
-      <button type="button" class="row-line" aria-expanded={isOpen} onClick={onToggle}>
+    <div class="entry-thought">
+      <button type="button" class="entry-line" aria-expanded={isOpen} onClick={onToggle}>
         <Icon name={isOpen ? 'chevron-down' : 'chevron-right'} />
-        <span class="row-verb">{open ? 'Thinking' : 'Thought'}</span>
-        {!isOpen && <span class="row-subject">{inert(lastLine(text))}</span>}
+        <span class="entry-verb">{open ? 'Thinking' : 'Thought'}</span>
+        {!isOpen && <span class="entry-subject">{inert(lastLine(text))}</span>}
       </button>
       {isOpen && (
-        <div class="row-inner muted">
+        <div class="entry-inner muted">
           <Markdown text={text} open={open} />
-          {aborted && <p class="row-cut">Cut off here.</p>}
+          {aborted && <p class="entry-cut">Cut off here.</p>}
         </div>
       )}
     </div>

@@ -18,10 +18,10 @@ export function User({ row, actions }: UserProps) {
   const content = useContent(row)
   const text = content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
   return (
-    <div class="row-user">
-      <div class="row-user-box">
-        {row.steer && <span class="row-note">While it was working</span>}
-        {text !== '' && <p class="row-user-text">{inert(text)}</p>}
+    <div class="entry-user">
+      <div class="entry-user-box">
+        {row.steer && <span class="entry-note">While it was working</span>}
+        {text !== '' && <p class="entry-user-text">{inert(text)}</p>}
         <Pictures content={content} />
       </div>
       <Menu kind="quiet" icon="ellipsis" iconOnly label="What to do with this message" items={actions} />

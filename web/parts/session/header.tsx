@@ -1,12 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { EFFORTS } from '../../../src/core/effort.ts'
 import type { SessionView } from '../../../src/dialects/native/wire.ts'
 import { pathOf } from '../../route.ts'
-import { abilitiesOf, modelsOf } from '../../state/abilities.ts'
-import { MODE_WORDS, MODES_IN_ORDER } from '../../state/modes.ts'
+import { abilitiesOf } from '../../state/abilities.ts'
 import { contextPercent, costText, tokensText } from '../../state/row-words.ts'
 import { titleOf } from '../../state/session-actions.ts'
-import { configure, pause, rename } from '../../state/configuring.ts'
+import { pause, rename } from '../../state/configuring.ts'
 import type { OpenSession } from '../../state/session.ts'
 import { rowOf } from '../../state/sessions.ts'
 import { Button } from '../button.tsx'
@@ -14,7 +12,7 @@ import { Icon } from '../icon.tsx'
 import { inertLine } from '../inert.ts'
 import { Menu, type MenuItem } from '../menu.tsx'
 import { rowMenu } from '../row-menu.ts'
-import { StatusLine } from '../status.tsx'
+import { SettingMenus, SettingsDialog } from './settings.tsx'
 import { StateLine } from './state.tsx'
 
 interface HeaderProps {
@@ -26,24 +24,29 @@ interface HeaderProps {
 
 /** What the session is, how it stands, and what can be set about it. */
 export function Header({ session, view, onFind, onFork }: HeaderProps) {
+  const [isSetting, setSetting] = useState(false)
+  const [isNaming, setNaming] = useState(false)
+  const tools = {
+    session,
+    view,
+    onFind,
+    onFork,
+    onSet: () => setSetting(true),
+    onName: () => setNaming(true),
+  }
   return (
     <header class="session-head">
-      <div class="session-title">
-        <Title view={view} />
-        <StateLine session={session} view={view} />
-        <StatusLine />
-      </div>
-      <div class="session-facts">
-        <span class="session-where" title={view.cwd}>
-          <Icon name={rowOf(view.id)?.worktree ? 'folder-git-2' : 'folder'} />
-          <span class="muted">{view.agent}</span> {inertLine(shortPath(view.cwd))}
-        </span>
-        <Settings view={view} />
-        <Meter view={view} />
-        <span class="session-tools">
-          <Tools session={session} view={view} onFind={onFind} onFork={onFork} />
-        </span>
-      </div>
+      <Title view={view} isEditing={isNaming} setEditing={setNaming} />
+      <StateLine session={session} view={view} />
+      <span class="session-break" />
+      <span class="session-where" title={view.cwd}>
+        <Icon name={rowOf(view.id)?.worktree ? 'folder-git-2' : 'folder'} />
+        <span class="muted">{view.agent}</span> {inertLine(shortPath(view.cwd))}
+      </span>
+      <SettingMenus view={view} />
+      <Meter view={view} />
+      <Tools {...tools} />
+      {isSetting && <SettingsDialog view={view} onClose={() => setSetting(false)} />}
     </header>
   )
 }
@@ -54,15 +57,20 @@ function shortPath(path: string): string {
   return names.length > 2 ? `…/${names.slice(-2).join('/')}` : path
 }
 
-function Title({ view }: { view: SessionView }) {
-  const [editing, setEditing] = useState(false)
+interface TitleProps {
+  view: SessionView
+  isEditing: boolean
+  setEditing(isEditing: boolean): void
+}
+
+function Title({ view, isEditing, setEditing }: TitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const title = inertLine(rowOf(view.id)?.title ?? titleOf(view))
   useEffect(() => {
     document.title = `${title} · Corral`
   }, [title])
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
-  if (editing) {
+  if (isEditing) {
     return (
       <input
         class="input session-rename"
@@ -85,7 +93,7 @@ function Title({ view }: { view: SessionView }) {
     )
   }
   return (
-    <>
+    <div class="session-title">
       <h1 ref={heading} tabIndex={-1}>
         {title}
       </h1>
@@ -97,60 +105,8 @@ function Title({ view }: { view: SessionView }) {
         label="Rename"
         onClick={() => setEditing(true)}
       />
-    </>
+    </div>
   )
-}
-
-function Settings({ view }: { view: SessionView }) {
-  const can = abilitiesOf(view.agent)
-  const modes = MODES_IN_ORDER.map((mode): MenuItem => ({
-    label: `${MODE_WORDS[mode].name}: ${MODE_WORDS[mode].means}`,
-    checked: view.mode === mode,
-    run: () => configure(view, { mode }),
-  }))
-  return (
-    <span class="session-settings">
-      <Menu kind="quiet" side="left" label={MODE_WORDS[view.mode].name} items={modes} />
-      {can?.setModel !== false && <ModelMenu view={view} />}
-      {can?.effort && <EffortMenu view={view} />}
-    </span>
-  )
-}
-
-function ModelMenu({ view }: { view: SessionView }) {
-  const models = modelsOf(view.agent)
-  const shown =
-    models.find(({ id }) => id === (view.modelInUse ?? view.model))?.name ?? view.modelInUse ?? 'Model'
-  if (models.length === 0)
-    return view.modelInUse === null ? null : <span class="session-fact">{inertLine(shown)}</span>
-  const own: MenuItem = {
-    label: "The agent's choice",
-    checked: view.model === null,
-    run: () => configure(view, { model: null }),
-  }
-  const items = models.map(({ id, name }): MenuItem => ({
-    label: inertLine(name),
-    checked: view.model === id,
-    run: () => configure(view, { model: id }),
-  }))
-  return <Menu kind="quiet" side="left" label={inertLine(shown)} items={[own, ...items]} />
-}
-
-function EffortMenu({ view }: { view: SessionView }) {
-  const model = modelsOf(view.agent).find(({ id }) => id === (view.modelInUse ?? view.model))
-  const efforts = model?.efforts ?? EFFORTS
-  const own: MenuItem = {
-    label: 'As it does by itself',
-    checked: view.effort === null,
-    run: () => configure(view, { effort: null }),
-  }
-  const items = efforts.map((effort): MenuItem => ({
-    label: effort,
-    checked: view.effort === effort,
-    run: () => configure(view, { effort }),
-  }))
-  const label = view.effort === null ? 'Thinking: usual' : `Thinking: ${view.effort}`
-  return <Menu kind="quiet" side="left" label={label} items={[own, ...items]} />
 }
 
 /** How full its context is, and what it has cost. */
@@ -160,7 +116,7 @@ function Meter({ view }: { view: SessionView }) {
   const { used, window } = row?.tokens ?? { used: null, window: null }
   const cost = costText(view.usage.costUsd)
   return (
-    <>
+    <span class="session-meters">
       {used !== null && (
         <span class="session-fact" title={window === null ? undefined : `${used} of ${window} tokens`}>
           {percent !== null && (
@@ -170,20 +126,30 @@ function Meter({ view }: { view: SessionView }) {
         </span>
       )}
       {cost !== null && <span class="session-fact numbers">{cost}</span>}
-    </>
+    </span>
   )
 }
 
-function Tools({ session, view, onFind, onFork }: HeaderProps) {
+interface ToolsProps extends HeaderProps {
+  onSet(): void
+  onName(): void
+}
+
+function Tools({ session, view, onFind, onFork, onSet, onName }: ToolsProps) {
   const can = abilitiesOf(view.agent)
   const row = rowOf(view.id)
   const isPaused = view.status === 'paused'
-  const fork: MenuItem = { label: 'Fork: go on in a new session', icon: 'git-fork', run: onFork }
+  const items: MenuItem[] = [
+    { label: 'Mode, model, thinking', icon: 'settings', run: onSet },
+    { label: 'Rename', icon: 'pencil', run: onName },
+    ...(can?.fork ? [{ label: 'Fork: go on in a new session', icon: 'git-fork' as const, run: onFork }] : []),
+    ...(row ? rowMenu(row) : []),
+  ]
   return (
-    <>
-      <a class="button button-quiet" href={pathOf({ page: 'changes', id: view.id })}>
+    <span class="session-tools">
+      <a class="button button-quiet" href={pathOf({ page: 'changes', id: view.id })} title="Changes">
         <Icon name="file-diff" />
-        Changes
+        <span class="session-wide">Changes</span>
       </a>
       <Button
         kind="quiet"
@@ -202,13 +168,7 @@ function Tools({ session, view, onFind, onFork }: HeaderProps) {
           onClick={() => pause(view, !isPaused)}
         />
       )}
-      <Menu
-        kind="quiet"
-        icon="ellipsis"
-        iconOnly
-        label="More"
-        items={[...(can?.fork ? [fork] : []), ...(row ? rowMenu(row) : [])]}
-      />
-    </>
+      <Menu kind="quiet" icon="ellipsis" iconOnly label="More" items={items} />
+    </span>
   )
 }

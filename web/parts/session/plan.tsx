@@ -16,13 +16,13 @@ export function Plan({ entries, isRunning }: { entries: readonly PlanEntry[] | n
     entries.find(({ state }) => state === 'active') ?? entries.find(({ state }) => state === 'pending')
   return (
     <section class="plan" aria-label="Plan">
-      <button type="button" class="row-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" class="entry-line" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name={open ? 'chevron-down' : 'chevron-right'} />
         <Icon name="list" />
-        <span class="row-verb numbers">
+        <span class="entry-verb numbers">
           Plan {done}/{entries.length}
         </span>
-        {!open && now && <span class="row-subject">{inertLine(now.text)}</span>}
+        {!open && now && <span class="entry-subject">{inertLine(now.text)}</span>}
       </button>
       {open && (
         <ol class="plan-entries">

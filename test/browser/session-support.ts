@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { BOOT_ID } from '../../src/agents/host/process.ts'
+import { LoggedEvent, type Event, type EventBody } from '../../src/core/event.ts'
+import { uuid } from '../../src/core/ids.ts'
+import { NO_USAGE } from '../../src/core/usage.ts'
+import type { NativeClient } from '../../src/dialects/native/client.ts'
+import type { SessionView } from '../../src/dialects/native/wire.ts'
+import { openLog } from '../../src/store/log.ts'
+import type { TestDaemon } from '../support/daemon.ts'
+import { until } from '../support/wait.ts'
+import { live, originOf } from './support.ts'
+
+export async function demoSession(
+  client: NativeClient,
+  daemon: TestDaemon,
+  mode: SessionView['mode'] = 'auto',
+): Promise<SessionView> {
+  return client.call('session.create', { agent: 'demo', cwd: daemon.project, mode, title: 'A test' })
+}
+
+/** Opens the page of a session; whoever is signed in. */
+export async function openPage(page: Page, daemon: TestDaemon, sessionId: string): Promise<void> {
+  await page.goto(`${originOf(daemon)}/s/${sessionId}`)
+  await live(page)
+  await page.locator('.composer').waitFor()
+}
+
+/** Sends, and waits for the end of that turn. */
+export async function turn(client: NativeClient, sessionId: string, content: string): Promise<void> {
+  const sent = await client.call('session.send', { sessionId, content })
+  await ended(client, sent.turnId)
+}
+
+export async function ended(client: NativeClient, turnId: string): Promise<void> {
+  const isOver = async (): Promise<boolean> =>
+    !['queued', 'running'].includes((await client.call('turn.get', { turnId })).state)
+  await until(isOver, `the turn ${turnId} has ended`)
+}
+
+/** What the agent has said, as it stands on the page: one text for each message, from top to bottom. */
+export function saidOn(page: Page): Promise<string[]> {
+  return page.locator('.entry-said').allTextContents()
+}
+
+/** As `[[drip N ms]]` says it. */
+export function drips(count: number): string {
+  return Array.from({ length: count }, (_, index) => `w${index + 1}`).join(' ')
+}
+
+export function base64(value: unknown): string {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64')
+}
+
+/** Where the list of rows is scrolled to. */
+export function scrollTop(page: Page): Promise<number> {
+  return page.locator('.timeline-scroller').evaluate((element) => element.scrollTop)
+}
+
+/** How far a row is below the upper edge of the window; null: it is not on the page. */
+export function topOf(page: Page, text: string): Promise<number | null> {
+  return page.evaluate((wanted) => {
+    const rows = [...document.querySelectorAll('.entry')]
+    const found = rows.find((row) => row.textContent?.includes(wanted))
+    return found ? found.getBoundingClientRect().top : null
+  }, text)
+}
+
+/** Puts turns into the log of a daemon that does not run: a question and an answer each. */
+export async function fillLog(daemon: TestDaemon, sessionId: string, turns: number): Promise<void> {
+  const log = openLog({
+    path: join(daemon.corralHome, 'corral.db'),
+    bootId: BOOT_ID,
+    newId: uuid,
+    warn: () => {},
+  })
+  const session = log.session(sessionId)!
+  let seq = log.head
+  const at = Date.now() - turns * 1000
+  for (let from = 0; from < turns; from += 500) {
+    const events: LoggedEvent[] = []
+    for (let number = from; number < Math.min(turns, from + 500); number++) {
+      const turnId = uuid()
+      for (const body of turnOf(turnId, number)) {
+        const event: Event = { turnId, ...body, seq: ++seq, at: at + number * 1000, sessionId: session.id }
+        events.push(LoggedEvent.of(event))
+      }
+    }
+    await log.append({ events, writes: [] })
+  }
+  await log.close(true)
+}
+
+function turnOf(turnId: string, number: number): EventBody[] {
+  const input = [{ type: 'text' as const, text: `Question ${number}` }]
+  const text = `Answer ${number}\n\n${'It is explained at some length. '.repeat(1 + (number % 7))}`
+  const message = { messageId: `m-${number}`, kind: 'text' as const, text, parent: null, aborted: false }
+  return [
+    { type: 'turn.queued', turnId, input, key: null, origin: 'test', position: 0 },
+    { type: 'turn.started', turnId },
+    { type: 'message.completed', ...message },
+    { type: 'turn.completed', turnId, usage: NO_USAGE, text },
+  ]
+}
