@@ -95,10 +95,12 @@ test('what is being said is inert at every moment', options, async (t) => {
   for (const texts of [MARKUP, [...DECEIT, ...CODES]]) {
     const content = `[[think ${texts[0]}]] [[tell64 1 ${encoded(texts.join('\n\n'))}]]`
     const { turnId } = await client.call('session.send', { sessionId, content })
+    const found = new Set<string>()
     await until(async () => {
-      assert.deepEqual(await intruders(page), [])
+      for (const one of await intruders(page)) found.add(one)
       return (await client.call('turn.get', { turnId })).state === 'completed'
     }, 'everything is said')
+    assert.deepEqual([...found], [])
   }
   await lookThrough(place, 'the session')
 })

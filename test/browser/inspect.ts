@@ -19,18 +19,24 @@ const IN_MESSAGES = [
 /** Where the words of agents are drawn. */
 const MESSAGES = '.md, .row-said, .row-thought'
 
+/** Characters that turn text around, and controls: they have a name in the page, or are not there. */
+const UNSEEN =
+  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]'
+
 /** Everything in the page that should not be there. */
 export function intruders(page: Page): Promise<string[]> {
-  return page.evaluate(findIntruders, { elements: ELEMENTS, inMessages: IN_MESSAGES, messages: MESSAGES })
+  const allowed = { elements: ELEMENTS, inMessages: IN_MESSAGES, messages: MESSAGES, unseen: UNSEEN }
+  return page.evaluate(findIntruders, allowed)
 }
 
 interface Allowed {
   elements: string[]
   inMessages: string[]
   messages: string
+  unseen: string
 }
 
-function findIntruders({ elements, inMessages, messages }: Allowed): string[] {
+function findIntruders({ elements, inMessages, messages, unseen }: Allowed): string[] {
   const found: string[] = []
   const note = (element: Element, why: string): void =>
     void found.push(`${why}: ${element.outerHTML.slice(0, 160)}`)
@@ -63,12 +69,31 @@ function findIntruders({ elements, inMessages, messages }: Allowed): string[] {
     if (element.shadowRoot) note(element, 'shadow root')
   }
 
+<<<<<<< HEAD
   for (const element of document.body.querySelectorAll('*')) look(element)
   for (const script of document.querySelectorAll('script, link, base, meta, style')) {
     if (!document.head.contains(script)) note(script, 'head')
+=======
+  // What `unseen` is about: a mark that turns text around, or a control; and what nobody sees but hears.
+  function words(): string[] {
+    const labels = [...document.querySelectorAll('[aria-label], [title]')].flatMap((element) => [
+      element.getAttribute('aria-label') ?? '',
+      element.getAttribute('title') ?? '',
+    ])
+    return [document.title, document.body.textContent, ...labels]
+>>>>>>> benchboard
   }
-  const named = [document.title, location.href, history.state === null ? '' : JSON.stringify(history.state)]
-  if (named.some((text) => /<script|javascript:/i.test(text))) found.push(`names: ${named.join(' ')}`)
+
+  for (const element of document.body.querySelectorAll('*'))
+    if (element.localName !== 'noscript') look(element)
+  for (const text of words()) {
+    const at = text.search(new RegExp(unseen))
+    if (at >= 0) found.push(`not seen: ${JSON.stringify(text.slice(Math.max(0, at - 40), at + 40))}`)
+  }
+  for (const element of document.querySelectorAll(
+    'body script, body link, base, body meta, style, body noscript:not(body > *)',
+  ))
+    note(element, 'head')
   return found
 }
 
