@@ -69,19 +69,9 @@ function findIntruders({ elements, inMessages, messages, unseen }: Allowed): str
     if (element.shadowRoot) note(element, 'shadow root')
   }
 
-<<<<<<< HEAD
   for (const element of document.body.querySelectorAll('*')) look(element)
   for (const script of document.querySelectorAll('script, link, base, meta, style')) {
     if (!document.head.contains(script)) note(script, 'head')
-=======
-  // What `unseen` is about: a mark that turns text around, or a control; and what nobody sees but hears.
-  function words(): string[] {
-    const labels = [...document.querySelectorAll('[aria-label], [title]')].flatMap((element) => [
-      element.getAttribute('aria-label') ?? '',
-      element.getAttribute('title') ?? '',
-    ])
-    return [document.title, document.body.textContent, ...labels]
->>>>>>> benchboard
   }
 
   for (const element of document.body.querySelectorAll('*'))
