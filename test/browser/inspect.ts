@@ -69,9 +69,13 @@ function findIntruders({ elements, inMessages, messages, unseen }: Allowed): str
     if (element.shadowRoot) note(element, 'shadow root')
   }
 
-  for (const element of document.body.querySelectorAll('*')) look(element)
-  for (const script of document.querySelectorAll('script, link, base, meta, style')) {
-    if (!document.head.contains(script)) note(script, 'head')
+  // What `unseen` is about: a mark that turns text around, or a control; and what nobody sees but hears.
+  function words(): string[] {
+    const labels = [...document.querySelectorAll('[aria-label], [title]')].flatMap((element) => [
+      element.getAttribute('aria-label') ?? '',
+      element.getAttribute('title') ?? '',
+    ])
+    return [document.title, document.body.textContent, ...labels]
   }
 
   for (const element of document.body.querySelectorAll('*'))

@@ -27,17 +27,6 @@ export interface DiffViewProps {
   onMore(path: string): void
 }
 
-/** First guesses, in pixels. */
-const HEIGHTS: Readonly<Record<Row<Comment>['kind'], number>> = {
-  file: 49,
-  hunk: 30,
-  line: 20,
-  pair: 20,
-  note: 44,
-  comments: 110,
-  editor: 190,
-}
-
 /** Changes of any number of files, of which only what is near the visible part is drawn. */
 export function DiffView(props: DiffViewProps) {
   const { files, split, comments, writing, toggled, seek } = props
@@ -66,7 +55,7 @@ export function DiffView(props: DiffViewProps) {
     >
       <VirtualLines
         keys={keys}
-        estimate={(index) => HEIGHTS[rows[index]!.kind]}
+        kind={(index) => rows[index]!.kind}
         line={useRows(rows, choosing, props)}
         kept={[choosing.cursor, editor]}
         seek={useSeek(rows, seek, choosing)}
