@@ -1,11 +1,12 @@
 import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'
 
+/** The person works in the list, even if what they worked on has just gone. */
 let isInList = false
 
-/** The person works in the list, even if what they worked on has just gone. */
-export function hasListFocus(): boolean {
-  return isInList
+/** What they worked on has gone, and the browser has put the focus nowhere. */
+export function hasLostFocus(): boolean {
+  return isInList && document.activeElement === document.body
 }
 
 /** Minds whether the focus is in this list. It leaves when something else gets it, not when its element goes. */

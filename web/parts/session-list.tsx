@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { cursor, lines, peeked, stayInPlace, toggleFold } from '../state/now-view.ts'
 import type { Group, Line } from '../state/session-list.ts'
 import { Icon } from './icon.tsx'
-import { useListFocus } from './list-focus.ts'
+import { hasLostFocus, useListFocus } from './list-focus.ts'
 import { SessionRowItem } from './session-row.tsx'
 import { useMedia, WIDE } from './use-media.ts'
 import { VirtualLines } from './virtual-lines.tsx'
@@ -15,7 +15,7 @@ export function SessionListView() {
   const list = useRef<HTMLDivElement>(null)
   const all = lines.value
   useListFocus(list)
-  useEffect(stayInPlace, [all])
+  useEffect(() => stayInPlace(hasLostFocus()), [all])
   return (
     <div class="session-list" ref={list}>
       {all.length > MANY ? (

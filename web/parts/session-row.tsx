@@ -17,7 +17,7 @@ import type { SessionRow } from '../client/rows.ts'
 import { laterThan, whenBack } from '../state/snooze.ts'
 import { visibleLine } from '../state/visible-text.ts'
 import { Button } from './button.tsx'
-import { hasListFocus } from './list-focus.ts'
+import { hasLostFocus } from './list-focus.ts'
 import { Elapsed } from './elapsed.tsx'
 import { Icon } from './icon.tsx'
 import { Peek } from './peek.tsx'
@@ -79,7 +79,7 @@ function RowText({ row }: { row: SessionRow }) {
   }, [seek])
   useEffect(() => {
     // A row that moves to another place of the list loses the focus in the browser, but not for the person.
-    if (isCursor && hasListFocus() && document.activeElement === document.body) link.current?.focus()
+    if (isCursor && hasLostFocus()) link.current?.focus()
   })
   return (
     <div class="session-row-text">

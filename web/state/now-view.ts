@@ -61,13 +61,14 @@ export function step(by: number): void {
   focusOn(next)
 }
 
-/** The row has gone from the list: whoever was there is now at the one that took its place. */
-export function stayInPlace(): void {
+/** The row has gone from the list: whoever was there is now at the one that took its place, with the focus if they had it. */
+export function stayInPlace(hadFocus: boolean): void {
   const at = cursor.peek()
   if (!at || ids.peek().includes(at.id)) return
   const next = stepTo(ids.peek(), at.id, 0, lastIndex)
   if (next === null) cursor.value = null
-  else focusOn(next)
+  else if (hadFocus) focusOn(next)
+  else moveTo(next)
 }
 
 export function togglePeek(id: string): void {
