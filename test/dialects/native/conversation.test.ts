@@ -47,8 +47,12 @@ test('parts of any size, put together, are the whole conversation', async (t) =>
   }
   const whole = seen(await readIn(client, id, 2000))
   assert.ok(whole.length > 15)
-  assert.ok(whole.some(({ depth }) => depth === 1), 'a sub-agent has done something')
-  for (const limit of [1, 2, 3, 5, 8]) assert.deepEqual(seen(await readIn(client, id, limit)), whole, `parts of ${limit}`)
+  assert.ok(
+    whole.some(({ depth }) => depth === 1),
+    'a sub-agent has done something',
+  )
+  for (const limit of [1, 2, 3, 5, 8])
+    assert.deepEqual(seen(await readIn(client, id, limit)), whole, `parts of ${limit}`)
 })
 
 test('an answer that is not complete is one event, and goes on with events.subscribe', async (t) => {
@@ -75,7 +79,10 @@ test('outputs and long inputs are left out; events.read has them', async (t) => 
   assert.ok(JSON.stringify(call).length < 1000)
   assert.equal(result.type === 'tool.completed' && result.output, '')
   const { events: whole } = await client.call('events.read', { after: result.seq - 1, limit: 1 })
-  assert.deepEqual(whole[0], events.find((event) => event.type === 'tool.completed'))
+  assert.deepEqual(
+    whole[0],
+    events.find((event) => event.type === 'tool.completed'),
+  )
 })
 
 test('a question that waits is told whole, and the queue in its order', async (t) => {
@@ -105,7 +112,10 @@ test('what a session branched off comes before its own, settled', async (t) => {
   const fork = await client.call('session.fork', { sessionId: id, turnId: sent.turnId })
   const empty = await client.call('conversation.read', { sessionId: fork.id })
   assert.equal(empty.of, fork.id)
-  assert.deepEqual(empty.events.filter(({ type }) => type === 'turn.started'), [])
+  assert.deepEqual(
+    empty.events.filter(({ type }) => type === 'turn.started'),
+    [],
+  )
   await turn(client, fork.id, 'in the fork')
   for (const limit of [1, 4, 100]) {
     const texts = seen(await readIn(client, fork.id, limit)).flatMap((row) =>
