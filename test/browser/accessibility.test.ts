@@ -63,7 +63,7 @@ function visitsOf({ retry, audit, store, index, review }: Record<string, string>
 }
 
 async function unfolded(page: Page): Promise<void> {
-  for (const line of await page.locator('main .row-line[aria-expanded="false"]').all()) await line.click()
+  for (const line of await page.locator('main .entry-line[aria-expanded="false"]').all()) await line.click()
 }
 
 /** Everything has come that comes by itself. */

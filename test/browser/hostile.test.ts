@@ -36,7 +36,8 @@ async function placeFor(t: TestContext, texts: readonly string[]): Promise<Place
   })
   const daemon = await daemonFor(t, { home })
   const client = await nativeFor(t, daemon)
-  const browser = await browserFor(t, daemon)
+  // A tall screen shows much at once.
+  const browser = await browserFor(t, daemon, { viewport: { width: 1280, height: 6000 } })
   const page = await browser.page()
   await page.addInitScript(() => {
     const report = (what: string) => (): void => console.error(`a script has run: ${what}`)
@@ -57,11 +58,13 @@ async function lookThrough({ page }: Place, what: string): Promise<void> {
   await drawn(page)
   await scrollUp(page)
   let goesOn = true
+  const t0 = performance.now()
   for (let screens = 0; goesOn && screens < 2000; screens++) {
     await drawn(page)
     if (await unfold(page)) await drawn(page)
     assert.deepEqual([what, await intruders(page)], [what, []])
     goesOn = await scrollOn(page)
+    console.error('DEBUG', what, screens, Math.round(performance.now() - t0), await page.evaluate(() => [document.querySelectorAll('main *').length, document.querySelectorAll('.entry-line').length]))
   }
 }
 
@@ -81,7 +84,7 @@ for (const [name, texts] of PARTS) {
     const place = await placeFor(t, texts)
     for (const id of place.ids) {
       await open(place, `/s/${id}`)
-      await until(async () => (await place.page.locator('main .row-user').count()) > 0, 'rows are there')
+      await until(async () => (await place.page.locator('main .entry-user').count()) > 0, 'rows are there')
       await lookThrough(place, `/s/${id}`)
     }
   })

@@ -4,10 +4,10 @@ import type { Page } from 'playwright-core'
 
 /** Elements of pages of ours; everything else came in by what somebody said. */
 const ELEMENTS = [
-  'a abbr article aside b blockquote br button canvas code col colgroup dd del details dialog div dl dt em fieldset figcaption',
+  'a abbr article aside b blockquote br button canvas caption code col colgroup dd del details dialog div dl dt em fieldset figcaption',
   'figure footer form h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label legend li main mark menu meter nav ol optgroup',
   'option output p path pre progress s samp section select small span strong sub summary sup svg symbol table tbody td textarea',
-  'tfoot th thead time tr u ul use var wbr circle line polyline polygon rect g title',
+  'tfoot th thead time tr u ul use var wbr circle line polyline polygon rect g title search hgroup datalist',
 ].flatMap((line) => line.split(' '))
 
 /** The elements of messages, which are Markdown: nothing to fill in, nothing that loads. */
@@ -17,7 +17,7 @@ const IN_MESSAGES = [
 ].flatMap((line) => line.split(' '))
 
 /** Where the words of agents are drawn. */
-const MESSAGES = '.md, .row-said, .row-thought'
+const MESSAGES = '.md'
 
 /** Characters that turn text around, and controls: they have a name in the page, or are not there. */
 const UNSEEN =
@@ -95,7 +95,7 @@ function findIntruders({ elements, inMessages, messages, unseen }: Allowed): str
 export function unfold(page: Page): Promise<boolean> {
   return page.evaluate(() => {
     const folded = [
-      ...document.querySelectorAll<HTMLElement>('main .row-line[aria-expanded="false"]'),
+      ...document.querySelectorAll<HTMLElement>('main button[aria-expanded="false"]:not([aria-haspopup])'),
       ...document.querySelectorAll<HTMLElement>('main details:not([open]) > summary'),
     ]
     for (const one of folded) one.click()
