@@ -64,7 +64,16 @@ async function lookThrough({ page }: Place, what: string): Promise<void> {
     if (await unfold(page)) await drawn(page)
     assert.deepEqual([what, await intruders(page)], [what, []])
     goesOn = await scrollOn(page)
-    console.error('DEBUG', what, screens, Math.round(performance.now() - t0), await page.evaluate(() => [document.querySelectorAll('main *').length, document.querySelectorAll('.entry-line').length]))
+    console.error(
+      'DEBUG',
+      what,
+      screens,
+      Math.round(performance.now() - t0),
+      await page.evaluate(() => [
+        document.querySelectorAll('main *').length,
+        document.querySelectorAll('.entry-line').length,
+      ]),
+    )
   }
 }
 
