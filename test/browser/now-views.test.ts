@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { until } from '../support/wait.ts'
-import { asking, ended, titlesIn, untilIn } from './asking.ts'
+import { asking, decided, ended, titlesIn, untilIn } from './asking.ts'
 import { browserFor, daemonFor, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
@@ -35,6 +35,24 @@ test('groups by project and the board are remembered; a filter finds what is fol
   await column.getByRole('link', { name: 'In the shop' }).waitFor()
   await page.reload()
   await column.getByRole('link', { name: 'In the blog' }).waitFor()
+})
+
+test('a decision is answered on the board, with the same keys', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  const { approvalId } = await asking(client, daemon, { title: 'Asks', command: 'make it' })
+  await signIn(page, client)
+  await untilIn(page, 'Needs you', ['Asks'])
+  await page.keyboard.press('b')
+  await page.getByRole('region', { name: 'Needs you' }).getByRole('link', { name: 'Asks' }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Space')
+  await page.getByRole('region', { name: 'Peek at Asks' }).locator('[data-answer="1"]').waitFor()
+  await page.keyboard.press('1')
+  assert.deepEqual(await decided(client, approvalId), { behavior: 'allow', by: 'dashboard' })
+  const done = page.getByRole('region', { name: 'Done since you looked' })
+  await done.getByRole('link', { name: 'Asks' }).waitFor()
 })
 
 test('several sessions are selected and put away together', options, async (t) => {

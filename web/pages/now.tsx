@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -16,6 +16,7 @@ import {
   filter,
   grouping,
   ids,
+  isBoard,
   layout,
   meant,
   selected,
@@ -75,12 +76,13 @@ function Summary() {
 
 function Sessions({ onSnooze }: { onSnooze(): void }) {
   const isWide = useMedia(WIDE)
-  const isBoard = isWide && layout.value === 'board'
+  const asBoard = isWide && layout.value === 'board'
+  useLayoutEffect(() => void (isBoard.value = asBoard), [asBoard])
   useNowKeys({ onSnooze })
   const nothing = ids.value.length === 0 && filter.value.trim() !== ''
   return (
-    <div class="now" data-board={isBoard || undefined}>
-      {nothing ? <NothingFits /> : isBoard ? <SessionBoard /> : <SessionListView />}
+    <div class="now" data-board={asBoard || undefined}>
+      {nothing ? <NothingFits /> : asBoard ? <SessionBoard /> : <SessionListView />}
       {!nothing && <Calm />}
       {sessions.value?.more && (
         <p class="muted small">Older sessions are not listed here; Search finds what was said in them.</p>

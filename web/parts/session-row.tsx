@@ -1,8 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { pathOf } from '../route.ts'
 import { askedBy } from '../state/approvals.ts'
-import { cursor, moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
+import { moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
 import {
   contextPercent,
   costText,
@@ -17,7 +17,7 @@ import type { SessionRow } from '../client/rows.ts'
 import { laterThan, whenBack } from '../state/snooze.ts'
 import { visibleLine } from '../state/visible-text.ts'
 import { Button } from './button.tsx'
-import { hasLostFocus } from './list-focus.ts'
+import { useCursor } from './list-focus.ts'
 import { Elapsed } from './elapsed.tsx'
 import { Icon } from './icon.tsx'
 import { Peek } from './peek.tsx'
@@ -70,17 +70,8 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
 }
 
 function RowText({ row }: { row: SessionRow }) {
-  const link = useRef<HTMLAnchorElement>(null)
-  const isCursor = cursor.value?.id === row.id
+  const link = useCursor(row.id)
   const isCalm = row.attention === 'quiet' || row.attention === 'snoozed'
-  const seek = isCursor ? cursor.value!.seek : 0
-  useEffect(() => {
-    if (seek > 0) link.current?.focus()
-  }, [seek])
-  useEffect(() => {
-    // A row that moves to another place of the list loses the focus in the browser, but not for the person.
-    if (isCursor && hasLostFocus()) link.current?.focus()
-  })
   return (
     <div class="session-row-text">
       <a

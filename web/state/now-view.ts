@@ -30,8 +30,20 @@ const foldedNow = computed(() => new Set(filter.value.trim() === '' ? folded.val
 
 export const lines = computed(() => linesOf(groups.value, foldedNow.value))
 
+/** More than these of a column are for the list. */
+export const PER_COLUMN = 50
+
+/** The board is chosen, and there is room for it. */
+export const isBoard = signal(false)
+
+export const columns = computed(() => groupsByState(groups.value.flatMap(({ rows }) => rows)))
+
 /** The rows that can be stepped through, in order. */
-export const ids = computed(() => lines.value.flatMap((line) => (line.kind === 'row' ? [line.row.id] : [])))
+export const ids = computed(() =>
+  isBoard.value
+    ? columns.value.flatMap(({ rows }) => rows.slice(0, PER_COLUMN).map(({ id }) => id))
+    : lines.value.flatMap((line) => (line.kind === 'row' ? [line.row.id] : [])),
+)
 
 /** Where the cursor was, for when its row goes. */
 let lastIndex = 0
