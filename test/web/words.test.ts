@@ -69,7 +69,10 @@ test('What is asked fits one line, whatever it is about', () => {
   assert.equal(subjectOf(someApproval('1')), 'ls')
   assert.equal(subjectOf(someApproval('1', { kind: 'question', summary: 'Which one?' })), 'Which one?')
   const input = { questions: [{ question: 'Which version?', options: [] }] }
-  assert.equal(subjectOf(someApproval('1', { kind: 'question', tool: 'AskUserQuestion', input })), 'Which version?')
+  assert.equal(
+    subjectOf(someApproval('1', { kind: 'question', tool: 'AskUserQuestion', input })),
+    'Which version?',
+  )
   assert.equal(subjectOf(someApproval('1', { kind: 'plan', summary: null })), 'a plan')
   assert.equal(subjectOf(someApproval('1', { about: { class: 'mcp', subjects: [] }, summary: null })), 'Bash')
 })
