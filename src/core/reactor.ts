@@ -58,6 +58,8 @@ class HostReactor {
   readonly #host: AgentHost
   readonly #prompts: { readonly held: boolean }
   readonly #handover: Handover
+  /** Turns whose message waits for a checkpoint. */
+  readonly #waiting = new Set<string>()
 
   constructor(deps: ReactorDeps, host: AgentHost, prompts: { readonly held: boolean }) {
     this.#deps = deps
@@ -82,7 +84,8 @@ class HostReactor {
         if (!batch.some(isNext(sessionId))) this.#deps.checkpointing?.after(sessionId, event.turnId)
         return
       case 'turn.interrupting':
-        return host.interrupt(sessionId)
+        // A message that waits for its checkpoint has not reached the host: whoever delivers it will see that it is not wanted.
+        return this.#waiting.has(event.turnId) ? undefined : host.interrupt(sessionId)
       case 'turn.accepted':
         // An interrupt that overtook its message stopped nothing.
         if (this.#peek(sessionId)?.turn?.interrupting) return host.interrupt(sessionId)
@@ -137,7 +140,11 @@ class HostReactor {
     const prompt = (): void => this.#prompt(sessionId, turnId, false, inputOf(turnId, batch))
     const { checkpointing } = this.#deps
     if (!checkpointing || batch.some(isKnownToAgent(turnId))) return prompt()
-    void checkpointing.before(sessionId, turnId, endedIn(sessionId, batch)).then(prompt)
+    this.#waiting.add(turnId)
+    void checkpointing.before(sessionId, turnId, endedIn(sessionId, batch)).then(() => {
+      this.#waiting.delete(turnId)
+      if (this.#peek(sessionId)?.turn?.id === turnId) prompt()
+    })
   }
 
   #prompt(sessionId: string, turnId: string, inDoubt: boolean, said?: Content[]): void {
