@@ -58,13 +58,11 @@ async function lookThrough({ page }: Place, what: string): Promise<void> {
   await drawn(page)
   await scrollUp(page)
   let goesOn = true
-  const t0 = performance.now()
   for (let screens = 0; goesOn && screens < 2000; screens++) {
     await drawn(page)
     if (await unfold(page)) await drawn(page)
     assert.deepEqual([what, await intruders(page)], [what, []])
     goesOn = await scrollOn(page)
-    console.error('DEBUG', what, screens, Math.round(performance.now() - t0), await page.evaluate(() => [document.querySelectorAll('main *').length, document.querySelectorAll('.entry-line').length]))
   }
 }
 

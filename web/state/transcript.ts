@@ -140,6 +140,14 @@ export function sizeOf({ lists }: Transcript, callId: string): number {
   return list ? list.placed.length + list.open.length : 0
 }
 
+/** A call, the one that it is in, and so on up to the agent's own. Calls that claim to hold each other are told once. */
+export function callsAbove({ rows }: Transcript, callId: string | null): string[] {
+  const above = new Set<string>()
+  for (let at = callId; at !== null && !above.has(at); at = rows.get(callRowId(at))?.parent ?? null)
+    above.add(at)
+  return [...above]
+}
+
 function make(transcript: Transcript, change: Change, event: Event): void {
   switch (change.type) {
     case 'waits':
@@ -219,7 +227,7 @@ function putCall(transcript: Transcript, call: Call, was: CallState | null = nul
     id,
     seq: call.seq,
     at: call.startedAt,
-    parent: call.parent,
+    parent: callsAbove(transcript, call.parent).includes(call.id) ? null : call.parent,
     turnId: before?.turnId ?? event?.turnId ?? null,
     callId: call.id,
     tool: call.tool,
