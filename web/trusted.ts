@@ -1,12 +1,11 @@
 import { WORKERS } from 'corral:assets'
 
 /*
- * The page's policy lets no text become HTML or the address of a script, unless it went through here. `html` is for
- * sanitised HTML only: DOMPurify gets it as its `TRUSTED_TYPES_POLICY`, and nobody else calls it.
+ * The page's policy lets no text become HTML at all, and none become the address of a script unless it is one of ours. What
+ * agents say is drawn as elements and text (parts/markdown/render.ts).
  */
 
 interface Policy {
-  createHTML(text: string): string
   createScriptURL(url: string): string
 }
 
@@ -17,7 +16,6 @@ interface TrustedTypes {
 const SCRIPTS: ReadonlySet<string> = new Set(['/sw.js', ...Object.values(WORKERS)])
 
 const RULES: Policy = {
-  createHTML: (text) => text,
   createScriptURL(url) {
     if (!SCRIPTS.has(url)) throw new TypeError(`not a script of ours: ${url}`)
     return url
@@ -27,7 +25,7 @@ const RULES: Policy = {
 const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
 
 /** The only policy of the dashboard. Browsers without Trusted Types use its rules as they are. */
-export const policy: Policy = trustedTypes?.createPolicy('corral', RULES) ?? RULES
+const policy: Policy = trustedTypes?.createPolicy('corral', RULES) ?? RULES
 
 /** The address of a worker of the dashboard, as `Worker` and `register` want it. */
 export function scriptUrl(url: string): string {

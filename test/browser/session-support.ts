@@ -3,6 +3,8 @@ import type { Page } from 'playwright-core'
 import { BOOT_ID } from '../../src/agents/host/process.ts'
 import { LoggedEvent, type Event, type EventBody } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
+import type { Batch } from '../../src/core/ports.ts'
+import type { Turn } from '../../src/core/turn.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import type { NativeClient } from '../../src/dialects/native/client.ts'
 import type { SessionView } from '../../src/dialects/native/wire.ts'
@@ -74,25 +76,51 @@ export async function fillLog(daemon: TestDaemon, sessionId: string, turns: numb
     newId: uuid,
     warn: () => {},
   })
-  const session = log.session(sessionId)!
-  let seq = log.head
-  const at = Date.now() - turns * 1000
+  const began = Date.now() - turns * 1000
   for (let from = 0; from < turns; from += 500) {
-    const events: LoggedEvent[] = []
-    for (let number = from; number < Math.min(turns, from + 500); number++) {
-      const turnId = uuid()
-      for (const body of turnOf(turnId, number)) {
-        const event: Event = { turnId, ...body, seq: ++seq, at: at + number * 1000, sessionId: session.id }
-        events.push(LoggedEvent.of(event))
-      }
-    }
-    await log.append({ events, writes: [] })
+    const numbers = Array.from({ length: Math.min(500, turns - from) }, (_, index) => from + index)
+    const batches = numbers.map((number) => batchOf(sessionId, number, log.head + (number - from) * 4, began))
+    const events = batches.flatMap((batch) => batch.events)
+    await log.append({ events, writes: batches.flatMap((batch) => batch.writes) })
   }
   await log.close(true)
 }
 
-function turnOf(turnId: string, number: number): EventBody[] {
-  const input = [{ type: 'text' as const, text: `Question ${number}` }]
+/** The four events of a turn, and its row. */
+function batchOf(sessionId: string, number: number, head: number, began: number): Batch {
+  const turnId = uuid()
+  const at = began + number * 1000
+  const events = eventsOf(turnId, number).map((body, index) => {
+    const event: Event = { turnId, ...body, seq: head + 1 + index, at, sessionId }
+    return LoggedEvent.of(event)
+  })
+  const turn: Turn = {
+    id: turnId,
+    sessionId,
+    state: 'completed',
+    input: inputOf(number),
+    key: null,
+    origin: 'test',
+    queuedAt: at,
+    startedAt: at,
+    endedAt: at,
+    seq: head + 1,
+    usage: NO_USAGE,
+    error: null,
+    text: null,
+    agent: 'demo',
+    mode: 'auto',
+    model: null,
+  }
+  return { events, writes: [{ op: 'turn', turn }] }
+}
+
+function inputOf(number: number) {
+  return [{ type: 'text' as const, text: `Question ${number}` }]
+}
+
+function eventsOf(turnId: string, number: number): EventBody[] {
+  const input = inputOf(number)
   const text = `Answer ${number}\n\n${'It is explained at some length. '.repeat(1 + (number % 7))}`
   const message = { messageId: `m-${number}`, kind: 'text' as const, text, parent: null, aborted: false }
   return [

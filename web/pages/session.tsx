@@ -61,6 +61,7 @@ function Session({ session, view }: { session: OpenSession; view: SessionView })
         />
       )}
       <Conversation ref={conversation} session={session} view={view} onReuse={(text) => unsent?.type(text)} />
+      <Announcement view={view} />
       <div class="session-dock">
         <Plan entries={session.plan.value} isRunning={session.turn.value !== null} />
         <Queue session={session} canSteer={canSteer} />
@@ -69,6 +70,31 @@ function Session({ session, view }: { session: OpenSession; view: SessionView })
     </div>
   )
 }
+
+/** For those who do not see it: only what ends their waiting. */
+function Announcement({ view }: { view: SessionView }) {
+  const before = useRef(view.status)
+  const [words, setWords] = useState('')
+  useEffect(() => {
+    const was = before.current
+    before.current = view.status
+    if (was === view.status) return
+    if (view.status === 'waiting') setWords('The agent waits for your decision.')
+    else if (view.status === 'idle') setWords(ENDINGS[view.lastOutcome ?? 'completed'])
+    else setWords('')
+  }, [view.status])
+  return (
+    <p class="aside" role="status">
+      {words}
+    </p>
+  )
+}
+
+const ENDINGS = {
+  completed: 'The agent has finished.',
+  failed: 'The turn has failed.',
+  interrupted: 'The turn was stopped.',
+} as const
 
 /** Control and F finds in what is not on the page, too; a second time it is the browser's. Escape stops the turn. */
 function useKeys(session: OpenSession, finding: boolean, onFind: () => void): void {

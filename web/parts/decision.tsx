@@ -51,7 +51,17 @@ export function DecisionCard({ approval, context: given, onDecided }: DecisionCa
 
   const form = { approval, sending, send, onCancel: () => setDoing('choosing') }
   return (
-    <section class="decision" aria-label={titleOf(approval)} data-approval={approval.id} tabIndex={-1}>
+    <section
+      class="decision"
+      aria-label={titleOf(approval)}
+      data-approval={approval.id}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || doing === 'choosing') return
+        event.stopPropagation()
+        setDoing('choosing')
+      }}
+    >
       <Head approval={approval} />
       {doing === 'editing' ? <EditForm {...form} /> : <What approval={approval} context={context} />}
       {doing === 'refusing' && <RefuseForm {...form} />}

@@ -14,9 +14,15 @@ export interface TimelineItem {
   readonly id: string
 }
 
-/** Where a reader is: at the end, or this far below the upper edge of an item. */
+/** This far below the upper edge of an item. */
+export interface Anchor {
+  id: string
+  offset: number
+}
+
+/** Where a reader is: at an item, or at the end. */
 export interface Position {
-  anchor: { id: string; offset: number } | null
+  anchor: Anchor | null
   /** Heights that were measured, for the width that they were measured at. */
   heights: { width: number; items: VirtualItem[] } | null
 }
@@ -26,8 +32,8 @@ export interface TimelineProps<T extends TimelineItem> {
   render(item: T): ComponentChild
   /** About how high it is, before anybody has seen it. */
   estimate(item: T): number
-  /** It stays when it is out of sight: somebody may be filling it in. */
-  isKept(item: T): boolean
+  /** Ids of items that stay when they are out of sight: somebody may be filling them in. */
+  kept: readonly string[]
   /** The reader is near the first item: what comes before it is wanted. */
   onStart(): void
   /** Where the reader was the last time. */
@@ -44,6 +50,8 @@ type Options = VirtualizerOptions<Scroller, HTMLElement>
 /** Closer to the end than this is at the end. */
 const END_PX = 3
 const NEVER = -1
+/** Above the first item and below the last one. */
+const MARGIN_PX = 12
 /** Longer than it takes until a wheel has moved something. */
 const RETURN_MS = 200
 /** How near the first item is near. */
@@ -67,6 +75,7 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
   /** The last item that was seen at the end. */
   #seen: string | null = null
   #focused: string | null = null
+  #known: { items: readonly T[]; options: Pick<Options, 'getItemKey' | 'estimateSize'> } | null = null
   #lastTop = 0
   #width = 0
   #ended: (() => void) | null = null
@@ -86,10 +95,19 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
 
   /** Shows an item in the upper half. */
   toItem(id: string): void {
-    const index = this.props.items.findIndex((item) => item.id === id)
+    const index = this.#indexOf(id)
     if (index < 0) return
     this.#follow(false)
     this.#virtual.scrollToIndex(index, { align: 'center' })
+  }
+
+  /** To where somebody has been before. */
+  toAnchor({ id, offset }: Anchor): void {
+    const index = this.#indexOf(id)
+    if (index < 0) return
+    this.#follow(false)
+    const [start] = this.#virtual.getOffsetForIndex(index, 'start') ?? [0]
+    this.#virtual.scrollToOffset(start + offset)
   }
 
   /** Says where the reader is, before the page goes. */
@@ -107,9 +125,8 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
   override componentDidMount(): void {
     this.#ended = this.#virtual._didMount()
     this.#virtual._willUpdate()
-    const { begin } = this.props
-    const index = begin?.anchor ? this.#indexOf(begin.anchor.id) : -1
-    if (index >= 0) this.#beginAt(index, begin!.anchor!.offset)
+    const anchor = this.props.begin?.anchor
+    if (anchor && this.#indexOf(anchor.id) >= 0) this.toAnchor(anchor)
     else this.toEnd()
     this.#wantStart()
   }
@@ -168,12 +185,11 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
   readonly #measure = (element: HTMLElement | null): void => this.#virtual.measureElement(element)
 
   #options(props: TimelineProps<T> = this.props): Options {
-    const { items, estimate, begin } = props
+    const { items, begin } = props
     return {
       count: items.length,
       getScrollElement: () => this.#scroller.current,
-      getItemKey: (index) => items[index]!.id,
-      estimateSize: (index) => estimate(items[index]!),
+      ...this.#ofItems(props),
       measureElement: heightOf,
       scrollToFn: elementScroll,
       observeElementRect: (instance, tell) =>
@@ -183,6 +199,8 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
         }),
       observeElementOffset,
       overscan: 6,
+      paddingStart: MARGIN_PX,
+      paddingEnd: MARGIN_PX,
       rangeExtractor: (range) => withKept(defaultRangeExtractor(range), this.#kept(props)),
       anchorTo: 'end',
       followOnAppend: this.#following,
@@ -193,18 +211,26 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
     }
   }
 
-  #kept({ items, isKept }: TimelineProps<T>): number[] {
+  #kept({ items, kept }: TimelineProps<T>): number[] {
     const focused = this.#scroller.current?.contains(document.activeElement) ? this.#focused : null
-    return items.flatMap((item, index) => (item.id === focused || isKept(item) ? index : []))
+    const ids = focused === null ? kept : [...kept, focused]
+    return ids.map((id) => items.findLastIndex((item) => item.id === id)).filter((index) => index >= 0)
+  }
+
+  /** Others only when there are other items: otherwise all that was measured would be added up again. */
+  #ofItems(props: TimelineProps<T>): Pick<Options, 'getItemKey' | 'estimateSize'> {
+    const { items } = props
+    if (this.#known?.items === items) return this.#known.options
+    const options = {
+      getItemKey: (index: number) => items[index]!.id,
+      estimateSize: (index: number) => props.estimate(items[index]!),
+    }
+    this.#known = { items, options }
+    return options
   }
 
   #indexOf(id: string): number {
     return this.props.items.findIndex((item) => item.id === id)
-  }
-
-  #beginAt(index: number, offset: number): void {
-    const [start] = this.#virtual.getOffsetForIndex(index, 'start') ?? [0]
-    this.#virtual.scrollToOffset(start + offset)
   }
 
   #isAtEnd(): boolean {

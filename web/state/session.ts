@@ -14,6 +14,7 @@ const FIRST_PART = 150
 const OLDER_PART = 300
 /** On the way to a place that is far back. */
 const FAR_PART = 2000
+const MAX_FAR_PARTS = 8
 /** Several events nearly at once change what is known of the session once. */
 const VIEW_MS = 80
 
@@ -91,9 +92,14 @@ export class OpenSession {
   row(id: string): Signal<Row | null> {
     const known = this.#rows.get(id)
     if (known) return known
-    const made = signal<Row | null>(this.#transcript?.rows.get(id) ?? null)
+    const made = signal<Row | null>(this.peek(id))
     this.#rows.set(id, made)
     return made
+  }
+
+  /** A row as it is. */
+  peek(id: string): Row | null {
+    return this.#transcript?.rows.get(id) ?? null
   }
 
   /** Counts up whenever something happens inside a sub-agent's call. */
@@ -140,6 +146,14 @@ export class OpenSession {
     return found.id
   }
 
+  /** Reads back until a row is there; gives up where that is too far. */
+  async reachRow(id: string): Promise<boolean> {
+    for (let parts = 0; parts < MAX_FAR_PARTS && this.#next !== null && !this.peek(id); parts++) {
+      await this.older(FAR_PART)
+    }
+    return this.peek(id) !== null
+  }
+
   /** What is being done: the newest call that runs, of whomever. */
   running(): Row | null {
     const calls = [...(this.#transcript?.conversation.calls.values() ?? [])]
@@ -147,9 +161,10 @@ export class OpenSession {
     return last ? (this.#transcript?.rows.get(callRowId(last.id)) ?? null) : null
   }
 
-  /** Somebody is asked something here, and not only in a session that it branched off. */
-  asks(): boolean {
-    return [...(this.#transcript?.conversation.questions.values() ?? [])].some(({ asked }) => asked)
+  /** The rows in which somebody is asked something. */
+  asking(): string[] {
+    const questions = [...(this.#transcript?.conversation.questions.values() ?? [])]
+    return questions.flatMap(({ asked, callId }) => (asked ? callRowId(callId) : []))
   }
 
   /** A message stands where its turn begins, and was written down before. */

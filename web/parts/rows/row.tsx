@@ -18,7 +18,7 @@ export interface RowViewProps {
   /** Somebody has just jumped here. */
   isFound: boolean
   onReuse(text: string): void
-  onToggle(): void
+  onToggle(id: string): void
 }
 
 const MAX_DEPTH = 4
@@ -40,7 +40,8 @@ export function RowView(props: RowViewProps) {
   )
 }
 
-function Content({ row, session, view, onToggle, onReuse }: RowViewProps & { row: Row }) {
+function Content({ row, session, view, onToggle: toggle, onReuse }: RowViewProps & { row: Row }) {
+  const onToggle = (): void => toggle(row.id)
   const isOpen = session.expanded.value.has(row.id)
   switch (row.kind) {
     case 'user':

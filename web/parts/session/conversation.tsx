@@ -22,14 +22,21 @@ interface ConversationProps {
   onReuse(text: string): void
 }
 
+interface State {
+  /** Somebody has just jumped here. */
+  found: string | null
+  /** Counted, so that each is drawn. */
+  jumps: number
+}
+
 /** How long a place that was jumped to stands out. */
 const SHOWN_MS = 2000
 
 /** All that was said and done, as far as it was read. */
-export class Conversation extends Component<ConversationProps> implements ConversationHandle {
+export class Conversation extends Component<ConversationProps, State> implements ConversationHandle {
+  override state: State = { found: null, jumps: 0 }
   readonly #timeline = createRef<Timeline<VisibleRow>>()
   readonly #root = createRef<HTMLDivElement>()
-  #found: string | null = null
   #timer: ReturnType<typeof setTimeout> | undefined
   readonly #begin: Position | null
 
@@ -41,13 +48,9 @@ export class Conversation extends Component<ConversationProps> implements Conver
   async show(seq: number, turnId: string | null): Promise<void> {
     const id = await this.props.session.reach(seq, turnId)
     if (id === null) return
-    this.#found = id
-    this.setState({}, () => this.#timeline.current?.toItem(id))
+    this.#jump(id, (timeline) => timeline.toItem(id))
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#found = null
-      this.setState({})
-    }, SHOWN_MS)
+    this.#timer = setTimeout(() => this.setState({ found: null }), SHOWN_MS)
   }
 
   focus(): void {
@@ -58,6 +61,23 @@ export class Conversation extends Component<ConversationProps> implements Conver
     addEventListener('pagehide', this.#leave)
     const at = Number(new URLSearchParams(location.search).get('at'))
     if (Number.isSafeInteger(at) && at > 0) void this.show(at, null)
+    else void this.#return()
+  }
+
+  /** To where the reader was, if that was before the newest part. */
+  async #return(): Promise<void> {
+    const { session } = this.props
+    const anchor = this.#begin?.anchor
+    if (!anchor || session.peek(anchor.id)) return
+    if (await session.reachRow(anchor.id)) this.#jump(null, (timeline) => timeline.toAnchor(anchor))
+  }
+
+  /** When the rows that were read on the way are there. */
+  #jump(found: string | null, move: (timeline: Timeline<VisibleRow>) => void): void {
+    this.setState(
+      ({ jumps }) => ({ found, jumps: jumps + 1 }),
+      () => this.#timeline.current && move(this.#timeline.current),
+    )
   }
 
   override componentWillUnmount(): void {
@@ -77,8 +97,8 @@ export class Conversation extends Component<ConversationProps> implements Conver
           label="Conversation"
           begin={this.#begin}
           head={session.more.value && <Loading />}
-          estimate={({ id }) => estimateOf(session.row(id).peek())}
-          isKept={({ id }) => asks(session, id)}
+          estimate={({ id }) => estimateOf(session.peek(id))}
+          kept={session.asking()}
           onStart={this.#older}
           onPosition={(position) => keepPosition(session.id, position)}
           render={({ id, depth }) => (
@@ -87,17 +107,19 @@ export class Conversation extends Component<ConversationProps> implements Conver
               depth={depth}
               session={session}
               view={view}
-              isFound={id === this.#found}
+              isFound={id === this.state.found}
               onReuse={onReuse}
-              onToggle={() => {
-                this.#timeline.current?.hold()
-                session.toggle(id)
-              }}
+              onToggle={this.#toggle}
             />
           )}
         />
       </div>
     )
+  }
+
+  readonly #toggle = (id: string): void => {
+    this.#timeline.current?.hold()
+    this.props.session.toggle(id)
   }
 
   readonly #older = (): void => {
@@ -107,11 +129,6 @@ export class Conversation extends Component<ConversationProps> implements Conver
   }
 
   readonly #leave = (): void => this.#timeline.current?.tellPosition()
-}
-
-function asks(session: OpenSession, id: string): boolean {
-  const row = session.row(id).peek()
-  return row?.kind === 'call' && row.questions.length > 0
 }
 
 function Loading() {

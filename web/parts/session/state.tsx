@@ -14,7 +14,7 @@ export function StateLine({ session, view }: { session: OpenSession; view: Sessi
   if (view.status === 'paused')
     return <Words tone="needs">Paused{turn ? ' in the middle of a turn' : ''}</Words>
   if (turn?.interrupting) return <Words tone="working">Stopping</Words>
-  if (view.openApprovals > 0 && session.asks()) return <Words tone="needs">Waits for your decision</Words>
+  if (view.openApprovals > 0 && session.asking().length > 0) return <Words tone="needs">Waits for your decision</Words>
   if (turn) {
     return (
       <Words tone="working">

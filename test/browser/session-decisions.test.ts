@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { SessionView } from '../../src/dialects/native/wire.ts'
+import { until } from '../support/wait.ts'
+import { base64, demoSession, openPage, saidOn, turn } from './session-support.ts'
+import { browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser, type BrowserOptions } from './support.ts'
+
+const options = { skip: withoutBrowser }
+
+async function stageFor(t: TestContext, mode: SessionView['mode'] = 'ask', how: BrowserOptions = {}) {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const browser = await browserFor(t, daemon, how)
+  const page = await browser.page()
+  await signIn(page, client)
+  const { id } = await demoSession(client, daemon, mode)
+  await openPage(page, daemon, id)
+  const send = (content: string): Promise<unknown> => client.call('session.send', { sessionId: id, content })
+  return { daemon, client, browser, page, id, send }
+}
+
+const card = (page: Page) => page.locator('.decision')
+
+test('a command is shown with what each answer leads to, edited and allowed in place', options, async (t) => {
+  const { client, page, id, send } = await stageFor(t)
+  await send('[[shell git push --force]]')
+  await card(page).waitFor()
+  await page.getByText('Waits for your decision').waitFor()
+  assert.equal(await card(page).locator('.decision-command').textContent(), 'git push --force')
+  await card(page).getByText('From now on, this passes in this session:').waitFor()
+  await card(page).getByRole('button', { name: 'Edit…' }).click()
+  await page.getByRole('textbox', { name: 'Run this instead' }).fill('git push')
+  await card(page).getByRole('button', { name: 'Allow this' }).click()
+  await card(page).waitFor({ state: 'detached' })
+  await until(async () => (await saidOn(page)).some((text) => text.includes('ran: git push')), 'it ran')
+  const { decisions } = await client.call('approval.history', { sessionId: id })
+  assert.equal(decisions[0]!.decidedBy, 'dashboard')
+})
+
+test('allow for this session makes a rule, and the next one is not asked about', options, async (t) => {
+  const { client, page, id, send } = await stageFor(t)
+  await send('[[shell make test]]')
+  await card(page).getByRole('button', { name: 'Allow for this session' }).click()
+  await card(page).waitFor({ state: 'detached' })
+  await until(async () => (await client.call('session.get', { sessionId: id })).rules.allow.length === 1)
+  await turn(client, id, '[[shell make test]]')
+  assert.equal(await card(page).count(), 0)
+})
+
+test('an edit is shown as a diff before it is allowed, and in the call afterwards', options, async (t) => {
+  const { daemon, page, send } = await stageFor(t)
+  writeFileSync(join(daemon.project, 'a.txt'), 'port 80\n')
+  await send('[[edit a.txt 80 8080]]')
+  await card(page).locator('.diff-plus .diff-text').waitFor()
+  await card(page).getByRole('button', { name: 'Allow once' }).click()
+  await card(page).waitFor({ state: 'detached' })
+  await page.locator('.entry[data-kind="end"]').waitFor()
+  const line = page.locator('.entry-call .entry-line')
+  assert.equal(await line.getAttribute('aria-expanded'), 'false')
+  await line.click()
+  await page.locator('.entry-call .diff-plus .diff-text').waitFor()
+  assert.ok(existsSync(join(daemon.project, 'a.txt')) && readFileSync(join(daemon.project, 'a.txt'), 'utf8') !== '')
+})
+
+test('refused with words: the agent hears them', options, async (t) => {
+  const { page, send } = await stageFor(t)
+  await send('[[shell rm -rf build]]')
+  await card(page).getByRole('button', { name: 'Refuse with words…' }).click()
+  await page.getByRole('textbox', { name: 'What should it do instead?' }).fill('use make clean')
+  await card(page).getByRole('button', { name: 'Refuse', exact: true }).click()
+  await card(page).waitFor({ state: 'detached' })
+  await until(async () => (await saidOn(page)).some((text) => text.includes('use make clean')), 'it was heard')
+  await page.getByText('refused by dashboard').waitFor()
+})
+
+test('a question is answered with an option or with words', options, async (t) => {
+  const { page, send } = await stageFor(t)
+  await send('[[ask Which colour?]]')
+  await card(page).getByText('Which colour?').first().waitFor()
+  await card(page).getByRole('textbox').fill('blue, I think')
+  await card(page).getByRole('button', { name: 'Answer', exact: true }).click()
+  await until(async () => (await saidOn(page)).some((text) => text.includes('blue, I think')), 'it was heard')
+  const questions = [{ question: 'Which one?', options: [{ label: 'The first' }, { label: 'The second' }] }]
+  await send(`[[call Ask ${base64({ questions })}]]`)
+  await card(page).getByRole('radio', { name: 'The second' }).check()
+  await card(page).getByRole('button', { name: 'Answer', exact: true }).click()
+  await until(async () => (await saidOn(page)).some((text) => text.includes('The second')), 'it was heard')
+})
+
+test('what is answered elsewhere is gone at once, in the middle of typing', options, async (t) => {
+  const { client, daemon, browser, page, id, send } = await stageFor(t)
+  const other = await browser.page()
+  await openPage(other, daemon, id)
+  await send('[[shell ls]]')
+  await card(page).waitFor()
+  await card(other).waitFor()
+  await card(page).getByRole('button', { name: 'Refuse with words…' }).click()
+  const { approvals } = await client.call('approval.list', { sessionId: id })
+  await client.call('approval.decide', { approvalId: approvals[0]!.id, behavior: 'allow' })
+  await card(page).waitFor({ state: 'detached' })
+  await card(other).waitFor({ state: 'detached' })
+})
+
+test("a sub-agent's work is folded under its call, and what it asks is answered there", options, async (t) => {
+  const { client, page, id } = await stageFor(t, 'auto')
+  const prompt = '[[shell grep -rn port]]'
+  await turn(client, id, `[[call Task ${base64({ description: 'Find the port', prompt })}]]`)
+  const call = page.locator('.entry-call', { hasText: 'Find the port' })
+  await call.waitFor()
+  await call.locator('.entry-inside').waitFor()
+  assert.equal(await page.locator('.entry[data-depth="1"]').count(), 0)
+  await call.locator('.entry-line').click()
+  await page.locator('.entry[data-depth="1"]', { hasText: 'grep -rn port' }).waitFor()
+})
+
+test('on a phone: the card and the composer are in sight, and fingers hit what they aim at', options, async (t) => {
+  const { page, send } = await stageFor(t, 'ask', { viewport: PHONE, hasTouch: true, isMobile: true })
+  await send('[[shell make]]')
+  await card(page).waitFor()
+  for (const button of await page.locator('.decision .button, .composer .button').all()) {
+    const box = (await button.boundingBox())!
+    assert.ok(box.height >= 43.5, `${await button.textContent()} is ${box.height} high`)
+    assert.ok(box.x >= 0 && box.x + box.width <= PHONE.width, `${await button.textContent()} is on the screen`)
+  }
+  const composer = (await page.locator('.composer').boundingBox())!
+  assert.ok(composer.y + composer.height <= PHONE.height)
+  await card(page).getByRole('button', { name: 'Allow once' }).tap()
+  await card(page).waitFor({ state: 'detached' })
+  // The keyboard takes the lower half.
+  await page.setViewportSize({ width: PHONE.width, height: 420 })
+  await page.getByRole('textbox', { name: 'Message' }).tap()
+  await page.getByRole('textbox', { name: 'Message' }).fill('hello from a phone')
+  const raised = (await page.locator('.composer').boundingBox())!
+  assert.ok(raised.y >= 0 && raised.y + raised.height <= 420, 'the composer is above the keyboard')
+  await page.getByRole('button', { name: 'Send' }).tap()
+  await until(async () => (await saidOn(page)).includes('echo: hello from a phone'))
+})
