@@ -124,6 +124,7 @@ const PAGES: Record<string, Parts> = {
   'docs/agents.md': { capabilities: tables.capabilitiesText },
   'docs/rules.md': { unasked: tables.unaskedText },
   'docs/architecture.md': { imports: tables.importsText },
+  'docs/dashboard.md': { keys: tables.keysText },
 }
 
 interface Document {

@@ -7,7 +7,7 @@ import { keepUpToDate } from './state/update.ts'
 import { listenForKeys } from './parts/use-keys.ts'
 import { keepApprovals } from './state/approvals.ts'
 import { keepSign } from './state/attention-sign.ts'
-import { keepReturns } from './state/inbox-view.ts'
+import { keepInbox } from './state/inbox-view.ts'
 import { keepReadMarks } from './state/read-marks.ts'
 import { keepSessions } from './state/sessions.ts'
 
@@ -17,7 +17,7 @@ keepConnected()
 keepUpToDate()
 keepSessions()
 keepApprovals()
-keepReturns()
+keepInbox()
 keepReadMarks()
 keepSign()
 listenForKeys()

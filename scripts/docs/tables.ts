@@ -7,6 +7,7 @@ import type { Capabilities } from '../../src/core/ports.ts'
 import { allowed, SETTINGS } from '../../src/config/schema.ts'
 import { CODES } from '../../src/dialects/clawde/errors.ts'
 import { PUSHES } from '../../src/dialects/clawde/pushes.ts'
+import { CONTEXT_NAMES, helpOf } from '../../web/state/keys.ts'
 import { MAY_IMPORT } from '../rooms.ts'
 
 export function pushesText(): string {
@@ -17,6 +18,22 @@ export function pushesText(): string {
 export function codesText(): string {
   const rows = Object.entries(CODES).map(([name, code]) => `| ${code} | \`${name}\` |`)
   return ['| Code | |', '|---|---|', ...rows].join('\n')
+}
+
+/** The keys of the dashboard, as its help shows them. */
+export function keysText(): string {
+  const rows = helpOf().flatMap(({ context, lines }) =>
+    lines.map(({ keys, what }) => {
+      const names = keys.map((key) =>
+        key
+          .split(' ')
+          .map((one) => `\`${one.replace('Mod', 'Ctrl')}\``)
+          .join(' then '),
+      )
+      return `| ${CONTEXT_NAMES[context]} | ${names.join(' or ')} | ${what} |`
+    }),
+  )
+  return ['| Where | Key | What it does |', '|---|---|---|', ...rows].join('\n')
 }
 
 export function commandsText(): string {

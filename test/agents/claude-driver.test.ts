@@ -56,6 +56,13 @@ describe('plan', () => {
   test('a fork resumes its origin under a new id', () => {
     const { args } = plan({ forkFrom: 'origin' })
     assert.deepEqual(args.slice(6, 9), ['--resume=origin', '--fork-session', '--session-id=id1'])
+    const early = plan({ forkFrom: 'origin', forkAt: 'line' }).args.slice(6, 10)
+    assert.deepEqual(early, [
+      '--resume=origin',
+      '--fork-session',
+      '--resume-session-at=line',
+      '--session-id=id1',
+    ])
   })
 
   test('every mode has its permission mode', () => {

@@ -30,6 +30,50 @@ test('not being signed in is told apart from a model that refuses the key', () =
   assert.equal(failed({ ...end, api_error_status: 401 }, synthetic)?.code, 'model_error')
 })
 
+test('what a sub-agent has used is told with the end of its call: its messages, each once, and the last one', () => {
+  const usage = (input: number, output: number) => ({ input_tokens: input, output_tokens: output })
+  const said = (id: string, input: number, output: number) => ({
+    type: 'assistant',
+    parent_tool_use_id: 'task',
+    message: { id, content: [{ type: 'text', text: id }], usage: usage(input, output) },
+  })
+  const done = (id: string, result: object) => ({
+    type: 'user',
+    parent_tool_use_id: null,
+    message: { content: [{ type: 'tool_result', tool_use_id: id, content: 'done' }] },
+    tool_use_result: result,
+  })
+  const used = (...lines: object[]) => {
+    const told = only(translate(lines), 'tool.completed')[0]!.usage
+    return told && [told.inputTokens, told.outputTokens, told.modelCalls, told.durationMs]
+  }
+  const end = { agentId: 'a', usage: usage(30, 8), totalDurationMs: 500 }
+  const messages = [said('m1', 10, 1), said('m1', 10, 4), said('m2', 20, 2)]
+  assert.deepEqual(used(...messages, done('task', end)), [60, 14, 3, 500])
+  assert.deepEqual(
+    used(...messages, said('m3', 30, 1), done('task', end)),
+    [60, 14, 3, 500],
+    'an older version',
+  )
+  assert.deepEqual(used(done('task', end)), [30, 8, 1, 500])
+  assert.deepEqual(used(...messages, done('task', {})), [30, 6, 2, 0], 'it was cut off')
+  assert.equal(used(done('other', { usage: usage(1, 1) })), undefined, 'no sub-agent')
+})
+
+test('a turn that is completed names the line that it ends with, which can be branched off', () => {
+  const [ended] = only(translate(recorded('simple-turn')), 'turn.ended')
+  const lines = recorded('simple-turn') as { type: string; uuid?: string }[]
+  assert.equal(ended!.branch, lines.find(({ type }) => type === 'assistant')!.uuid)
+  const below = {
+    type: 'assistant',
+    uuid: 'x',
+    parent_tool_use_id: 'task',
+    message: { id: 'm', content: [] },
+  }
+  const [without] = only(translate([below, { type: 'result', is_error: false, result: '' }]), 'turn.ended')
+  assert.equal(without!.branch, undefined)
+})
+
 test('a turn that Claude started itself does not end ours', () => {
   const origin = { kind: 'task-notification' }
   const own = { type: 'result', is_error: false, result: 'the task is done', origin }

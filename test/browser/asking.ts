@@ -61,7 +61,7 @@ export async function decided(client: NativeClient, approvalId: string) {
 /** The titles below a heading of Now, from top to bottom. */
 export function titlesIn(page: Page, group: string): Promise<string[]> {
   return page.evaluate((name) => {
-    const lines = [...document.querySelectorAll('.session-list .group-head, .session-list .row-name')]
+    const lines = [...document.querySelectorAll('.session-list .group-head, .session-list .session-row-name')]
     const from = lines.findIndex((line) => line.querySelector('.group-fold span')?.textContent === name)
     if (from < 0) return []
     const rest = lines.slice(from + 1)

@@ -86,6 +86,7 @@ test('not now: it waits below, comes back on request and by itself', options, as
   await page.getByRole('article').first().getByRole('button', { name: 'Not now' }).click()
   await page.getByRole('menuitem', { name: 'In an hour' }).click()
   await left('Third')
+  await page.getByRole('button', { name: 'Open (1)' }).waitFor()
   await page.locator('.deferred > summary').click()
   await page
     .locator('.deferred-item', { hasText: 'First' })

@@ -25,8 +25,8 @@ test(
     )
     const page = await (await browserFor(t, daemon)).page()
     await signIn(page, client)
-    await page.getByRole('button', { name: `Quiet ${MANY}` }).click()
-    const drawn = (): Promise<string[]> => page.locator('.row-name').allTextContents()
+    await page.getByRole('button', { name: `Quiet ${MANY}` }).waitFor()
+    const drawn = (): Promise<string[]> => page.locator('.session-row-name').allTextContents()
     await until(async () => (await drawn()).length > 10, 'rows are drawn')
     const seen = new Set<string>()
     for (let at = 0; at < 200; at++) {
@@ -40,7 +40,7 @@ test(
     }
     assert.equal(seen.size, MANY)
     const [last] = (await drawn()).slice(-1)
-    await page.locator('.row-title').last().focus()
+    await page.locator('.session-row-title').last().focus()
     await page.keyboard.press('k')
     await page.keyboard.press('p')
     await until(
@@ -86,7 +86,7 @@ test('on a phone: a finger marks as done and snoozes, and a menu does the same',
 
   /** A finger on the row, moved sideways, slowly: what it leaves behind must not fling the page. */
   async function swipe(title: string, by: number): Promise<void> {
-    const row = page.locator('.row', { hasText: title })
+    const row = page.locator('.session-row', { hasText: title })
     const { x, y, width, height } = (await row.boundingBox())!
     const cdp = await page.context().newCDPSession(page)
     const [startX, atY] = [x + width / 2, y + height / 2]

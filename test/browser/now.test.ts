@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/wait.ts'
 import { asking, decided, ended, titlesIn, untilIn, untilToast } from './asking.ts'
-import { browserFor, daemonFor, nativeFor, signIn, withoutBrowser } from './support.ts'
+import { browserFor, daemonFor, live, nativeFor, signIn, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -32,7 +33,7 @@ test('from the first key to an answered decision with the keyboard alone', optio
   await untilIn(page, 'Needs you', ['Asks'])
   await page.keyboard.press('j')
   await until(
-    () => page.evaluate(() => document.activeElement?.className.includes('row-title')),
+    () => page.evaluate(() => document.activeElement?.className.includes('session-row-title')),
     'the row has the focus',
   )
   await page.keyboard.press('1')
@@ -158,4 +159,30 @@ test('to look at a session, or to peek at it, is to have seen it', options, asyn
   await page.waitForURL('**/s/*')
   await page.goBack()
   await untilIn(page, 'Done since you looked', [])
+})
+
+test('a daemon that was killed comes back with the same list, and the list goes on', options, async (t) => {
+  const daemon = await daemonFor(t, { env: { CORRAL_PORT: String(await freePort()) } })
+  const client = await nativeFor(t, daemon)
+  const browser = await browserFor(t, daemon, { expectedErrors: /net::ERR_|503/ })
+  const page = await browser.page()
+  await ended(client, daemon, 'Before')
+  const { approvalId } = await asking(client, daemon, { title: 'Asks', command: 'ls' })
+  await signIn(page, client)
+  await untilIn(page, 'Needs you', ['Asks'])
+  await daemon.kill9()
+  await page.getByText('Connection lost').first().waitFor()
+  assert.deepEqual(
+    await titlesIn(page, 'Done since you looked'),
+    ['Before'],
+    'what was known stays on the screen',
+  )
+  await daemon.restart()
+  await live(page)
+  const again = await nativeFor(t, daemon)
+  await ended(again, daemon, 'After')
+  await untilIn(page, 'Done since you looked', ['After', 'Before'])
+  await again.call('approval.decide', { approvalId, behavior: 'allow', by: 'cli' })
+  await untilIn(page, 'Needs you', [])
+  await untilToast(page, /“ls” was allowed by the command line/)
 })

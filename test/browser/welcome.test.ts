@@ -11,7 +11,7 @@ test('the first run: one click, a session at work, a decision, an end', options,
   const client = await nativeFor(t, daemon)
   const page = await (await browserFor(t, daemon)).page()
   await signIn(page, client)
-  await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
+  await page.getByRole('heading', { name: 'See an agent at work' }).waitFor()
   await page.getByRole('button', { name: 'Show me a session' }).click()
   await page.waitForURL('**/s/*')
   const approval = await until(async () => (await client.call('approval.list')).approvals[0], 'it asks')
@@ -36,13 +36,8 @@ test('whoever has seen the demo agent only is told how to go on', options, async
   const guide = page.getByRole('region', { name: 'Agents on this machine' })
   await guide.getByText('Claude Code', { exact: true }).waitFor()
   await client.call('session.create', { agent: 'demo', cwd: daemon.project, title: 'Demo' })
-  await untilQuiet()
+  await untilIn(page, 'Quiet', ['Demo'])
   await guide.getByText('npm install -g @anthropic-ai/claude-code', { exact: false }).waitFor()
-
-  async function untilQuiet(): Promise<void> {
-    await page.getByRole('button', { name: /Quiet/ }).click()
-    await untilIn(page, 'Quiet', ['Demo'])
-  }
 })
 
 test('a new session from the dialog, and another one without leaving it', options, async (t) => {
@@ -50,7 +45,7 @@ test('a new session from the dialog, and another one without leaving it', option
   const client = await nativeFor(t, daemon)
   const page = await (await browserFor(t, daemon)).page()
   await signIn(page, client)
-  await page.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor()
+  await page.getByRole('heading', { name: 'See an agent at work' }).waitFor()
   await page.keyboard.press('n')
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('radio', { name: 'Demo' }).waitFor()

@@ -70,6 +70,41 @@ describe('steering the real claude', { skip: claudeAbsent, concurrency: false },
     assert.equal(only(follower.seen, 'turn.completed').length, 3)
   })
 
+  test('a message that waits is brought to the turn under its own id, as it was edited, and claude takes it once', async () => {
+    const sessionId = await rig.session({ mode: 'ask' })
+    const { sent, allow } = await asked(sessionId)
+    const { turnId } = await rig.client.call('session.send', { sessionId, content: '[[say before]]' })
+    await rig.client.call('queue.edit', { sessionId, turnId, content: '[[say after]]' })
+    const { steerId } = await rig.client.call('queue.steer', { sessionId, turnId })
+    assert.equal(steerId, turnId)
+    await allow()
+    assert.equal((await sent.end('turn.completed')).text, 'after')
+    assert.deepEqual(
+      only(sent.seen, 'turn.steer_accepted').map((event) => event.steerId),
+      [turnId],
+    )
+    const { turnCount, steering, queued } = await rig.view(sessionId)
+    assert.deepEqual([turnCount, steering, queued], [1, 0, 0])
+  })
+
+  test('a message that waits and comes too late as a steer is the next turn, once', async () => {
+    const sessionId = await rig.session()
+    const sent = await rig.send(sessionId, '[[drip 25 40]]')
+    await sent.until('message.delta')
+    const { turnId } = await rig.client.call('session.send', { sessionId, content: '[[say late]]' })
+    await rig.client.call('queue.steer', { sessionId, turnId })
+    const follower = rig.follow(sessionId, sent.seq - 1)
+    await follower.until('turn.completed', (event) => event.turnId === turnId)
+    follower.close()
+    sent.close()
+    const texts = only(follower.seen, 'message.completed').map(({ text }) => text)
+    assert.deepEqual(texts.slice(1), ['late'])
+    assert.deepEqual(
+      only(follower.seen, 'turn.started').map((event) => event.turnId),
+      [sent.turnId, turnId],
+    )
+  })
+
   test('a picture goes with it', async () => {
     const sessionId = await rig.session({ mode: 'ask' })
     const { sent, allow } = await asked(sessionId)

@@ -52,6 +52,18 @@ test('Groups come in the order of what they need, and empty ones do not come', (
   )
 })
 
+test('Quiet ones are folded beside others, and not when they are alone', () => {
+  const quiet = someRow('q', { attention: 'quiet' })
+  assert.deepEqual(
+    groupsByState([quiet]).map(({ key }) => key),
+    ['all-quiet'],
+  )
+  assert.deepEqual(
+    groupsByState([quiet, someRow('w', { attention: 'working' })]).map(({ key }) => key),
+    ['working', 'quiet'],
+  )
+})
+
 test('Pinned rows are first; then whoever waits longest, and what ended last', () => {
   const [needs] = groupsByState([
     someRow('late', { attention: 'needs_you', activeAt: 20 }),

@@ -1,17 +1,20 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { BulkBar } from '../parts/bulk-answer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { InboxItem, WhoAsks } from '../parts/inbox-item.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { hasLostFocus, useListFocus } from '../parts/list-focus.ts'
 import { Page } from '../parts/page.tsx'
 import { SnoozeDialog } from '../parts/snooze-dialog.tsx'
 import { tellAnsweredElsewhere } from '../parts/answered-elsewhere.ts'
 import { pressAnswer, useKeys } from '../parts/use-keys.ts'
 import { defer } from '../state/approval-actions.ts'
 import { chosen, current, inbox, keepPlace, stepBy, tab, toggleChosen } from '../state/inbox-view.ts'
+import { keyOf } from '../state/keys.ts'
 import { go } from '../state/router.ts'
+import { waiting } from '../state/counts.ts'
 import { counts } from '../state/sessions.ts'
 import { whenBack } from '../state/snooze.ts'
 import { visibleLine } from '../state/visible-text.ts'
@@ -52,9 +55,9 @@ export function InboxPage() {
 }
 
 function Tabs() {
-  const open = counts.value.approvals
+  const open = waiting.value
   return (
-    <div class="segments" role="group" aria-label="Which decisions">
+    <div class="inbox-tabs" role="group" aria-label="Which decisions">
       <Button
         label={open > 0 ? `Open (${open})` : 'Open'}
         pressed={tab.value === 'open'}
@@ -64,7 +67,7 @@ function Tabs() {
         icon="history"
         label="History"
         pressed={tab.value === 'history'}
-        shortcut="h"
+        shortcut={keyOf('inbox', 'history')}
         onClick={() => (tab.value = 'history')}
       />
     </div>
@@ -110,11 +113,13 @@ function useInboxKeys(putOff: (approval: Approval) => void): void {
 function Open() {
   const [shown, setShown] = useState(AT_ONCE)
   const all = inbox.value
-  useEffect(keepPlace, [all])
+  const list = useRef<HTMLDivElement>(null)
+  useListFocus(list)
+  useEffect(() => keepPlace(hasLostFocus()), [all])
   if (all === null) return <Skeleton />
   const { open, deferred } = all
   return (
-    <div class="inbox">
+    <div class="inbox" ref={list}>
       <p class="aside" role="status">
         {open.length} open decisions.
       </p>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -16,11 +16,13 @@ import {
   filter,
   grouping,
   ids,
+  isBoard,
   layout,
   meant,
   selected,
   showPeek,
 } from '../state/now-view.ts'
+import { keyOf } from '../state/keys.ts'
 import { overlay } from '../state/overlay.ts'
 import { rowsOf, snooze } from '../state/session-actions.ts'
 import { counts, sessions } from '../state/sessions.ts'
@@ -43,7 +45,7 @@ export function NowPage() {
   )
   const isFirstRun = list !== null && list.rows.size === 0
   return (
-    <Page title={isFirstRun ? 'Welcome' : 'Now'} actions={list && !isFirstRun && <Tools />}>
+    <Page title="Now" actions={list && !isFirstRun && <Tools />}>
       <Summary />
       {list === null && <Skeleton />}
       {isFirstRun && <Welcome />}
@@ -74,12 +76,13 @@ function Summary() {
 
 function Sessions({ onSnooze }: { onSnooze(): void }) {
   const isWide = useMedia(WIDE)
-  const isBoard = isWide && layout.value === 'board'
+  const asBoard = isWide && layout.value === 'board'
+  useLayoutEffect(() => void (isBoard.value = asBoard), [asBoard])
   useNowKeys({ onSnooze })
   const nothing = ids.value.length === 0 && filter.value.trim() !== ''
   return (
-    <div class="now" data-board={isBoard || undefined}>
-      {nothing ? <NothingFits /> : isBoard ? <SessionBoard /> : <SessionListView />}
+    <div class="now" data-board={asBoard || undefined}>
+      {nothing ? <NothingFits /> : asBoard ? <SessionBoard /> : <SessionListView />}
       {!nothing && <Calm />}
       {sessions.value?.more && (
         <p class="muted small">Older sessions are not listed here; Search finds what was said in them.</p>
@@ -143,7 +146,7 @@ function Tools() {
         label="By project"
         iconOnly={isPhone}
         pressed={grouping.value === 'project'}
-        shortcut="v"
+        shortcut={keyOf('list', 'group')}
         onClick={() => (grouping.value = grouping.value === 'project' ? 'state' : 'project')}
       />
       {isWide && (
@@ -151,7 +154,7 @@ function Tools() {
           icon="square-kanban"
           label="Board"
           pressed={layout.value === 'board'}
-          shortcut="b"
+          shortcut={keyOf('list', 'board')}
           onClick={() => (layout.value = layout.value === 'board' ? 'list' : 'board')}
         />
       )}
@@ -160,7 +163,7 @@ function Tools() {
         icon="plus"
         label="New session"
         iconOnly={isPhone}
-        shortcut="n"
+        shortcut={keyOf('anywhere', 'new')}
         onClick={() => (overlay.value = 'new')}
       />
     </div>

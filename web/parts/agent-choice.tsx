@@ -10,11 +10,11 @@ export function AgentChoice({ agents }: { agents: readonly AgentReport[] }) {
   const missing = agents.filter(({ installed }) => !installed)
   const chosen = there.find(({ name }) => name === newSession.agent.value)
   return (
-    <fieldset class="choice">
+    <fieldset class="pick">
       <legend class="field-label">Agent</legend>
-      <div class="choice-row">
+      <div class="pick-row">
         {there.map(({ name, title, signIn }) => (
-          <label key={name} class="choice-pill">
+          <label key={name} class="pick-pill">
             <input
               type="radio"
               name={id}
@@ -35,7 +35,7 @@ export function AgentChoice({ agents }: { agents: readonly AgentReport[] }) {
         <p class="field-hint">It has no model, and obeys a script in your message; other words it repeats.</p>
       )}
       {missing.length > 0 && (
-        <details class="choice-missing">
+        <details class="pick-missing">
           <summary>
             {missing.length} more {missing.length === 1 ? 'is' : 'are'} not installed
           </summary>

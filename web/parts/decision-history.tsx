@@ -54,7 +54,7 @@ export function DecisionHistory() {
   if (rows === null) return <Spinner label="Reading the history" />
   return (
     <div class="history">
-      <label class="check">
+      <label class="tick">
         <input type="checkbox" checked={automatic} onChange={() => setAutomatic(!automatic)} />
         <span>Also what modes and rules answered by themselves</span>
       </label>

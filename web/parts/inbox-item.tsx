@@ -26,6 +26,7 @@ export function InboxItem({ approval }: { approval: Approval }) {
   useEffect(() => {
     if (seek > 0) root.current?.focus()
   }, [seek])
+  useEffect(() => root.current?.querySelector('.decision-effects')?.setAttribute('open', ''), [context])
   return (
     <article
       ref={root}
@@ -46,9 +47,6 @@ export function InboxItem({ approval }: { approval: Approval }) {
           />
         </label>
         <WhoAsks approval={approval} context={context} />
-        <span class="inbox-age">
-          <Time at={approval.requestedAt} />
-        </span>
         <Menu kind="quiet" icon="clock" label="Not now" items={laterItems(approval)} />
       </header>
       <Why context={context} />
@@ -75,11 +73,10 @@ export function WhoAsks({ approval, context }: { approval: Approval; context?: A
           <Icon name="git-fork" label="Sub-agent" /> {visibleLine(helper.title)}
         </span>
       )}
-      {row && (
-        <span class="muted" title={row.cwd}>
-          {row.agent} · {placeName(row)}
-        </span>
-      )}
+      <span class="muted" title={row?.cwd}>
+        {row && `${row.agent} · ${placeName(row)} · `}
+        <Time at={approval.requestedAt} />
+      </span>
     </div>
   )
 }

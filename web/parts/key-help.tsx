@@ -1,4 +1,4 @@
-import { CONTEXT_NAMES, helpOf } from '../state/keys.ts'
+import { CONTEXT_NAMES, helpOf, isMac } from '../state/keys.ts'
 import { Dialog } from './dialog.tsx'
 
 /** Every key, by where it works. */
@@ -35,8 +35,7 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 function KeyName({ name }: { name: string }) {
-  const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
-  const shown = name.split(' ').map((one) => one.replace('Mod+', isMac ? '⌘' : 'Ctrl+'))
+  const shown = name.split(' ').map((one) => one.replace('Mod+', isMac() ? '⌘' : 'Ctrl+'))
   return (
     <span class="key-name">
       {shown.map((one) => (

@@ -1,11 +1,13 @@
 import type { RefObject } from 'preact'
-import { useEffect } from 'preact/hooks'
-
-let isInList = false
+import { useEffect, useRef } from 'preact/hooks'
+import { cursor } from '../state/now-view.ts'
 
 /** The person works in the list, even if what they worked on has just gone. */
-export function hasListFocus(): boolean {
-  return isInList
+let isInList = false
+
+/** What they worked on has gone, and the browser has put the focus nowhere. */
+export function hasLostFocus(): boolean {
+  return isInList && document.activeElement === document.body
 }
 
 /** Minds whether the focus is in this list. It leaves when something else gets it, not when its element goes. */
@@ -22,4 +24,19 @@ export function useListFocus(list: RefObject<HTMLElement | null>): void {
       document.removeEventListener('pointerdown', look)
     }
   }, [])
+}
+
+/** The link of a row, which has the focus when the keys are at the row. */
+export function useCursor(id: string): RefObject<HTMLAnchorElement | null> {
+  const link = useRef<HTMLAnchorElement>(null)
+  const isHere = cursor.value?.id === id
+  const seek = isHere ? cursor.value!.seek : 0
+  useEffect(() => {
+    if (seek > 0) link.current?.focus()
+  }, [seek])
+  useEffect(() => {
+    // A row that moves to another place of the list loses the focus in the browser, but not for the person.
+    if (isHere && hasLostFocus()) link.current?.focus()
+  })
+  return link
 }

@@ -158,7 +158,7 @@ function FirstMessage({ takesPictures }: { takesPictures: boolean }) {
 function Pictures() {
   const { pictures } = newSession
   return (
-    <ul class="pictures">
+    <ul class="new-pictures">
       {pictures.value.map((picture, at) => (
         <li key={at}>
           <img src={`data:${picture.mediaType};base64,${picture.data}`} alt={picture.name} />

@@ -18,14 +18,11 @@ export function Overlays() {
     goInbox: () => go({ page: 'inbox' }),
     goSearch: () => go({ page: 'search' }),
   })
-  switch (overlay.value) {
-    case 'palette':
-      return <Palette onClose={close} />
-    case 'keys':
-      return <KeyHelp onClose={close} />
-    case 'new':
-      return <NewSession onClose={close} />
-    case null:
-      return null
-  }
+  return (
+    <div class="overlays">
+      {overlay.value === 'palette' && <Palette onClose={close} />}
+      {overlay.value === 'keys' && <KeyHelp onClose={close} />}
+      {overlay.value === 'new' && <NewSession onClose={close} />}
+    </div>
+  )
 }

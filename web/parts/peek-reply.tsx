@@ -50,7 +50,7 @@ export function PeekReply({ row }: { row: SessionRow }) {
           if (event.key === 'Escape')
             event.currentTarget
               .closest<HTMLElement>('[data-row]')
-              ?.querySelector<HTMLElement>('.row-title')
+              ?.querySelector<HTMLElement>('.session-row-title')
               ?.focus()
         }}
       />

@@ -10,11 +10,11 @@ import { Field } from './field.tsx'
 export function ModeChoice() {
   const id = useId()
   return (
-    <fieldset class="choice">
+    <fieldset class="pick">
       <legend class="field-label">Mode</legend>
-      <div class="choice-row">
+      <div class="pick-row">
         {MODES_IN_ORDER.map((mode) => (
-          <label key={mode} class="choice-pill">
+          <label key={mode} class="pick-pill">
             <input
               type="radio"
               name={id}
@@ -38,7 +38,7 @@ export function WorktreeChoice() {
   const { worktree, carry } = newSession
   return (
     <div class="field">
-      <label class="check">
+      <label class="tick">
         <input type="checkbox" checked={worktree.value} onChange={() => (worktree.value = !worktree.value)} />
         <span>
           In a worktree of its own
@@ -46,7 +46,7 @@ export function WorktreeChoice() {
         </span>
       </label>
       {worktree.value && (
-        <label class="check check-sub">
+        <label class="tick tick-sub">
           <input type="checkbox" checked={carry.value} onChange={() => (carry.value = !carry.value)} />
           <span>Bring my uncommitted work along</span>
         </label>

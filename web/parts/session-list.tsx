@@ -2,21 +2,20 @@ import { useEffect, useRef } from 'preact/hooks'
 import { cursor, lines, peeked, stayInPlace, toggleFold } from '../state/now-view.ts'
 import type { Group, Line } from '../state/session-list.ts'
 import { Icon } from './icon.tsx'
-import { useListFocus } from './list-focus.ts'
+import { hasLostFocus, useListFocus } from './list-focus.ts'
 import { SessionRowItem } from './session-row.tsx'
+import { useMedia, WIDE } from './use-media.ts'
 import { VirtualLines } from './virtual-lines.tsx'
 
 /** Above so many lines only those in sight are drawn. */
 const MANY = 100
-const HEAD_PX = 40
-const ROW_PX = 54
 
 /** Groups of sessions, one below the other. */
 export function SessionListView() {
   const list = useRef<HTMLDivElement>(null)
   const all = lines.value
   useListFocus(list)
-  useEffect(stayInPlace, [all])
+  useEffect(() => stayInPlace(hasLostFocus()), [all])
   return (
     <div class="session-list" ref={list}>
       {all.length > MANY ? (
@@ -33,10 +32,13 @@ function ManyLines({ all }: { all: readonly Line[] }) {
   const indexOf = (id: string | null | undefined): number =>
     id == null ? -1 : all.findIndex((line) => line.kind === 'row' && line.row.id === id)
   const index = indexOf(at?.id)
+  // Rows have another height there.
+  const isNarrow = !useMedia(WIDE)
   return (
     <VirtualLines
+      key={String(isNarrow)}
       keys={all.map(({ key }) => key)}
-      estimate={(one) => (all[one]?.kind === 'head' ? HEAD_PX : ROW_PX)}
+      kind={(one) => all[one]?.kind ?? 'row'}
       line={(one) => <ListLine line={all[one]!} />}
       kept={[index, indexOf(peeked.value)]}
       seek={at && at.seek > 0 ? { index, wish: at.seek } : null}

@@ -1,8 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { IconName } from '../icons.ts'
 import { pathOf } from '../route.ts'
 import { askedBy } from '../state/approvals.ts'
-import { cursor, moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
+import { moveTo, peeked, selected, showPeek, togglePeek, toggleSelected } from '../state/now-view.ts'
 import {
   contextPercent,
   costText,
@@ -17,7 +17,7 @@ import type { SessionRow } from '../client/rows.ts'
 import { laterThan, whenBack } from '../state/snooze.ts'
 import { visibleLine } from '../state/visible-text.ts'
 import { Button } from './button.tsx'
-import { hasListFocus } from './list-focus.ts'
+import { useCursor } from './list-focus.ts'
 import { Elapsed } from './elapsed.tsx'
 import { Icon } from './icon.tsx'
 import { Peek } from './peek.tsx'
@@ -45,13 +45,13 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
   })
   return (
     <div
-      class="row-item"
+      class="session-row-item"
       data-row={row.id}
       data-selected={isSelected || undefined}
       data-peeked={isPeeked || undefined}
     >
-      <div class="row" ref={swiped} data-state={row.attention}>
-        <label class={`row-state row-${row.attention}`}>
+      <div class="session-row" ref={swiped} data-state={row.attention}>
+        <label class={`session-row-state session-row-${row.attention}`}>
           <input
             type="checkbox"
             checked={isSelected}
@@ -70,31 +70,22 @@ export function SessionRowItem({ row }: { row: SessionRow }) {
 }
 
 function RowText({ row }: { row: SessionRow }) {
-  const link = useRef<HTMLAnchorElement>(null)
-  const isCursor = cursor.value?.id === row.id
+  const link = useCursor(row.id)
   const isCalm = row.attention === 'quiet' || row.attention === 'snoozed'
-  const seek = isCursor ? cursor.value!.seek : 0
-  useEffect(() => {
-    if (seek > 0) link.current?.focus()
-  }, [seek])
-  useEffect(() => {
-    // A row that moves to another place of the list loses the focus in the browser, but not for the person.
-    if (isCursor && hasListFocus() && document.activeElement === document.body) link.current?.focus()
-  })
   return (
-    <div class="row-text">
+    <div class="session-row-text">
       <a
         ref={link}
-        class={`row-title ${isCalm ? 'row-calm' : ''}`}
+        class={`session-row-title ${isCalm ? 'session-row-calm' : ''}`}
         href={pathOf({ page: 'session', id: row.id })}
         onFocus={() => moveTo(row.id)}
         onClick={() => showPeek(null)}
       >
         {row.marks.pinned && <Icon name="pin" label="Pinned" />}
-        <span class="row-name">{visibleLine(titleOf(row))}</span>
+        <span class="session-row-name">{visibleLine(titleOf(row))}</span>
         <span class="aside">, {STATE_WORDS[row.attention]}</span>
       </a>
-      <span class="row-news">{questionOf(askedBy(row)) ?? newsOf(row)}</span>
+      <span class="session-row-news">{questionOf(row, askedBy(row)) ?? newsOf(row)}</span>
     </div>
   )
 }
@@ -102,16 +93,16 @@ function RowText({ row }: { row: SessionRow }) {
 function RowFacts({ row }: { row: SessionRow }) {
   const cost = costText(row.costUsd)
   return (
-    <div class="row-facts">
-      <span class="row-agent">{row.agent}</span>
-      <span class="row-where" title={row.cwd}>
+    <div class="session-row-facts">
+      <span class="session-row-agent">{row.agent}</span>
+      <span class="session-row-where" title={row.cwd}>
         <Icon name={row.worktree ? 'folder-git-2' : 'folder'} />
         {whereText(row)}
       </span>
-      <span class="row-when">
+      <span class="session-row-when">
         <When row={row} />
       </span>
-      <span class="row-cost numbers" title="Cost so far">
+      <span class="session-row-cost numbers" title="Cost so far">
         {cost}
       </span>
       <Context row={row} />
@@ -121,8 +112,10 @@ function RowFacts({ row }: { row: SessionRow }) {
 
 function When({ row }: { row: SessionRow }) {
   const { attention, turn, marks, endedAt, activeAt } = row
+  const [asked] = askedBy(row)
   if (attention === 'snoozed' && marks.snoozedUntil !== null)
-    return <>until {whenBack(marks.snoozedUntil, Date.now())}</>
+    return <>{whenBack(marks.snoozedUntil, Date.now())}</>
+  if (asked) return <Elapsed since={asked.requestedAt} label="Waiting since" />
   if (turn) return <Elapsed since={turn.startedAt} label="Running since" />
   return <Time at={endedAt ?? activeAt} />
 }
@@ -131,10 +124,10 @@ function Context({ row }: { row: SessionRow }) {
   const percent = contextPercent(row)
   const { used, window } = row.tokens
   if (percent === null)
-    return <span class="row-context numbers">{used === null ? '' : tokensText(used)}</span>
+    return <span class="session-row-context numbers">{used === null ? '' : tokensText(used)}</span>
   const title = `Context: ${tokensText(used!)} of ${tokensText(window!)} tokens`
   return (
-    <span class="row-context numbers" title={title} data-full={percent >= 80 || undefined}>
+    <span class="session-row-context numbers" title={title} data-full={percent >= 80 || undefined}>
       <meter min={0} max={100} value={percent} aria-label={title} />
       {percent}%
     </span>
@@ -144,8 +137,8 @@ function Context({ row }: { row: SessionRow }) {
 function RowActions({ row, isPeeked }: { row: SessionRow; isPeeked: boolean }) {
   const isSnoozed = row.marks.snoozedUntil !== null && row.attention === 'snoozed'
   return (
-    <div class="row-actions">
-      <span class="row-quick">
+    <div class="session-row-actions">
+      <span class="session-row-quick">
         <Button
           kind="quiet"
           icon="pin"

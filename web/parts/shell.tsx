@@ -3,6 +3,8 @@ import type { IconName } from '../icons.ts'
 import { pathOf, type PageName } from '../route.ts'
 import { leave, status } from '../state/connection.ts'
 import { waiting } from '../state/counts.ts'
+import { isMac } from '../state/keys.ts'
+import { overlay } from '../state/overlay.ts'
 import { go } from '../state/router.ts'
 import { isOutdated } from '../state/update.ts'
 import { Badge } from './badge.tsx'
@@ -43,6 +45,11 @@ export function Shell({ at, children }: { at: PageName; children: ComponentChild
           <img src="/icons/mark.svg" alt="" />
           Corral
         </div>
+        <button type="button" class="shell-find" aria-keyshortcuts="Control+K" onClick={find}>
+          <Icon name="search" />
+          Find or do
+          <kbd>{isMac() ? '⌘' : 'Ctrl '}K</kbd>
+        </button>
         <nav class="nav-list" aria-label="Main">
           <Links places={DAILY} at={at} />
         </nav>
@@ -62,6 +69,10 @@ export function Shell({ at, children }: { at: PageName; children: ComponentChild
       <Toasts />
     </div>
   )
+}
+
+function find(): void {
+  overlay.value = 'palette'
 }
 
 /** A link to `#main` would be a page of its own to the router. */
@@ -91,6 +102,7 @@ function Links({ places, at }: { places: readonly Place[]; at: PageName }) {
 
 function Tabs({ at }: { at: PageName }) {
   const items: MenuItem[] = REST.map(({ page, label, icon }) => ({ label, icon, run: () => go({ page }) }))
+  items.unshift({ label: 'Find or do', icon: 'search', run: find })
   items.push({ label: 'Sign out', icon: 'log-out', run: () => void leave() })
   return (
     <nav class="tabs" aria-label="Main">

@@ -10,8 +10,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 export interface VirtualLinesProps {
   keys: readonly string[]
-  /** A first guess, in pixels. */
-  estimate(index: number): number
+  /** What a line is like: lines of one kind are mostly of one height. */
+  kind(index: number): string
   line(index: number): ComponentChildren
   /** These stay even when they are out of sight: something in them has the focus. */
   kept: readonly number[]
@@ -21,22 +21,24 @@ export interface VirtualLinesProps {
 
 type Lines = Virtualizer<HTMLElement, HTMLElement>
 
+const FIRST_GUESS_PX = 50
+
 /** Lines of a long list, of which only those near the visible part are there. The page's own scroller moves them. */
-export function VirtualLines({ keys, estimate, line, kept, seek }: VirtualLinesProps) {
+export function VirtualLines({ keys, kind, line, kept, seek }: VirtualLinesProps) {
   const root = useRef<HTMLDivElement>(null)
-  const lines = useLines(root, { keys, estimate, kept })
+  const lines = useLines(root, { keys, kind, kept })
   useLayoutEffect(() => {
     if (seek && seek.index >= 0) lines.scrollToIndex(seek.index, { align: seek.align ?? 'auto' })
   }, [seek?.wish])
   const margin = lines.options.scrollMargin
   return (
-    <div class="virtual" ref={root} style={{ height: `${lines.getTotalSize()}px` }}>
+    <div class="virtual-list" ref={root} style={{ height: `${lines.getTotalSize()}px` }}>
       {lines.getVirtualItems().map(({ key, index, start }) => (
         <div
           key={key}
-          class="virtual-line"
+          class="virtual-list-line"
           data-index={index}
-          ref={(element) => lines.measureElement(element)}
+          ref={lines.measureElement}
           style={{ transform: `translateY(${start - margin}px)` }}
         >
           {line(index)}
@@ -48,15 +50,16 @@ export function VirtualLines({ keys, estimate, line, kept, seek }: VirtualLinesP
 
 function useLines(
   root: { current: HTMLElement | null },
-  { keys, estimate, kept }: Pick<VirtualLinesProps, 'keys' | 'estimate' | 'kept'>,
+  { keys, kind, kept }: Pick<VirtualLinesProps, 'keys' | 'kind' | 'kept'>,
 ): Lines {
   const [, draw] = useState(0)
   const [margin, setMargin] = useState(0)
   const made = useRef<Lines | null>(null)
+  const heights = useRef(new Map<string, number>())
   const options = {
     count: keys.length,
     getScrollElement: () => document.getElementById('main'),
-    estimateSize: estimate,
+    estimateSize: (index: number) => heights.current.get(kind(index)) ?? FIRST_GUESS_PX,
     getItemKey: (index: number) => keys[index]!,
     overscan: 12,
     scrollMargin: margin,
@@ -78,10 +81,21 @@ function useLines(
   useLayoutEffect(() => made.current!._didMount(), [])
   useLayoutEffect(() => {
     made.current!._willUpdate()
-    const top = topIn(root.current)
-    if (Math.abs(top - margin) > 1) setMargin(top)
+    learnHeights(made.current!, kind, heights.current)
   })
+  // To ask where it is makes the browser lay the page out: not with every frame of scrolling.
+  useLayoutEffect(() => setMargin(topIn(root.current)), [keys.length])
   return made.current
+}
+
+/** What the first lines of each kind measure is what the others are taken to: a wrong guess moves the page as it scrolls. */
+function learnHeights(lines: Lines, kind: (index: number) => string, heights: Map<string, number>): void {
+  const before = heights.size
+  for (const { index, key } of lines.getVirtualItems()) {
+    const height = lines.itemSizeCache.get(key)
+    if (height !== undefined && !heights.has(kind(index))) heights.set(kind(index), height)
+  }
+  if (heights.size > before) lines.measure()
 }
 
 /** Where it begins in what is scrolled. */

@@ -32,8 +32,8 @@ export async function answerAll(
 ): Promise<void> {
   const outcomes = await Promise.allSettled(
     approvals.map(async ({ id }) => {
-      answered(id)
       await client().call('approval.decide', { approvalId: id, by: BY, ...answer })
+      answered(id)
     }),
   )
   const missed = outcomes.filter(({ status }) => status === 'rejected').length

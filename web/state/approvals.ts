@@ -48,7 +48,9 @@ async function follow(): Promise<void> {
   refresh()
   for await (const event of stream) {
     if (event.type === 'approval.resolved') resolved(event)
-    else refresh()
+    else if (event.type === 'approval.deferred') refresh()
+    // What a mode or a rule has answered was never open.
+    else if (event.type === 'approval.requested' && event.open) refresh()
   }
 }
 

@@ -2,7 +2,9 @@ import { computed, effect, signal } from '@preact/signals'
 import { divided, nextReturn } from './approval-list.ts'
 import { approvals } from './approvals.ts'
 import { now } from './clock.ts'
+import { waiting } from './counts.ts'
 import { stepTo } from './session-list.ts'
+import { counts } from './sessions.ts'
 
 /** How the person looks at the decisions. */
 export const tab = signal<'open' | 'history'>('open')
@@ -21,8 +23,11 @@ export const inbox = computed(
 
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Brings back what was put off, at its time: no event tells it. */
-export function keepReturns(): void {
+/** Says how many wait, and brings back what was put off, at its time: no event tells it. */
+export function keepInbox(): void {
+  effect(() => {
+    waiting.value = inbox.value?.open.length ?? counts.value.approvals
+  })
   effect(() => {
     const at = nextReturn(approvals.value ?? [], Math.max(Date.now(), returnedAt.value))
     if (at === null) return
@@ -46,10 +51,14 @@ export function stepBy(by: number): boolean {
   return seekTo(stepTo(openIds.value, current.value?.id ?? null, by, lastIndex))
 }
 
-/** What was answered has gone: the next one has taken its place. */
-export function keepPlace(): void {
+/** What was answered has gone: the next one has taken its place, and gets the focus if that was there. */
+export function keepPlace(hadFocus: boolean): void {
   const at = current.peek()
-  if (at && !openIds.peek().includes(at.id)) seekTo(stepTo(openIds.peek(), at.id, 0, lastIndex))
+  if (at && !openIds.peek().includes(at.id)) {
+    const next = stepTo(openIds.peek(), at.id, 0, lastIndex)
+    if (next !== null && !hadFocus) beAt(next)
+    else seekTo(next)
+  }
   const left = [...chosen.peek()].filter((id) => openIds.peek().includes(id))
   if (left.length < chosen.peek().size) chosen.value = new Set(left)
 }

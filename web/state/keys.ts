@@ -100,6 +100,11 @@ export function meaningOf(pressed: string, pending: string | null, contexts: rea
   return pending === null ? null : meaningOf(pressed, null, contexts)
 }
 
+/** There Command is what Control is elsewhere. */
+export function isMac(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.userAgent)
+}
+
 /** For `aria-keyshortcuts` and the help: the first key of an action. */
 export function keyOf<C extends KeyContext>(context: C, action: Action<C>): string {
   return KEYS.find((one) => one.context === context && one.action === action)!.key

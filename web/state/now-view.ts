@@ -30,8 +30,20 @@ const foldedNow = computed(() => new Set(filter.value.trim() === '' ? folded.val
 
 export const lines = computed(() => linesOf(groups.value, foldedNow.value))
 
+/** More than these of a column are for the list. */
+export const PER_COLUMN = 50
+
+/** The board is chosen, and there is room for it. */
+export const isBoard = signal(false)
+
+export const columns = computed(() => groupsByState(groups.value.flatMap(({ rows }) => rows)))
+
 /** The rows that can be stepped through, in order. */
-export const ids = computed(() => lines.value.flatMap((line) => (line.kind === 'row' ? [line.row.id] : [])))
+export const ids = computed(() =>
+  isBoard.value
+    ? columns.value.flatMap(({ rows }) => rows.slice(0, PER_COLUMN).map(({ id }) => id))
+    : lines.value.flatMap((line) => (line.kind === 'row' ? [line.row.id] : [])),
+)
 
 /** Where the cursor was, for when its row goes. */
 let lastIndex = 0
@@ -61,13 +73,14 @@ export function step(by: number): void {
   focusOn(next)
 }
 
-/** The row has gone from the list: whoever was there is now at the one that took its place. */
-export function stayInPlace(): void {
+/** The row has gone from the list: whoever was there is now at the one that took its place, with the focus if they had it. */
+export function stayInPlace(hadFocus: boolean): void {
   const at = cursor.peek()
   if (!at || ids.peek().includes(at.id)) return
   const next = stepTo(ids.peek(), at.id, 0, lastIndex)
   if (next === null) cursor.value = null
-  else focusOn(next)
+  else if (hadFocus) focusOn(next)
+  else moveTo(next)
 }
 
 export function togglePeek(id: string): void {

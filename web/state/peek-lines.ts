@@ -12,6 +12,7 @@ export interface PeekLine {
 
 const MAX_LINES = 8
 const MAX_PARAGRAPH = 600
+const MAX_OWN = 160
 
 /** The end of a conversation in a few lines: what was said and done last. */
 export function peekLines(items: readonly Item[]): PeekLine[] {
@@ -22,7 +23,7 @@ function lineOf(item: Item): PeekLine[] {
   switch (item.kind) {
     case 'user': {
       const text = item.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(' ')
-      return [{ who: 'you', text: ending(text) }]
+      return [{ who: 'you', text: beginning(text) }]
     }
     case 'assistant':
       return item.parent === null && item.text.trim() !== ''
@@ -45,6 +46,12 @@ function lineOf(item: Item): PeekLine[] {
 function callText(tool: string, input: unknown): string {
   const [subject] = aboutTool(tool, input).subjects
   return visibleLine(subject === undefined ? tool : `${tool} ${subject}`).slice(0, 300)
+}
+
+/** One knows what one has said: a reminder is enough. */
+function beginning(text: string): string {
+  const shown = visible(text).trim()
+  return shown.length > MAX_OWN ? `${shown.slice(0, MAX_OWN)} …` : shown
 }
 
 /** The last of what was said is what one wants to see of it. */

@@ -8,11 +8,11 @@ import { type Approval, subjectOf } from './who.ts'
  */
 
 /** What it asks first, and how much more. */
-export function questionOf(asked: readonly Approval[]): string | null {
+export function questionOf({ cwd }: Pick<SessionRow, 'cwd'>, asked: readonly Approval[]): string | null {
   const [first] = asked
   if (!first) return null
   const more = asked.length > 1 ? ` (and ${asked.length - 1} more)` : ''
-  return `Asks: ${visibleLine(subjectOf(first))}${more}`
+  return `Asks: ${visibleLine(subjectOf(first)).replaceAll(`${cwd}/`, '')}${more}`
 }
 
 /** The one thing that tells most: what went wrong, what it does now, or what was said last. */

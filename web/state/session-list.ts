@@ -55,14 +55,15 @@ export interface Group {
   rows: readonly SessionRow[]
 }
 
-/** By state, without those that nobody is in. */
+/** By state, without those that nobody is in. Quiet ones that are alone are another group: nothing else is to be seen. */
 export function groupsByState(rows: Iterable<SessionRow>): Group[] {
   const byState = Map.groupBy(rows, (row) => row.attention)
-  return ATTENTIONS.flatMap((attention) => {
+  return ATTENTIONS.flatMap((attention): Group[] => {
     const found = byState.get(attention)
     if (!found) return []
     const sorted = found.toSorted(pinnedFirst(ORDERS[attention]))
-    return [{ key: attention, name: GROUP_NAMES[attention], attention, rows: sorted }]
+    const key = attention === 'quiet' && byState.size === 1 ? 'all-quiet' : attention
+    return [{ key, name: GROUP_NAMES[attention], attention, rows: sorted }]
   })
 }
 

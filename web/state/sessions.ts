@@ -1,6 +1,5 @@
-import { computed, effect, signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { client } from './connection.ts'
-import { waiting } from './counts.ts'
 import { listOf, NO_COUNTS, type SessionList, withChange } from './session-list.ts'
 import type { SessionRow } from '../client/rows.ts'
 
@@ -20,9 +19,6 @@ export function keepSessions(): void {
     const before = sessions.peek()
     if (update.kind === 'all') sessions.value = listOf(update)
     else if (before) sessions.value = withChange(before, update)
-  })
-  effect(() => {
-    waiting.value = counts.value.approvals
   })
 }
 

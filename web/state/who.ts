@@ -1,4 +1,5 @@
 import type { Api } from '../client/client.ts'
+import { questionsOf } from './answers.ts'
 import { visibleLine } from './visible-text.ts'
 
 export type Approval = Api['approval.get']['result']
@@ -38,8 +39,9 @@ export function outcomeOf(decision: Decision): string {
 }
 
 /** What is asked, on one line. */
-export function subjectOf({ kind, tool, summary, about }: Approval): string {
+export function subjectOf({ kind, tool, input, summary, about }: Approval): string {
   const [first] = about.subjects
   if (kind === 'tool' && first !== undefined) return about.class === 'shell' ? first : `${tool}: ${first}`
+  if (kind === 'question') return questionsOf({ input, summary })[0]?.question || tool
   return summary ?? (kind === 'plan' ? 'a plan' : tool)
 }

@@ -3,8 +3,8 @@ import { asCount, asObject, asString, isObject, type JsonObject } from '../json.
 import { remember } from '../step.ts'
 
 /*
- * What sub-agents use. Claude tells it with each of their messages, of which several lines may tell; the result of the call that ran
- * one has only the last message's.
+ * What sub-agents use. Claude tells it with each message in which one calls tools (of the output only its beginning, then), and of its
+ * last message with the result of the call that ran it.
  */
 
 export interface SubUsage {
@@ -38,7 +38,17 @@ export function withSubUsage(known: readonly SubUsage[], line: JsonObject): SubU
 /** All that the sub-agent of a call has used, once it is done; undefined: Claude has not told. */
 export function usedBy(known: readonly SubUsage[], callId: string, result: JsonObject): Usage | undefined {
   const one = known.find((it) => it.callId === callId)
-  return one && { ...addUsage(one.before, one.now), durationMs: asCount(result.totalDurationMs) }
+  const last = isObject(result.usage) && typeof result.agentId === 'string' ? usageIn(result.usage) : null
+  if (!one) return last ? timed(last, result) : undefined
+  const { before, now } = one
+  if (!last) return timed(addUsage(before, now), result)
+  // An older version tells the last message, too.
+  const isSame = now.inputTokens === last.inputTokens && now.cacheReadTokens === last.cacheReadTokens
+  return timed(addUsage(before, isSame ? most(now, last) : addUsage(now, last)), result)
+}
+
+function timed(usage: Usage, { totalDurationMs }: JsonObject): Usage {
+  return { ...usage, durationMs: asCount(totalDurationMs) }
 }
 
 function usageIn(usage: JsonObject): Usage {

@@ -39,7 +39,7 @@ To run a command I need your answer: **allow it once**, for this session, for ev
 
 const HELP = `I am the demo agent: there is no model behind me, and I can only play this one piece.
 
-Start a session with a real agent for anything else. **System** says which ones are installed here, and how to install and sign in to the others.`
+Start a session with a real agent for anything else. **Now** and **System** say which ones are installed here, and how to install and sign in to the others.`
 
 /** Whether a directory was made for the tour. */
 export function isTourDirectory(directory: string, env: NodeJS.ProcessEnv): boolean {
@@ -84,7 +84,7 @@ function closing(output: string): string {
   if (passed && /(?:^# |ℹ )fail 0/m.test(output)) {
     return `Done: ${passed[1] ?? passed[2]} tests pass.
 
-**Changes** shows what I wrote. When you have seen enough, mark this session as done.`
+**Changes** shows what I wrote. Then go to **Now**: it says which real agents are installed here, and how to set up the others.`
   }
   if (output.startsWith(REFUSED)) {
     return `You said no, so I have not run it. The two files are there, and **Changes** shows them.`

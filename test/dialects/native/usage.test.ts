@@ -30,7 +30,7 @@ test('sub-agents are a tree: who runs whom, what they did and what they have use
   const { id: sessionId } = await demoSession(client, daemon)
   const inner = task('Dig deeper', call('Shell', { command: '[[say found]]' }))
   const [first] = await turn(client, sessionId, task('Look around', inner))
-  await turn(client, sessionId, `${call('Fail', { command: 'x' })}`)
+  await turn(client, sessionId, call('Fail', { command: 'x' }))
   const second = await turn(client, sessionId, task('Look again', '[[say nothing]]'))
   const [outer, nested, again] = await agentsOf(sessionId)
   assert.deepEqual(

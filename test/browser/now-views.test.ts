@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { until } from '../support/wait.ts'
+import { asking, decided, ended, titlesIn, untilIn } from './asking.ts'
+import { browserFor, daemonFor, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
+
+const options = { skip: withoutBrowser }
+
+test('groups by project and the board are remembered; a filter finds what is folded', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  for (const name of ['shop', 'blog']) {
+    const cwd = join(daemon.home, name)
+    mkdirSync(cwd)
+    await client.call('session.create', { agent: 'demo', cwd, title: `In the ${name}` })
+  }
+  await ended(client, daemon, 'Ended')
+  await signIn(page, client)
+  await untilIn(page, 'Done since you looked', ['Ended'])
+  assert.deepEqual(await titlesIn(page, 'Quiet'), [], 'what is quiet is folded')
+  await page.keyboard.press('/')
+  await page.keyboard.type('blog')
+  await untilIn(page, 'Quiet', ['In the blog'])
+  await page.keyboard.press('Escape')
+  await untilIn(page, 'Done since you looked', ['Ended'])
+  await page.keyboard.press('v')
+  await untilIn(page, 'shop', ['In the shop'])
+  await page.reload()
+  await untilIn(page, 'blog', ['In the blog'])
+  await page.getByRole('button', { name: 'Board' }).click()
+  const column = page.getByRole('region', { name: 'Quiet' })
+  await column.getByRole('link', { name: 'In the shop' }).waitFor()
+  await page.reload()
+  await column.getByRole('link', { name: 'In the blog' }).waitFor()
+})
+
+test('a decision is answered on the board, with the same keys', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  const { approvalId } = await asking(client, daemon, { title: 'Asks', command: 'make it' })
+  await signIn(page, client)
+  await untilIn(page, 'Needs you', ['Asks'])
+  await page.keyboard.press('b')
+  await page.getByRole('region', { name: 'Needs you' }).getByRole('link', { name: 'Asks' }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Space')
+  await page.getByRole('region', { name: 'Peek at Asks' }).locator('[data-answer="1"]').waitFor()
+  await page.keyboard.press('1')
+  assert.deepEqual(await decided(client, approvalId), { behavior: 'allow', by: 'dashboard' })
+  const done = page.getByRole('region', { name: 'Done since you looked' })
+  await done.getByRole('link', { name: 'Asks' }).waitFor()
+})
+
+test('several sessions are selected and put away together', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  for (const title of ['One', 'Two', 'Three']) await ended(client, daemon, title)
+  await signIn(page, client)
+  await untilIn(page, 'Done since you looked', ['Three', 'Two', 'One'])
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key)
+  const bar = page.getByRole('toolbar', { name: 'Selected sessions' })
+  await bar.getByText('2 selected').waitFor()
+  await page.keyboard.press('a')
+  await untilIn(page, 'Done since you looked', ['One'])
+  await until(
+    async () => (await client.call('session.list', { archived: true })).sessions.length === 2,
+    'two are archived',
+  )
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await untilIn(page, 'Done since you looked', ['Three', 'Two', 'One'])
+  assert.equal(await bar.count(), 0)
+})
+
+const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>\u202e'
+
+test('hostile titles, commands and lines are only text, everywhere', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  page.on('dialog', () => assert.fail('a script has run'))
+  await asking(client, daemon, { title: `Asks ${HOSTILE}`, command: `echo "${HOSTILE}"` })
+  await ended(
+    client,
+    daemon,
+    `Ended ${HOSTILE}`,
+    `[[say ${HOSTILE} \u001b]8;;https://example.com\u0007link]]`,
+  )
+  await signIn(page, client)
+  await page.getByText('Asks: echo').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Space')
+  await page.locator('.peek [data-answer="1"]').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('option', { name: /Asks/ }).first().waitFor()
+  await inert()
+  await page.goto(`${originOf(daemon)}/inbox`)
+  await page.locator('[data-answer="1"]').waitFor()
+  await inert()
+
+  async function inert(): Promise<void> {
+    const found = await page.evaluate(() => ({
+      images: document.querySelectorAll('img[src="x"]').length,
+      scripts: [...document.scripts].filter((script) => script.textContent.includes('alert')).length,
+      turned: document.body.innerText.includes('\u202e') || document.body.innerText.includes('\u001b'),
+    }))
+    assert.deepEqual(found, { images: 0, scripts: 0, turned: false })
+  }
+})
+
+test('pictures go with the first message', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  await signIn(page, client)
+  await page.keyboard.press('n')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio', { name: 'Demo' }).waitFor()
+  await dialog.getByLabel('Directory').fill(daemon.project)
+  await dialog.getByLabel('First message').fill('[[attachments]]')
+  const files = dialog.getByLabel('Add pictures')
+  await files.setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('no picture') })
+  await dialog.getByText('Only PNG, JPEG, GIF and WebP pictures').waitFor()
+  await files.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.alloc(70) })
+  await dialog.getByRole('img', { name: 'a.png' }).waitFor()
+  await dialog.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.waitForURL('**/s/*')
+  const sessionId = decodeURIComponent(new URL(page.url()).pathname.slice('/s/'.length))
+  await until(async () => {
+    const { turns } = await client.call('turn.list', { sessionId })
+    return turns[0]?.text === 'attachments: 1 image/png/70'
+  }, 'the agent has the picture')
+})
