@@ -9,6 +9,7 @@ import type { AgentModel, AgentOutput, EventType, LoggedEvent, RunInfo } from '.
 import type { KnownLimits } from './limits.ts'
 import type { Mode } from './mode.ts'
 import type { Project } from './projects.ts'
+import type { Retention } from './retention.ts'
 import type { Rules } from './rule.ts'
 import type { Phrase } from './search/query.ts'
 import type { Session, SessionStatus } from './session.ts'
@@ -278,15 +279,6 @@ export interface Log {
   /** Removes what is too old; returns how many events went, at most `limit`. */
   retain(request: Retention): Promise<number>
   close(clean: boolean): Promise<void>
-}
-
-export interface Retention {
-  /** Events older than this go, unless they belong to a turn that is not over; null keeps them for ever. */
-  eventsBefore: number | null
-  /** Destroyed sessions that were last active before this go with all they have. */
-  destroyedBefore: number | null
-  /** Rows per call, so that one call never holds up a commit for long. */
-  limit: number
 }
 
 /** Something to tell an agent. */

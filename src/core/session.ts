@@ -6,12 +6,13 @@ import type { Fullness } from './fullness.ts'
 import { rested, said, unsaid, type Glance } from './glance.ts'
 import type { Marks } from './marks.ts'
 import type { Mode } from './mode.ts'
-import { FOR_EVER, NO_RULES, type Rules } from './rule.ts'
+import { created } from './new-session.ts'
+import { FOR_EVER, type Rules } from './rule.ts'
 import type { SessionSettings } from './settings.ts'
 import { SHOWN } from './shown.ts'
 import type { Failure, Outcome, RunningTurn, Steer } from './turn.ts'
 import type { DraftPlace } from './unsent.ts'
-import { addUsage, NO_USAGE, type Usage } from './usage.ts'
+import { addUsage, type Usage } from './usage.ts'
 
 /** What a dialect has to remember about a session, by the dialect's name. */
 export type Notes = Readonly<Record<string, unknown>>
@@ -358,47 +359,4 @@ function uses(state: Session, model: string): Session {
 
 function inTurn(state: Session, patch: Partial<RunningTurn>): Session {
   return state.turn ? { ...state, turn: { ...state.turn, ...patch } } : state
-}
-
-function created(event: Event & { type: 'session.created' }): Session {
-  return {
-    id: event.sessionId,
-    agent: event.agent,
-    cwd: event.cwd,
-    title: event.title,
-    mode: event.mode,
-    modeBeforePlan: null,
-    model: event.model,
-    usedModel: null,
-    effort: event.effort ?? null,
-    settings: event.settings,
-    rules: event.rules ?? NO_RULES,
-    nativeId: event.nativeId,
-    forkFrom: event.forkFrom,
-    ...(event.forkAt !== undefined && { forkAt: event.forkAt }),
-    ...(event.branch && { branch: event.branch }),
-    ...(event.recap && { recap: true }),
-    parentId: event.parentId,
-    origin: event.origin,
-    createdAt: event.at,
-    activeAt: event.at,
-    turn: null,
-    queue: [],
-    steers: [],
-    approvals: [],
-    calls: [],
-    notes: {},
-    asked: 0,
-    granted: [],
-    planAgreedIn: null,
-    run: null,
-    paused: false,
-    destroyed: false,
-    archived: false,
-    turnCount: 0,
-    usage: NO_USAGE,
-    lastOutcome: null,
-    lastError: null,
-    ...(event.worktreeOf !== undefined && { worktreeOf: event.worktreeOf }),
-  }
 }

@@ -120,11 +120,30 @@ export interface DiffText {
   readonly truncated: boolean
 }
 
+export interface DiffLine {
+  readonly type: 'context' | 'added' | 'removed'
+  readonly content: string
+  readonly oldLineNo: number | null
+  readonly newLineNo: number | null
+  /** The last line of a file that does not end with a line feed. */
+  readonly noNewline?: true
+}
+
+export interface DiffHunk {
+  readonly header: string
+  readonly oldStart: number
+  readonly oldLines: number
+  readonly newStart: number
+  readonly newLines: number
+  readonly lines: readonly DiffLine[]
+}
+
 export interface FileDiff {
   readonly path: string
   readonly oldPath: string | null
+  readonly change: 'added' | 'deleted' | 'renamed' | 'modified'
   readonly isBinary: boolean
-  readonly hunks: readonly object[]
+  readonly hunks: readonly DiffHunk[]
 }
 
 export interface WorktreeInfo {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Retention } from '../core/ports.ts'
+import type { Retention } from '../core/retention.ts'
 import { createIndex } from './search.ts'
 
 /** Returns how many events went; call again until it is less than the limit. */

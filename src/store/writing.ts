@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Retention } from '../core/ports.ts'
+import type { Retention } from '../core/retention.ts'
 import { createRetention } from './retention.ts'
 import { createApplier, type CommitRequest } from './statements.ts'
 

@@ -1,10 +1,11 @@
-import { copyFile, lstat, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { asCorralError, CorralError } from '../core/error.ts'
 import { checkedPath, isInside, readTextFile, type FileContent } from './files.ts'
 import type { Git } from './git.ts'
 import { guard, type GuardedGit } from './guarded.ts'
+import { copyIndex } from './index-copy.ts'
 import { parseStatus, type RepoStatus } from './status.ts'
 
 export interface DiffRequest {
@@ -180,9 +181,7 @@ export async function withIndexCopy<T>(gitDir: string, use: (index: string) => P
   const folder = await mkdtemp(join(tmpdir(), 'corral-index-'))
   try {
     const index = join(folder, 'index')
-    await copyFile(join(gitDir, 'index'), index).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error
-    })
+    await copyIndex(join(gitDir, 'index'), index)
     return await use(index)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { WorkState } from '../core/checkpoint.ts'
 import { asCorralError, CorralError } from '../core/error.ts'
 import { isInside } from './files.ts'
 import type { GuardedGit } from './guarded.ts'
+import { copyIndex } from './index-copy.ts'
 import { asInput, asName, namesIn, pathTo, shown } from './names.ts'
 import { stampOfFile, type Place } from './place.ts'
 
@@ -212,15 +212,6 @@ export class WorkStates {
 async function prepare(folder: string, root: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await writeFile(join(folder, 'root'), root, { flag: 'wx' }).catch(() => {})
-}
-
-/** Unless there is one; the copy knows which files are as they were committed. */
-async function copyIndex(from: string, to: string): Promise<void> {
-  const found = await lstat(from).catch(() => null)
-  if (!found?.isFile()) return
-  await copyFile(from, to, constants.COPYFILE_EXCL).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST' && error.code !== 'ENOENT') throw error
-  })
 }
 
 /** Objects go into a folder that is thrown away; those of the repository are there to be read. */

@@ -84,7 +84,10 @@ test('@ completes files, / commands; commands of our own are done and not sent',
   await page.getByRole('option').first().waitFor({ state: 'detached' })
   await composer(page).pressSequentially('de plan')
   await composer(page).press('Enter')
-  await until(async () => (await client.call('session.get', { sessionId: id })).mode === 'plan', 'the mode is set')
+  await until(
+    async () => (await client.call('session.get', { sessionId: id })).mode === 'plan',
+    'the mode is set',
+  )
   await page.getByRole('button', { name: 'Plan', exact: true }).waitFor()
   assert.equal((await client.call('turn.list', { sessionId: id })).turns.length, 0)
 })
@@ -92,14 +95,23 @@ test('@ completes files, / commands; commands of our own are done and not sent',
 test('what is typed is there after a reload, and on the other screen', options, async (t) => {
   const { client, daemon, browser, page, id } = await stageFor(t)
   await composer(page).pressSequentially('half a thought')
-  await until(async () => (await client.call('draft.get', { sessionId: id })).text === 'half a thought', 'it is kept')
+  await until(
+    async () => (await client.call('draft.get', { sessionId: id })).text === 'half a thought',
+    'it is kept',
+  )
   await page.reload()
   await until(async () => (await composer(page).inputValue()) === 'half a thought', 'it is there again')
   const other = await browser.page()
   await openPage(other, daemon, id)
-  await until(async () => (await composer(other).inputValue()) === 'half a thought', 'it is on the other screen')
+  await until(
+    async () => (await composer(other).inputValue()) === 'half a thought',
+    'it is on the other screen',
+  )
   await composer(other).fill('another thought')
-  await until(async () => (await composer(page).inputValue()) === 'another thought', 'what the other one types appears')
+  await until(
+    async () => (await composer(page).inputValue()) === 'another thought',
+    'what the other one types appears',
+  )
   await composer(page).press('Enter')
   await until(async () => (await composer(other).inputValue()) === '', 'it is sent, here and there')
   await until(async () => (await saidOn(other)).includes('echo: another thought'))
@@ -154,5 +166,8 @@ test('the header: rename, mode, pause, fork after an answer', options, async (t)
   await page.keyboard.press('Enter')
   await page.getByRole('menuitem', { name: 'Fork after this answer' }).click()
   await until(() => !page.url().includes(id), 'the fork is open')
-  await until(async () => (await saidOn(page)).includes('echo: say something'), 'what was said before is there')
+  await until(
+    async () => (await saidOn(page)).includes('echo: say something'),
+    'what was said before is there',
+  )
 })

@@ -6,7 +6,15 @@ import type { Page } from 'playwright-core'
 import type { SessionView } from '../../src/dialects/native/wire.ts'
 import { until } from '../support/wait.ts'
 import { base64, demoSession, openPage, saidOn, turn } from './session-support.ts'
-import { browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser, type BrowserOptions } from './support.ts'
+import {
+  browserFor,
+  daemonFor,
+  nativeFor,
+  PHONE,
+  signIn,
+  withoutBrowser,
+  type BrowserOptions,
+} from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -62,7 +70,9 @@ test('an edit is shown as a diff before it is allowed, and in the call afterward
   assert.equal(await line.getAttribute('aria-expanded'), 'false')
   await line.click()
   await page.locator('.entry-call .diff-plus .diff-text').waitFor()
-  assert.ok(existsSync(join(daemon.project, 'a.txt')) && readFileSync(join(daemon.project, 'a.txt'), 'utf8') !== '')
+  assert.ok(
+    existsSync(join(daemon.project, 'a.txt')) && readFileSync(join(daemon.project, 'a.txt'), 'utf8') !== '',
+  )
 })
 
 test('refused with words: the agent hears them', options, async (t) => {
@@ -72,7 +82,10 @@ test('refused with words: the agent hears them', options, async (t) => {
   await page.getByRole('textbox', { name: 'What should it do instead?' }).fill('use make clean')
   await card(page).getByRole('button', { name: 'Refuse', exact: true }).click()
   await card(page).waitFor({ state: 'detached' })
-  await until(async () => (await saidOn(page)).some((text) => text.includes('use make clean')), 'it was heard')
+  await until(
+    async () => (await saidOn(page)).some((text) => text.includes('use make clean')),
+    'it was heard',
+  )
   await page.getByText('refused by dashboard').waitFor()
 })
 
@@ -104,37 +117,48 @@ test('what is answered elsewhere is gone at once, in the middle of typing', opti
   await card(other).waitFor({ state: 'detached' })
 })
 
-test("a sub-agent's work is folded under its call, and what it asks is answered there", options, async (t) => {
-  const { client, page, id } = await stageFor(t, 'auto')
-  const prompt = '[[shell grep -rn port]]'
-  await turn(client, id, `[[call Task ${base64({ description: 'Find the port', prompt })}]]`)
-  const call = page.locator('.entry-call', { hasText: 'Find the port' })
-  await call.waitFor()
-  await call.locator('.entry-inside').waitFor()
-  assert.equal(await page.locator('.entry[data-depth="1"]').count(), 0)
-  await call.locator('.entry-line').click()
-  await page.locator('.entry[data-depth="1"]', { hasText: 'grep -rn port' }).waitFor()
-})
+test(
+  "a sub-agent's work is folded under its call, and what it asks is answered there",
+  options,
+  async (t) => {
+    const { client, page, id } = await stageFor(t, 'auto')
+    const prompt = '[[shell grep -rn port]]'
+    await turn(client, id, `[[call Task ${base64({ description: 'Find the port', prompt })}]]`)
+    const call = page.locator('.entry-call', { hasText: 'Find the port' })
+    await call.waitFor()
+    await call.locator('.entry-inside').waitFor()
+    assert.equal(await page.locator('.entry[data-depth="1"]').count(), 0)
+    await call.locator('.entry-line').click()
+    await page.locator('.entry[data-depth="1"]', { hasText: 'grep -rn port' }).waitFor()
+  },
+)
 
-test('on a phone: the card and the composer are in sight, and fingers hit what they aim at', options, async (t) => {
-  const { page, send } = await stageFor(t, 'ask', { viewport: PHONE, hasTouch: true, isMobile: true })
-  await send('[[shell make]]')
-  await card(page).waitFor()
-  for (const button of await page.locator('.decision .button, .composer .button').all()) {
-    const box = (await button.boundingBox())!
-    assert.ok(box.height >= 43.5, `${await button.textContent()} is ${box.height} high`)
-    assert.ok(box.x >= 0 && box.x + box.width <= PHONE.width, `${await button.textContent()} is on the screen`)
-  }
-  const composer = (await page.locator('.composer').boundingBox())!
-  assert.ok(composer.y + composer.height <= PHONE.height)
-  await card(page).getByRole('button', { name: 'Allow once' }).tap()
-  await card(page).waitFor({ state: 'detached' })
-  // The keyboard takes the lower half.
-  await page.setViewportSize({ width: PHONE.width, height: 420 })
-  await page.getByRole('textbox', { name: 'Message' }).tap()
-  await page.getByRole('textbox', { name: 'Message' }).fill('hello from a phone')
-  const raised = (await page.locator('.composer').boundingBox())!
-  assert.ok(raised.y >= 0 && raised.y + raised.height <= 420, 'the composer is above the keyboard')
-  await page.getByRole('button', { name: 'Send' }).tap()
-  await until(async () => (await saidOn(page)).includes('echo: hello from a phone'))
-})
+test(
+  'on a phone: the card and the composer are in sight, and fingers hit what they aim at',
+  options,
+  async (t) => {
+    const { page, send } = await stageFor(t, 'ask', { viewport: PHONE, hasTouch: true, isMobile: true })
+    await send('[[shell make]]')
+    await card(page).waitFor()
+    for (const button of await page.locator('.decision .button, .composer .button').all()) {
+      const box = (await button.boundingBox())!
+      assert.ok(box.height >= 43.5, `${await button.textContent()} is ${box.height} high`)
+      assert.ok(
+        box.x >= 0 && box.x + box.width <= PHONE.width,
+        `${await button.textContent()} is on the screen`,
+      )
+    }
+    const composer = (await page.locator('.composer').boundingBox())!
+    assert.ok(composer.y + composer.height <= PHONE.height)
+    await card(page).getByRole('button', { name: 'Allow once' }).tap()
+    await card(page).waitFor({ state: 'detached' })
+    // The keyboard takes the lower half.
+    await page.setViewportSize({ width: PHONE.width, height: 420 })
+    await page.getByRole('textbox', { name: 'Message' }).tap()
+    await page.getByRole('textbox', { name: 'Message' }).fill('hello from a phone')
+    const raised = (await page.locator('.composer').boundingBox())!
+    assert.ok(raised.y >= 0 && raised.y + raised.height <= 420, 'the composer is above the keyboard')
+    await page.getByRole('button', { name: 'Send' }).tap()
+    await until(async () => (await saidOn(page)).includes('echo: hello from a phone'))
+  },
+)

@@ -8,7 +8,8 @@ import { accessible, browserFor, daemonFor, nativeFor, signIn, withoutBrowser } 
 const options = { skip: withoutBrowser }
 
 /** Elements that a page of ours has none of, wherever text of an agent stands. */
-const FOREIGN = 'script, iframe, object, embed, form, style, link, meta, base, video, audio, svg a, math, [onerror], [onload]'
+const FOREIGN =
+  'script, iframe, object, embed, form, style, link, meta, base, video, audio, svg a, math, [onerror], [onload]'
 
 test('nothing that an agent says runs, loads or becomes part of the page', options, async (t) => {
   const daemon = await daemonFor(t)
@@ -31,12 +32,16 @@ test('nothing that an agent says runs, loads or becomes part of the page', optio
     await ended(client, sent.turnId)
   }
   await client.call('session.send', { sessionId: id, content: HOSTILE.join('\n\n').slice(0, 60_000) })
-  await until(async () => (await client.call('session.get', { sessionId: id })).turnCount === script.length + 1)
+  await until(
+    async () => (await client.call('session.get', { sessionId: id })).turnCount === script.length + 1,
+  )
   await page.reload()
   await page.locator('.entry').first().waitFor()
   for (let step = 0; step < 30; step++) {
     assert.equal(await page.locator('.conversation').locator(FOREIGN).count(), 0)
-    const links = await page.locator('.conversation a').evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href))
+    const links = await page
+      .locator('.conversation a')
+      .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href))
     for (const href of links) assert.match(href, /^(?:https?|mailto):/)
     const pictures = await page.locator('.conversation img').count()
     assert.equal(pictures, 0)
@@ -53,8 +58,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.page()
     await signIn(page, client)
     const { id } = await demoSession(client, daemon, 'ask')
-    const text = '# A heading\n\n- [x] done\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n```ts\nconst a = 1 // one\n```'
-    const said = await client.call('session.send', { sessionId: id, content: `[[think hm]] [[say64 ${base64(text)}]]` })
+    const text =
+      '# A heading\n\n- [x] done\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n```ts\nconst a = 1 // one\n```'
+    const said = await client.call('session.send', {
+      sessionId: id,
+      content: `[[think hm]] [[say64 ${base64(text)}]]`,
+    })
     await ended(client, said.turnId)
     await client.call('session.send', { sessionId: id, content: '[[shell make]]' })
     await client.call('session.send', { sessionId: id, content: 'later' })

@@ -141,6 +141,9 @@ test('a session in a worktree: show, diff, merge, rm', async () => {
   assert.deepEqual((await ok('worktree', 'rm', id, '--force', '--json')).json(), [{ sessionId: id }])
   assert.ok(!existsSync(tree))
   assert.match((await ok('worktree', 'ls')).stderr, /no session has a worktree/)
+  const plain = (await ok('new', '--agent', 'demo', '--cwd', repo.path)).stdout.trim()
+  assert.match(await failed(1, 'worktree', 'show', plain.slice(-8)), /has no worktree of its own; make one/)
+  assert.match(await failed(1, 'worktree', 'show', 'ffff-none'), /no worktree has an id/)
   assert.match(await failed(2, 'new', '--agent', 'demo', '--carry'), /--worktree/)
 })
 

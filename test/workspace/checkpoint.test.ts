@@ -152,6 +152,21 @@ test('conflicts of a merge are in a checkpoint as they are in the files', async 
   assert.deepEqual(untouched(repo), before)
 })
 
+test('a change within the second in which the index was written is not overlooked', async () => {
+  const repo = place.repo('racy', { 'a.txt': 'one\n' })
+  const second = (path: string): number => Math.floor(statSync(join(repo.path, path)).mtimeMs / 1000)
+  await until(() => {
+    repo.write('a.txt', 'two\n')
+    repo.git('add', 'a.txt')
+    repo.write('a.txt', 'six\n')
+    return second('a.txt') === second('.git/index')
+  }, 'all of it happens within a second')
+  await until(() => Date.now() / 1000 > second('a.txt') + 2, 'that second is over')
+  const { files } = await trees.diff(repo.path, { from: 'head', to: null })
+  assert.deepEqual(files[0]?.hunks[0]?.lines.at(-1)?.text, 'six')
+  assert.equal(filesOf(repo, (await take(repo)).tree)['a.txt'], 'six\n')
+})
+
 test('what cannot be read stays as it was, and the rest is written down', async () => {
   const repo = place.repo('unreadable', { 'a.txt': 'one\n', 'b.txt': 'one\n' })
   repo.write('a.txt', 'two\n')

@@ -64,7 +64,7 @@ function SearchField({ text, onText }: { text: string; onText(text: string): voi
 function Only({ sessionId, onAll }: { sessionId: string; onAll(): void }) {
   const session = useSessions([sessionId]).get(sessionId)
   return (
-    <span class="row-line">
+    <span class="along">
       <Badge tone="working">in {session ? inertLine(session.name) : sessionId.slice(0, 8)}</Badge>
       <Button kind="quiet" label="In all sessions" onClick={onAll} />
     </span>

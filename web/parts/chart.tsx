@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ChartData } from '../state/series.ts'
 import { theme } from '../state/theme.ts'
 import type { Plot } from './plot.ts'
+import { useMedia } from './use-media.ts'
 
 export interface ChartLine {
   name: string
@@ -29,7 +30,8 @@ export function Chart({ label, lines, data, height = 180, formatTime = dateAndTi
   const root = useRef<HTMLDivElement>(null)
   const plot = useRef<Plot | null>(null)
   const [at, setAt] = useState<number | null>(null)
-  const chosen = `${theme.value} ${useSystemDark()}`
+  // Colours of a canvas do not follow the theme by themselves.
+  const chosen = `${theme.value} ${useMedia('(prefers-color-scheme: dark)')}`
   useEffect(() => {
     let isGone = false
     void import('./plot.ts').then(({ createPlot }) => {
@@ -61,18 +63,6 @@ export function Chart({ label, lines, data, height = 180, formatTime = dateAndTi
       <DataTable label={label} lines={lines} data={data} formatTime={formatTime} />
     </figure>
   )
-}
-
-/** Colours of a canvas do not follow the system by themselves. */
-function useSystemDark(): boolean {
-  const [query] = useState(() => matchMedia('(prefers-color-scheme: dark)'))
-  const [isDark, setDark] = useState(query.matches)
-  useEffect(() => {
-    const look = (): void => setDark(query.matches)
-    query.addEventListener('change', look)
-    return () => query.removeEventListener('change', look)
-  }, [])
-  return isDark
 }
 
 const MAX_ROWS = 200

@@ -25,13 +25,13 @@ export function Segments<T extends string>({
     root.current?.querySelectorAll<HTMLElement>('[role=radio]')[options.indexOf(option)]?.focus()
   }
   return (
-    <div ref={root} class="segments" role="radiogroup" aria-label={label}>
+    <div ref={root} class="choices" role="radiogroup" aria-label={label}>
       {options.map((option, index) => (
         <button
           key={option.value}
           type="button"
           role="radio"
-          class="segment"
+          class="choice"
           aria-checked={option.value === value}
           tabIndex={option.value === value ? 0 : -1}
           onClick={() => onChange(option.value)}

@@ -5,26 +5,32 @@ import { Dialog } from './dialog.tsx'
 export function KeyHelp({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <div class="key-help">
-        {helpOf().map(({ context, lines }) => (
-          <section key={context}>
-            <h3>{CONTEXT_NAMES[context]}</h3>
-            <dl>
-              {lines.map(({ keys, what }) => (
-                <div key={what} class="key-line">
-                  <dt>
-                    {keys.map((key) => (
-                      <KeyName key={key} name={key} />
-                    ))}
-                  </dt>
-                  <dd>{what}</dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
-      </div>
+      <KeyTable />
     </Dialog>
+  )
+}
+
+export function KeyTable() {
+  return (
+    <div class="key-help">
+      {helpOf().map(({ context, lines }) => (
+        <section key={context}>
+          <h3>{CONTEXT_NAMES[context]}</h3>
+          <dl>
+            {lines.map(({ keys, what }) => (
+              <div key={what} class="key-line">
+                <dt>
+                  {keys.map((key) => (
+                    <KeyName key={key} name={key} />
+                  ))}
+                </dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </div>
   )
 }
 

@@ -28,9 +28,6 @@ export function usd(value: number): string {
   return value < 100 ? `$${value.toFixed(2)}` : `$${Math.round(value).toLocaleString('en')}`
 }
 
-export function percent(value: number): string {
-  return `${Math.round(value)} %`
-}
 
 /** `1 file`, `3 files`. */
 export function plural(value: number, one: string, many = `${one}s`): string {

@@ -1,5 +1,5 @@
 /** Where a key means something. What is nearer comes first: a decision before the list that it is shown in. */
-export type KeyContext = 'anywhere' | 'list' | 'inbox' | 'decision'
+export type KeyContext = 'anywhere' | 'list' | 'inbox' | 'decision' | 'changes'
 
 export interface Key {
   context: KeyContext
@@ -52,6 +52,13 @@ export const KEYS = [
   { context: 'decision', key: '3', action: 'answer3', what: 'Allow for this project; the third option' },
   { context: 'decision', key: '4', action: 'answer4', what: 'Refuse with words; the fourth option' },
   { context: 'decision', key: '5', action: 'answer5', what: 'Edit before allowing; the fifth option' },
+  { context: 'changes', key: 'j', action: 'next', what: 'Next line; with Shift, choose lines' },
+  { context: 'changes', key: 'ArrowDown', action: 'next', what: 'Next line; with Shift, choose lines' },
+  { context: 'changes', key: 'k', action: 'previous', what: 'Previous line' },
+  { context: 'changes', key: 'ArrowUp', action: 'previous', what: 'Previous line' },
+  { context: 'changes', key: 'Enter', action: 'comment', what: 'Comment on the lines' },
+  { context: 'changes', key: 'c', action: 'comment', what: 'Comment on the lines' },
+  { context: 'changes', key: 'Escape', action: 'leave', what: 'Choose nothing' },
 ] as const satisfies readonly Key[]
 
 type Row = (typeof KEYS)[number]
@@ -62,6 +69,7 @@ export const CONTEXT_NAMES: Readonly<Record<KeyContext, string>> = {
   list: 'On Now',
   inbox: 'In the Inbox',
   decision: 'On a decision',
+  changes: 'On a line of Changes',
 }
 
 export interface Pressed {

@@ -39,7 +39,7 @@ async function agentsOf(client: NativeClient, name: unknown): Promise<Agent[]> {
   const found = agents.filter((agent) => name === undefined || agent.name === name)
   if (found.length > 0) return found
   const known = agents.map((agent) => agent.name).join(', ')
-  throw new CliError(`no agent is called ${clean(String(name))}; use one of ${known}`, EXIT.usage)
+  throw new CliError(`no agent called ${clean(String(name))}; this Corral knows: ${known}`, EXIT.usage)
 }
 
 function summary(cli: Cli, found: Agent[]): string {

@@ -1,8 +1,8 @@
 import type { Api, NativeClient } from '../../dialects/native/client.ts'
 import { given, type Cli, type Command } from '../cli.ts'
-import { EXIT } from '../exit.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { clean, fields, shortId, table } from '../format.ts'
-import { pickOne } from '../resolve.ts'
+import { pickOne, resolveSession } from '../resolve.ts'
 
 type Worktree = Api['worktree.list']['result']['worktrees'][number]
 type Merged = Api['worktree.merge']['result']
@@ -88,5 +88,16 @@ export const remove: Command = (cli, [fragment]) =>
 
 async function find(client: NativeClient, fragment: unknown): Promise<Worktree> {
   const { worktrees } = await client.call('worktree.list')
-  return pickOne('worktree', fragment, worktrees, ({ sessionId }) => sessionId)
+  try {
+    return pickOne('worktree', fragment, worktrees, ({ sessionId }) => sessionId)
+  } catch (error) {
+    const session = await sessionOf(client, String(fragment)).catch(() => null)
+    if (session === null || worktrees.some(({ sessionId }) => sessionId === session.id)) throw error
+    const hint = 'make one that has with: corral new --worktree'
+    throw new CliError(`session ${shortId(session.id)} has no worktree of its own; ${hint}`)
+  }
+}
+
+async function sessionOf(client: NativeClient, fragment: string): Promise<Api['session.get']['result']> {
+  return client.call('session.get', { sessionId: await resolveSession(client, fragment) })
 }

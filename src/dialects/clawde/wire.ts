@@ -147,3 +147,29 @@ export const repoStatus = z.object({
   truncated: z.boolean(),
   lastUpdated: z.string(),
 })
+
+const diffLine = z.object({
+  type: z.enum(['context', 'added', 'removed']),
+  content: z.string(),
+  oldLineNo: z.number().nullable(),
+  newLineNo: z.number().nullable(),
+  noNewline: z.literal(true).exactOptional().describe('the file does not end with a line feed'),
+})
+
+/** What has changed in one file. */
+export const fileDiff = z.object({
+  path: z.string(),
+  oldPath: z.string().nullable(),
+  change: z.enum(['added', 'deleted', 'renamed', 'modified']),
+  isBinary: z.boolean(),
+  hunks: z.array(
+    z.object({
+      header: z.string(),
+      oldStart: z.number(),
+      oldLines: z.number(),
+      newStart: z.number(),
+      newLines: z.number(),
+      lines: z.array(diffLine),
+    }),
+  ),
+})

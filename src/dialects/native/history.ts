@@ -1,3 +1,4 @@
+import { CONVERSATION_TYPES } from '../../core/conversation/conversation.ts'
 import type { Change } from '../../core/conversation/item.ts'
 import type { Event, EventType } from '../../core/event.ts'
 import type { Turn } from '../../core/turn.ts'
@@ -19,6 +20,9 @@ export const ITEM_TYPES: EventType[] = [
   'turn.failed',
   'turn.interrupted',
 ]
+
+/** The events that make no item, and that later items need all the same. */
+export const SILENT_TYPES: EventType[] = CONVERSATION_TYPES.filter((type) => !ITEM_TYPES.includes(type))
 
 /** What a turn ran with, as far as it is known by now; the event that began it knows only what was known then. */
 export type RanWith = (turnId: string) => Pick<Turn, 'mode' | 'model'> | null

@@ -53,7 +53,7 @@ export function CheckpointsDialog({ sessionId, turns, onClose, onRestored }: Che
       {data && data.checkpoints.length === 0 && <p>{data.reason ?? 'There are none yet.'}</p>}
       <ul class="rows">
         {data?.checkpoints.map((checkpoint) => (
-          <li key={checkpoint.turnId} class="row-line">
+          <li key={checkpoint.turnId} class="along">
             <CheckpointLine checkpoint={checkpoint} name={nameOf(checkpoint, turns)} />
             <Button icon="history" label="Look" onClick={() => setChosen(checkpoint)} />
           </li>
@@ -72,7 +72,7 @@ function nameOf({ turnId, kind }: Checkpoint, turns: readonly Turn[]): string {
 function CheckpointLine({ checkpoint, name }: { checkpoint: Checkpoint; name: string }) {
   const { at, files, kind, left } = checkpoint
   return (
-    <div class="row-main">
+    <div class="along-main">
       <div>{name}</div>
       <div class="muted small">
         <Ago at={at} />

@@ -33,7 +33,7 @@ export function CommentCard({ comment, showsPath = false }: { comment: Comment; 
   }
   return (
     <article class="comment" aria-label={`Comment on ${placeName(comment)}`}>
-      <header class="row-line small">
+      <header class="along small">
         <span class="muted">
           {showsPath && `${comment.path}, `}
           {placeName(comment)} · <Ago at={comment.createdAt} />
@@ -89,7 +89,7 @@ export function EditorRow({ writing, onChange, onAdd }: EditorRowProps) {
   return (
     <div class="comments">
       <div role="gridcell" class="comment comment-editor">
-        <div class="row-line small">
+        <div class="along small">
           <span>
             Comment on <strong>{placeName(place)}</strong>
           </span>

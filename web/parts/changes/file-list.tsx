@@ -23,7 +23,7 @@ export function FileList({ files, truncated, onChoose }: FileListProps) {
   }, [files, filter])
   return (
     <nav class="changes-files" aria-label="Files">
-      <div class="row-line small">
+      <div class="along small">
         <strong>{plural(files.length, 'file')}</strong>
         <Counts file={totals(files)} />
         {truncated && <span class="muted">and more than can be shown</span>}

@@ -81,7 +81,7 @@ export function HunkRow({ hunk }: { hunk: Hunk }) {
 export function NoteRow({ text, onMore }: { text: string; onMore: (() => void) | null }) {
   return (
     <div class="change-note muted">
-      <span role="gridcell" class="row-line">
+      <span role="gridcell" class="along">
         {text}
         {onMore && <Button label="Show more of it" onClick={onMore} />}
       </span>

@@ -36,7 +36,7 @@ export function ReviewBar({ sessionId, comments, elsewhere, isRunning }: ReviewB
           ))}
         </div>
       )}
-      <div class="row-line">
+      <div class="along">
         <strong role="status">{plural(waiting.length, 'comment')}</strong>
         {stale > 0 && <Badge tone="needs">{stale} on code that has changed since</Badge>}
         {elsewhere.length > 0 && (

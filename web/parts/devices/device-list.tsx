@@ -31,7 +31,7 @@ export function DeviceList({ devices, onPair }: { devices: readonly Device[]; on
     <Section title="Devices that were let in">
       <ul class="rows">
         {devices.map((device) => (
-          <li key={device.id} class="row-line">
+          <li key={device.id} class="along">
             <About device={device} />
             <DeviceActions device={device} onRename={setRenamed} onRevoke={setRevoked} />
           </li>
@@ -57,8 +57,8 @@ function NoDevices({ onPair }: { onPair(): void }) {
 function About({ device }: { device: Device }) {
   const isThis = me.value?.device?.id === device.id
   return (
-    <div class="row-main">
-      <div class="row-line">
+    <div class="along-main">
+      <div class="along">
         <strong>{device.name}</strong>
         {isThis && <Badge tone="good">this one</Badge>}
         {device.scopes.includes('manage') && <Badge tone="accent">manage</Badge>}

@@ -63,9 +63,9 @@ function Running({ overview: { running, runningCount } }: { overview: Overview }
   return (
     <ul class="rows" aria-label="Calls under way">
       {running.map(({ id, model, sessionId, startedAt }) => (
-        <li key={id} class="row-line">
+        <li key={id} class="along">
           <Badge tone="working">under way</Badge>
-          <span class="row-main">
+          <span class="along-main">
             {model}
             {sessionId !== null && <span class="muted"> in {sessionId}</span>}
           </span>

@@ -38,10 +38,10 @@ export function ProvidersSection({ overview }: { overview: Overview }) {
       </div>
       <ol class="rows">
         {overview.providers.map((provider) => (
-          <li key={provider.provider} class="row-line">
+          <li key={provider.provider} class="along">
             <strong>{provider.provider}</strong>
             <Badge tone={TONES[provider.status]}>{WORDS[provider.status]}</Badge>
-            {provider.reason !== null && <span class="muted row-main">{provider.reason}</span>}
+            {provider.reason !== null && <span class="muted along-main">{provider.reason}</span>}
             {provider.retryAt !== null && (
               <span class="muted small">
                 asked again <Time at={provider.retryAt} />

@@ -40,7 +40,7 @@ function Group({ group, session, onNarrow }: GroupProps) {
   const name = session ? inertLine(session.name) : group.sessionId.slice(0, 8)
   return (
     <section class="section found" aria-label={name}>
-      <header class="row-line">
+      <header class="along">
         <h2>
           <a href={`/s/${encodeURIComponent(group.sessionId)}`}>{name}</a>
         </h2>

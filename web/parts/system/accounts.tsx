@@ -60,7 +60,7 @@ function Quota({ agent: { title, limits } }: { agent: Agent }) {
   if (!limits) return null
   return (
     <div class="stack-small">
-      <div class="row-line">
+      <div class="along">
         <strong>{title}</strong>
         {limits.plan !== undefined && <span class="muted">{limits.plan}</span>}
         <span class="muted small">
@@ -80,7 +80,7 @@ function QuotaBar({ window }: { window: QuotaWindow }) {
   const name = windowName(window)
   return (
     <div class="quota">
-      <div class="row-line spread small">
+      <div class="along spread small">
         <span>{name}</span>
         <span class="muted">
           {left} % left

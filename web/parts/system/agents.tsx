@@ -46,7 +46,7 @@ function AgentRow({ agent }: { agent: Agent }) {
   const { title, name, installed, version, path, problem, signIn } = agent
   return (
     <div class="stack-small">
-      <div class="row-line">
+      <div class="along">
         <strong>{title}</strong>
         <span class="muted small mono">{name}</span>
         <State agent={agent} />

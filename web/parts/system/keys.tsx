@@ -33,8 +33,8 @@ export function KeyList({ status, mayChange, onChanged }: KeyListProps) {
         {KEY_NAMES.map((name) => {
           const kept = status.keys.find((key) => key.name === name)
           return (
-            <li key={name} class="row-line">
-              <span class="row-main">
+            <li key={name} class="along">
+              <span class="along-main">
                 {WHAT[name]} {kept && <Badge tone="good">in the {kept.place}</Badge>}
               </span>
               {mayChange && (

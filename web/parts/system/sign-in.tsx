@@ -38,8 +38,8 @@ export function SignInList({ status, mayChange, onChanged }: SignInListProps) {
         {PROVIDERS.map((provider) => {
           const account = status.accounts.find((one) => one.provider === provider)
           return (
-            <li key={provider} class="row-line">
-              <span class="row-main">
+            <li key={provider} class="along">
+              <span class="along-main">
                 {WHAT[provider]} {account && <Account account={account} />}
               </span>
               {mayChange && (
@@ -165,7 +165,7 @@ function Step({ event }: { event: FlowEvent | undefined }) {
       return (
         <>
           <p>Open the page and type this code:</p>
-          <p class="row-line">
+          <p class="along">
             <strong class="mono signin-code">{event.userCode}</strong>
             <Copy text={event.userCode} label="Copy the code" />
           </p>

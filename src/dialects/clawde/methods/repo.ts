@@ -30,14 +30,6 @@ function fileOf(file: string | undefined): string {
   throw new ClawdeError('invalidParams', 'file: is missing', { field: 'file' })
 }
 
-const fileDiff = z.object({
-  path: z.string(),
-  oldPath: z.string().nullable(),
-  change: z.enum(['added', 'deleted', 'renamed', 'modified']),
-  isBinary: z.boolean(),
-  hunks: z.array(z.unknown()),
-})
-
 export const repoMethods = [
   method({
     name: 'repo.open',
@@ -100,7 +92,7 @@ export const repoMethods = [
       staged: z.boolean().default(false).describe('only what is staged'),
       format: FORMAT,
     }),
-    result: z.union([z.string(), z.array(fileDiff)]),
+    result: z.union([z.string(), z.array(wire.fileDiff)]),
     async handler({ staged, format, ...params }, context) {
       const { root } = placeOf(params, context)
       const { text } = await context.workspace.diff(root, { staged })
@@ -119,7 +111,7 @@ export const repoMethods = [
       staged: z.boolean().default(false),
       format: FORMAT,
     }),
-    result: z.union([z.string(), fileDiff.nullable()]),
+    result: z.union([z.string(), wire.fileDiff.nullable()]),
     async handler({ staged, format, ...params }, context) {
       const { root, file } = placeOf(params, context)
       const { text } = await context.workspace.diff(root, { staged, file: fileOf(file) })

@@ -32,7 +32,7 @@ export const worktreeMethods = [
     heavy: true,
     params: byId.extend({ format: z.enum(['text', 'structured']).default('text') }),
     aliases,
-    result: z.union([z.string(), z.array(z.unknown())]),
+    result: z.union([z.string(), z.array(wire.fileDiff)]),
     async handler({ sessionId, format }, context) {
       const { cwd } = await withWorktree(context, sessionId)
       const { text } = await context.workspace.worktreeDiff(cwd, sessionId)

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Engine } from '../../../core/api.ts'
-import { CONVERSATION_TYPES, step } from '../../../core/conversation/conversation.ts'
+import { step } from '../../../core/conversation/conversation.ts'
 import { CorralError } from '../../../core/error.ts'
-import type { Event, LoggedEvent } from '../../../core/event.ts'
+import type { LoggedEvent } from '../../../core/event.ts'
 import type { ConversationPart } from '../../../core/lineage.ts'
 import { RawJson, Streaming } from '../../../transports/jsonrpc.ts'
-import { historyItem, ITEM_TYPES, type RanWith } from '../history.ts'
+import { historyItem, ITEM_TYPES, SILENT_TYPES, type RanWith } from '../history.ts'
 import { method } from '../method.ts'
 import type { HistoryItem } from '../wire.ts'
 import * as wire from '../wire.ts'
@@ -183,26 +183,30 @@ function lastItems(engine: Engine, parts: readonly ConversationPart[], place: nu
     const query = { sessionId: session.id, before, types: ITEM_TYPES, whole: true }
     const left = limit - items.length
     const found = engine.events.read({ ...query, limit: left })
-    const [first, ...others] = fitting(found, true)
+    const page = fitting(found, true)
+    const [first] = page
     if (!first) continue
-    items.unshift(...itemsOf(engine, session.id, first.event, before))
+    items.unshift(...itemsOf(engine, session.id, page, before))
     next = first.seq
-    if (found.length === left || others.length + 1 < found.length) return { items, next }
+    if (found.length === left || page.length < found.length) return { items, next }
   }
   return { items, next: null }
 }
 
-/** The items from this event on. */
-function itemsOf(engine: Engine, id: string, first: Event, before: number): HistoryItem[] {
-  const conversation = engine.sessions.conversationAt(id, { seq: first.seq - 1, at: first.at })
-  const events = engine.events.read({
+/** The items that these events make, which are all of `ITEM_TYPES` between the first one and `before`. */
+function itemsOf(engine: Engine, id: string, page: LoggedEvent[], before: number): HistoryItem[] {
+  const [first] = page
+  if (!first) return []
+  const conversation = engine.sessions.conversationAt(id, { seq: first.seq - 1, at: first.event.at })
+  const silent = engine.events.read({
     sessionId: id,
-    after: first.seq - 1,
+    after: first.seq,
     before,
-    types: CONVERSATION_TYPES,
+    types: SILENT_TYPES,
     whole: true,
     limit: Number.MAX_SAFE_INTEGER,
   })
+  const events = [...page, ...silent].sort((a, b) => a.seq - b.seq)
   return events.flatMap(({ event }) =>
     step(conversation, event).flatMap((change) => historyItem(change, event, ranWith(engine)) ?? []),
   )

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { until } from '../support/wait.ts'
+import { inRepository, opened, overflow, turnThat } from './opened.ts'
+import { PHONE, withoutBrowser } from './support.ts'
+
+const options = { skip: withoutBrowser }
+const FILE = 'src/steps.ts'
+const before = Array.from({ length: 30 }, (_, at) => `const step${at + 1} = ${at}`).join('\n')
+const after = before
+  .replace('const step5 = 4', 'const step5 = 40')
+  .replace('const step6 = 5', 'const step6 = 50')
+
+/** The gutter beside a text. */
+function gutterAt(page: Page, text: string) {
+  const line = page.locator('.change-line', { has: page.locator('.change-text', { hasText: text }) })
+  return line.locator('.change-gutter')
+}
+
+const waiting = (page: Page) => page.getByRole('region', { name: 'Review' }).getByRole('status')
+
+test(
+  'comments on lines go to the agent as one message; one whose code has changed says so',
+  options,
+  async (t) => {
+    const { client, page, go } = await opened(t)
+    const { repository, sessionId } = await inRepository(t, client, { [FILE]: `${before}\n` })
+    repository.write(FILE, `${after}\n`)
+    await go(`/s/${sessionId}/changes?scope=uncommitted`)
+
+    await gutterAt(page, 'step5 = 40').hover()
+    await page.mouse.down()
+    await gutterAt(page, 'step6 = 50').hover()
+    await page.mouse.up()
+    await page.getByText('Comment on lines 5–6').waitFor()
+    await page.getByLabel('Comment', { exact: true }).fill('Why so much more?')
+    await page.getByRole('button', { name: 'Add the comment' }).click()
+    await page.getByText('Why so much more?').waitFor()
+
+    // The keyboard alone: to the next line, and what is to be said.
+    await page.locator('.change-row').first().focus()
+    for (let at = 0; at < 6; at++) await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Comment', { exact: true }).fill('Name it.')
+    await page.keyboard.press('Control+Enter')
+    await until(async () => (await waiting(page).textContent()) === '2 comments', 'both comments are there')
+
+    await page.getByLabel('Comment on lines 5–6').getByRole('button', { name: 'Edit the comment' }).click()
+    await page.getByLabel('Comment', { exact: true }).fill('Why ten times as much?')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Why ten times as much?').waitFor()
+
+    repository.write(FILE, `${after.replace('const step5 = 40', 'const step5 = 41')}\n`)
+    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByText('1 on code that has changed since').waitFor()
+    await page.getByRole('button', { name: '1 not in what is shown' }).click()
+    await page.getByLabel('Comment on lines 5–6').getByText('the code has changed since').waitFor()
+
+    await page.getByRole('button', { name: 'Send to the agent' }).click()
+    await page.getByLabel('What the message begins with').fill('Two questions:')
+    await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('2 comments sent as one message.').waitFor()
+    const { turns } = await client.call('turn.list', { sessionId })
+    assert.equal(turns.length, 1)
+    const said = JSON.stringify(turns[0]!.input)
+    for (const part of ['Two questions:', 'Why ten times as much?', 'Name it.', FILE, 'const step5 = 40']) {
+      assert.ok(said.includes(part), `${part} in ${said}`)
+    }
+    const { comments } = await client.call('review.list', { sessionId })
+    assert.deepEqual(
+      comments.map(({ sentIn }) => sentIn),
+      [turns[0]!.id, turns[0]!.id],
+    )
+    await page.getByText('sent', { exact: true }).waitFor()
+  },
+)
+
+test(
+  'a comment that was removed is gone, and one being written is there after a look elsewhere',
+  options,
+  async (t) => {
+    const { client, page, go } = await opened(t)
+    const { repository, sessionId } = await inRepository(t, client, { [FILE]: `${before}\n` })
+    repository.write(FILE, `${after}\n`)
+    await go(`/s/${sessionId}/changes?scope=uncommitted`)
+    await gutterAt(page, 'step5 = 40').hover()
+    await page.mouse.down()
+    await page.mouse.up()
+    await page.getByLabel('Comment', { exact: true }).fill('Half a th')
+    await page.getByRole('link', { name: 'Search' }).click()
+    await page.getByLabel('What to look for').waitFor()
+    await page.goBack()
+    assert.equal(await page.getByLabel('Comment', { exact: true }).inputValue(), 'Half a th')
+    await page.getByRole('button', { name: 'Add the comment' }).click()
+    await page.getByText('Half a th').waitFor()
+    await page.getByRole('button', { name: 'Remove the comment' }).click()
+    await page.getByText('Half a th').waitFor({ state: 'detached' })
+    assert.deepEqual((await client.call('review.list', { sessionId })).comments, [])
+  },
+)
+
+test('a checkpoint is looked at, restored and undone; work of one’s own is not lost', options, async (t) => {
+  const { client, page, go } = await opened(t)
+  const { repository, sessionId } = await inRepository(t, client, { [FILE]: 'one\n', 'mine.txt': 'mine\n' })
+  const read = (file: string): string => readFileSync(join(repository.path, file), 'utf8')
+  await turnThat(client, sessionId, () => repository.write(FILE, 'two\n'), 'Make it two. ')
+  await go(`/s/${sessionId}/changes`)
+  await page.getByText('two', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Checkpoints' }).click()
+  await page.getByText('Before: Make it two.').waitFor()
+  await page.getByText('the turn changed 1 file').waitFor()
+  await page.getByRole('button', { name: 'Look', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Restoring would do this to 1 file:').waitFor()
+  await dialog.getByRole('button', { name: 'Restore' }).click()
+  await page.getByText('1 file restored.').waitFor()
+  assert.equal(read(FILE), 'one\n')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await until(() => read(FILE) === 'two\n', 'the file is as it was before')
+
+  repository.write(FILE, 'three, by hand\n')
+  await page.getByRole('button', { name: 'Checkpoints' }).click()
+  await page.getByRole('button', { name: 'Look', exact: true }).last().click()
+  const mine = dialog.getByLabel('Files of yours that are in the way')
+  await mine.getByText(FILE).waitFor()
+  assert.equal(await dialog.getByRole('button', { name: 'Restore' }).getAttribute('aria-disabled'), 'true')
+  assert.equal(read(FILE), 'three, by hand\n')
+})
+
+test('turns, the session and the branch show what is theirs', options, async (t) => {
+  const { client, page, go } = await opened(t)
+  const { repository, sessionId } = await inRepository(t, client, { 'a.txt': 'a\n' })
+  await turnThat(client, sessionId, () => repository.write('first.txt', 'first\n'), 'The first. ')
+  await turnThat(client, sessionId, () => repository.write('second.txt', 'second\n'), 'The second. ')
+  await go(`/s/${sessionId}/changes`)
+  const files = page.getByRole('navigation', { name: 'Files' }).getByRole('button')
+  const named = (): Promise<string[]> => files.locator('.changes-file-name').allTextContents()
+  await until(async () => (await named()).join() === 'second.txt', 'the last turn')
+  await page
+    .getByRole('combobox', { name: 'Turn' })
+    .selectOption({ label: 'The first. [[ask May I go on?]]' })
+  await until(async () => (await named()).join() === 'first.txt', 'the first turn')
+  await page.getByRole('radio', { name: 'Session' }).click()
+  await until(async () => (await named()).join() === 'first.txt,second.txt', 'the whole session')
+  assert.match(page.url(), /scope=session$/)
+  await page.reload()
+  await until(async () => (await named()).join() === 'first.txt,second.txt', 'the same after a reload')
+  repository.commit()
+  await page.getByRole('radio', { name: 'Uncommitted' }).click()
+  await page.getByText('Nothing has changed').waitFor()
+})
+
+test(
+  'a change of 20,000 lines is there from the first to the last, and only what is near is drawn',
+  options,
+  async (t) => {
+    const { client, page, go } = await opened(t)
+    const { repository, sessionId } = await inRepository(t, client, { 'a.txt': 'a\n' })
+    for (let file = 1; file <= 10; file++) {
+      const lines = Array.from({ length: 1990 }, (_, at) => `line ${at + 1} of ${file}`)
+      repository.write(`part${String(file).padStart(2, '0')}.txt`, `${lines.join('\n')}\n`)
+    }
+    await go(`/s/${sessionId}/changes?scope=uncommitted`)
+    const heads = page.locator('.change-file-name')
+    await until(async () => (await heads.count()) === 10, 'all files are there, folded')
+    await page.getByText('large', { exact: true }).first().waitFor()
+    for (let file = 1; file <= 10; file++) {
+      const name = `part${String(file).padStart(2, '0')}.txt`
+      await page.getByRole('navigation', { name: 'Files' }).getByRole('button', { name }).click()
+      await page.getByRole('button', { name, exact: true, expanded: false }).click()
+    }
+    await page.evaluate(() => document.getElementById('main')!.scrollTo(0, 1e9))
+    await page.getByText('line 1990 of 10', { exact: true }).waitFor()
+    assert.ok((await page.locator('.change-row').count()) < 200)
+    await page.getByRole('navigation', { name: 'Files' }).getByRole('button', { name: 'part05.txt' }).click()
+    await page.getByText('line 1 of 5', { exact: true }).waitFor()
+  },
+)
+
+test(
+  'side by side on a desk, one below the other on a phone, and nothing wider than the screen',
+  options,
+  async (t) => {
+    const { client, page, go } = await opened(t)
+    const { repository, sessionId } = await inRepository(t, client, { [FILE]: `${before}\n` })
+    repository.write(FILE, `${after}\n${'x'.repeat(3000)} ${'word '.repeat(500)}\n`)
+    await go(`/s/${sessionId}/changes?scope=uncommitted`)
+    await page.getByRole('radio', { name: 'Side by side' }).click()
+    await page.locator('.change-pair').first().waitFor()
+    assert.equal(await overflow(page), 0)
+    await page.reload()
+    await page.locator('.change-pair').first().waitFor()
+    await page.setViewportSize(PHONE)
+    await page.locator('.change-line').first().waitFor()
+    assert.equal(await overflow(page), 0)
+    await page.getByLabel('Go to a file').selectOption(FILE)
+  },
+)
