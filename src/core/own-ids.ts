@@ -46,8 +46,12 @@ export function inOwnIds(ids: OwnIds, body: EventBody, seq: number): EventBody {
       return { ...body, messageId: streamed(ids, body.messageId, seq), parent: parentOf(ids, body.parent) }
     case 'message.completed':
       return { ...body, messageId: completed(ids, body.messageId, seq), parent: parentOf(ids, body.parent) }
-    case 'tool.started':
-      return { ...body, callId: begun(ids, body.callId, seq), parent: parentOf(ids, body.parent) }
+    case 'tool.started': {
+      // An agent that names a call as its own parent means another one, or nothing.
+      const parent = parentOf(ids, body.parent)
+      const callId = begun(ids, body.callId, seq)
+      return { ...body, callId, parent: parent === callId || parent === body.callId ? null : parent }
+    }
     case 'tool.completed':
       return { ...body, callId: finished(ids, body.callId, seq), parent: parentOf(ids, body.parent) }
     case 'call.held':

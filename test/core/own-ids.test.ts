@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventBody } from '../../src/core/event.ts'
 import { inOwnIds, ownIds } from '../../src/core/own-ids.ts'
+import { NO_USAGE } from '../../src/core/usage.ts'
 
 const piece = (messageId: string): EventBody => ({
   type: 'message.delta',
@@ -126,4 +127,13 @@ test('what the log has of the running turn is known after a restart', () => {
     const past = all.slice(0, cut).map((body, at) => inOwnIds(ids, body, at + 1))
     assert.deepEqual(named(all.slice(cut), past), whole.slice(cut), `cut at ${cut}`)
   }
+})
+
+test('no call is inside of itself', () => {
+  const ids = ownIds()
+  const call = { type: 'tool.started', callId: 'c', tool: 'Task', input: {}, parent: 'c' } as const
+  assert.deepEqual(inOwnIds(ids, call, 3), { ...call, callId: 'c-3', parent: null })
+  const end = { type: 'turn.completed', turnId: 't', usage: NO_USAGE, text: null } as const
+  inOwnIds(ids, end, 4)
+  assert.deepEqual(inOwnIds(ids, call, 5), { ...call, callId: 'c-5', parent: 'c-3' })
 })

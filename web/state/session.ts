@@ -6,7 +6,7 @@ import type { SessionView } from '../../src/dialects/native/wire.ts'
 import { NativeError, type Api, type EventStream } from '../client/client.ts'
 import { client } from './connection.ts'
 import { callRowId, type Row } from './row.ts'
-import { advance, openTranscript, prepend, takeChanges, visibleRows } from './transcript.ts'
+import { advance, callsAbove, openTranscript, prepend, takeChanges, visibleRows } from './transcript.ts'
 import type { Transcript, VisibleRow } from './transcript.ts'
 
 /** Messages, calls and the like in the part that is shown first, and in those that are put in front. */
@@ -140,10 +140,8 @@ export class OpenSession {
     while (this.#next !== null && this.#next > seq && !this.#isClosed) await this.older(FAR_PART)
     const found = this.#rowAt(seq, turnId)
     if (!found) return null
-    for (let parent = found.parent; parent !== null;) {
-      this.toggle(callRowId(parent), true)
-      parent = this.#transcript?.rows.get(callRowId(parent))?.parent ?? null
-    }
+    for (const callId of this.#transcript ? callsAbove(this.#transcript, found.parent) : [])
+      this.toggle(callRowId(callId), true)
     if (found.kind === 'thinking') this.toggle(found.id, true)
     return found.id
   }
@@ -275,10 +273,9 @@ export class OpenSession {
     const row = transcript.rows.get(id) ?? null
     const shown = this.#rows.get(id)
     if (shown) shown.value = row
-    for (let parent = row?.parent ?? null; parent !== null;) {
-      const inside = this.#inside.get(parent)
+    for (const callId of callsAbove(transcript, row?.parent ?? null)) {
+      const inside = this.#inside.get(callId)
       if (inside) inside.value++
-      parent = transcript.rows.get(callRowId(parent))?.parent ?? null
     }
   }
 

@@ -134,6 +134,14 @@ export function visibleRows({ lists, rows }: Transcript, isOpen: (id: string) =>
   return seen
 }
 
+/** A call, the one that it is in, and so on up to the agent's own. Calls that claim to hold each other are told once. */
+export function callsAbove({ rows }: Transcript, callId: string | null): string[] {
+  const above = new Set<string>()
+  for (let at = callId; at !== null && !above.has(at); at = rows.get(callRowId(at))?.parent ?? null)
+    above.add(at)
+  return [...above]
+}
+
 function make(transcript: Transcript, change: Change, event: Event): void {
   switch (change.type) {
     case 'waits':
@@ -213,7 +221,7 @@ function putCall(transcript: Transcript, call: Call, was: CallState | null = nul
     id,
     seq: call.seq,
     at: call.startedAt,
-    parent: call.parent,
+    parent: callsAbove(transcript, call.parent).includes(call.id) ? null : call.parent,
     turnId: before?.turnId ?? event?.turnId ?? null,
     callId: call.id,
     tool: call.tool,
