@@ -176,7 +176,9 @@ async function manySessions(shop: Workshop): Promise<Result[]> {
   const home = shop.directory()
   await writeManySessions(home)
   const board = await openBoard(shop, { home })
-  const page = await board.tab(`probe.loaded = probe.painted('Session number'); probe.loaded.catch(() => {})`)
+  const page = await board.tab(
+    `probe.loaded = probe.painted('Session number 0:'); probe.loaded.catch(() => {})`,
+  )
   const loads: number[] = []
   for (let round = 0; round <= OPENINGS; round++) {
     await visit(page, board.daemon.origin, '/')

@@ -1,4 +1,4 @@
-import { connect } from '../src/dialects/native/client.ts'
+import { connect } from '../src/client/client.ts'
 import { newSession, request } from './support/codecast.ts'
 import { count } from './support/count.ts'
 import type { Counted } from './support/counter.ts'

@@ -1,4 +1,4 @@
-import { connect } from '../src/dialects/native/client.ts'
+import { connect } from '../src/client/client.ts'
 import { uuid } from '../src/core/ids.ts'
 import { type Event, LoggedEvent } from '../src/core/event.ts'
 import type { Log } from '../src/core/ports.ts'

@@ -1,4 +1,4 @@
-import { connect } from '../src/dialects/native/client.ts'
+import { connect } from '../src/client/client.ts'
 import { open } from './support/asking.ts'
 import { request } from './support/codecast.ts'
 import type { Result, Row } from './support/row.ts'

@@ -1,4 +1,4 @@
-import { connect } from '../src/dialects/native/client.ts'
+import { connect } from '../src/client/client.ts'
 import { rpc } from './support/codecast.ts'
 import { atMost, type Result } from './support/row.ts'
 import { startDaemon } from './support/server.ts'

@@ -1,7 +1,12 @@
-/** Bundles the program into dist/, or the directory that is named: one file for the command line and daemon, one for the log's writer thread, one for the demo agent, and the dashboard. */
-import { rmSync } from 'node:fs'
+/**
+ * Bundles the program into dist/, or the directory that is named: one file for the command line and daemon, one for the log's
+ * writer thread, one for the demo agent, the dashboard, the client for programs, and the notices of what is in them.
+ */
+import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { buildClient, clientLine } from './client.ts'
+import { noticesFor } from './notices/notices.ts'
 import { budgetLine, buildWeb } from './web.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -15,7 +20,7 @@ const bundle = await rolldown({
   // The last two would make `ws` a little faster; it does without.
   external: [/^node:/, 'bufferutil', 'utf-8-validate'],
 })
-await bundle.write({
+const { output } = await bundle.write({
   dir,
   format: 'esm',
   minify: false,
@@ -23,4 +28,9 @@ await bundle.write({
   chunkFileNames: 'part-[name]-[hash].js',
 })
 await bundle.close()
-console.log(budgetLine(await buildWeb(join(dir, 'web'))))
+const web = await buildWeb(join(dir, 'web'))
+console.log(budgetLine(web))
+const client = await buildClient(join(dir, 'client'))
+console.log(clientLine(client))
+const modules = output.flatMap((one) => (one.type === 'chunk' ? one.moduleIds : []))
+writeFileSync(join(dir, 'THIRD-PARTY-NOTICES'), noticesFor([...modules, ...web.modules, ...client.modules]))

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ERRORS, type ErrorCode } from '../src/core/error.ts'
 import { METHODS as CLAWDE_METHODS } from '../src/dialects/clawde/methods.ts'
 import * as clawde from '../src/dialects/clawde/wire.ts'
@@ -15,41 +15,27 @@ import { METHODS as LOAF_METHODS } from '../src/dialects/loaf/methods.ts'
 import { SHAPES as LOAF_SHAPES } from '../src/dialects/loaf/wire.ts'
 import type { Repeat } from '../src/dialects/method.ts'
 import { ERROR_CODES } from '../src/dialects/native/errors.ts'
+import { methods, nativeSchema, SHAPES } from '../src/dialects/native/json-schema.ts'
 import { METHODS } from '../src/dialects/native/methods.ts'
+import { openRpc } from '../src/dialects/native/openrpc.ts'
 import * as wire from '../src/dialects/native/wire.ts'
-import { coreEntry, errorsOf, protocolParts, type Documented, type Parts } from './docs/protocol.ts'
+import { remediesSource, typesSource } from './docs/native-types.ts'
+import { coreEntry, errorsOf, protocolParts, type Parts } from './docs/protocol.ts'
 import { nameShapes } from './docs/schema.ts'
+import { configurationText } from './docs/settings.ts'
 import * as tables from './docs/tables.ts'
 
 /**
  * Writes the generated parts of the pages in docs/: what stands between `<!-- name -->` and `<!-- /name -->`. Run it after changing a
  * schema, a method, a command, a setting, an error or the table of imports.
- * `npm run docs -- --pictures` takes the pictures of the dashboard anew as well.
+ * Where Chromium is, it takes the pictures of the dashboard anew as well; `--no-pictures` leaves them.
  */
 
 nameShapes({ Event: wire.event, 'EventType[]': wire.eventTypes })
 
 const native = protocolParts({
-  methods: METHODS as unknown as Documented[],
-  shapes: {
-    Session: wire.sessionView,
-    SessionRow: wire.sessionRow,
-    Marks: wire.marks,
-    Counts: wire.counts,
-    Turn: wire.turnView,
-    Approval: wire.approvalView,
-    HistoryItem: wire.historyItem,
-    SearchHit: wire.searchHit,
-    Project: wire.projectView,
-    Device: wire.device,
-    AgentReport: wire.agentReport,
-    Check: wire.check,
-    Content: wire.content,
-    Decision: wire.decision,
-    Usage: wire.usage,
-    Failure: wire.failure,
-    Settings: wire.settings,
-  },
+  methods,
+  shapes: SHAPES,
   errors: Object.entries(ERROR_CODES).map(([name, code]) => ({ name, code, ...ERRORS[name as ErrorCode] })),
 })
 
@@ -66,6 +52,7 @@ const PAGES: Record<string, Parts> = {
         Provider: clawde.provider,
       },
     }),
+    settings: () => tables.settingsText('clawde'),
     pushes: tables.pushesText,
     errors: tables.codesText,
   },
@@ -120,8 +107,16 @@ const PAGES: Record<string, Parts> = {
     ),
   }),
   'docs/relay.md': { settings: () => tables.settingsText('relay') },
-  'docs/cli.md': { commands: tables.commandsText, settings: () => tables.settingsText() },
+  'docs/cli.md': { commands: tables.commandsText },
+  'docs/configuration.md': { configuration: configurationText },
   'docs/agents.md': { capabilities: tables.capabilitiesText },
+  ...Object.fromEntries(
+    ['claude', 'codex', 'gemini', 'opencode'].map((agent) => [
+      `docs/agents/${agent}.md`,
+      { capabilities: () => tables.capabilitiesOf(agent), unasked: () => tables.unaskedOf(agent) },
+    ]),
+  ),
+  'docs/agents/demo.md': { capabilities: () => tables.capabilitiesOf('demo') },
   'docs/rules.md': { unasked: tables.unaskedText },
   'docs/architecture.md': { imports: tables.importsText },
   'docs/dashboard.md': { keys: tables.keysText },
@@ -134,26 +129,47 @@ interface Document {
 }
 
 /** What the native client must know of methods without loading them. */
-function repeatsSource(): Document {
-  const path = join(import.meta.dirname, '../src/dialects/native/repeats.ts')
+function repeatsSource(): string {
   const names = (repeats: readonly Repeat[]): string =>
     METHODS.filter(({ repeat }) => repeats.includes(repeat))
       .map(({ name }) => `\n  '${name}',`)
       .join('')
-  const wanted = `/* Made by \`npm run docs\` from the descriptors of the methods. */
+  return `/* Made by \`npm run docs\` from the descriptors of the methods. */
 
 /** Calls that may be made again when their answer was lost. */
 export const REPEATABLE: ReadonlySet<string> = new Set([${names(['read', 'idempotent'])}\n])
 
 /** Calls that may be if they have a \`key\` or an \`id\` of the caller's own. */
 export const KEYED: ReadonlySet<string> = new Set([${names(['keyed'])}\n])
+
+/** Calls that may be if they say which turn they are about. */
+export const AIMED: ReadonlySet<string> = new Set([${names(['aimed']).replaceAll(/\n {2}|,$/g, '')}])
 `
-  return { path, current: existsSync(path) ? readFileSync(path, 'utf8') : '', wanted }
+}
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
+  version: string
+}
+
+/** Files that are generated as a whole. */
+const FILES: Record<string, () => string> = {
+  'src/client/repeats.ts': repeatsSource,
+  'src/client/api.ts': typesSource,
+  'src/client/remedies.ts': remediesSource,
+  'docs/schema/native.schema.json': () => `${JSON.stringify(nativeSchema(), null, 1)}\n`,
+  'docs/schema/openrpc.json': () => `${JSON.stringify(openRpc(version), null, 1)}\n`,
+}
+
+function files(): Document[] {
+  return Object.entries(FILES).map(([name, text]) => {
+    const path = join(import.meta.dirname, `../${name}`)
+    return { path, current: existsSync(path) ? readFileSync(path, 'utf8') : '', wanted: text() }
+  })
 }
 
 /** Everything that is generated, as it is and as it should be. */
 export function documents(): Document[] {
-  return [repeatsSource(), ...pages()]
+  return [...files(), ...pages()]
 }
 
 function pages(): Document[] {
@@ -172,7 +188,10 @@ function pages(): Document[] {
 }
 
 if (import.meta.main) {
-  for (const { path, current, wanted } of documents()) if (current !== wanted) writeFileSync(path, wanted)
-  // They need Chromium, which not everybody has, and are never the same twice.
-  if (process.argv.includes('--pictures')) await (await import('./docs/pictures.ts')).takePictures()
+  for (const { path, current, wanted } of documents()) {
+    if (current === wanted) continue
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, wanted)
+  }
+  if (!process.argv.includes('--no-pictures')) await (await import('./docs/pictures.ts')).takePictures()
 }

@@ -11,7 +11,7 @@ import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
 import { ICONS } from '../web/icons.ts'
 import { bundledStyle } from './web/css.ts'
 import { markPng } from './web/png.ts'
-import { spriteOf } from './web/sprite.ts'
+import { ICON_SOURCE, spriteOf } from './web/sprite.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const WEB = join(ROOT, 'web')
@@ -53,29 +53,37 @@ interface Output {
   hashOfAll(): string
 }
 
-export interface Budget {
+/** How much the first load is, in compressed bytes. */
+interface Budget {
   scripts: number
   styles: number
 }
 
-/** Builds into a directory that appears whole or not at all. Returns how much the first load is, in compressed bytes. */
-export async function buildWeb(directory: string): Promise<Budget> {
+export interface WebBuild extends Budget {
+  /** Every file that something was taken from. */
+  modules: string[]
+}
+
+/** Builds into a directory that appears whole or not at all. */
+export async function buildWeb(directory: string): Promise<WebBuild> {
   const draft = `${directory}.${process.pid}`
   rmSync(draft, { recursive: true, force: true })
   const files = new Map<string, BuiltFile>()
   const output = outputInto(draft, files)
   const style = output.addHashed('main.css', bundledStyle(join(WEB, 'style/main.css')))
-  const { entry, preloads, scripts } = await buildScripts(output)
+  const modules = new Set([ICON_SOURCE])
+  const { entry, preloads, scripts } = await buildScripts(output, modules)
   output.add('/', pageOf('index.html', { style, entry, preloads }))
   const offline = output.addHashed('offline.html', pageOf('offline.html', { style }))
   addIcons(output)
   const build = output.hashOfAll()
   const precache = output.paths().filter((path) => files.get(path)!.immutable)
-  output.add('/sw.js', await serviceWorker(build, precache, offline))
+  output.add('/sw.js', await serviceWorker(build, precache, offline, modules))
   const manifest: Manifest = { build, files: Object.fromEntries(files) }
   writeFileSync(join(draft, 'manifest.json'), JSON.stringify(manifest, null, 1))
   replace(draft, directory)
-  return { scripts, styles: gzipSync(readFileSync(fileAt(directory, style))).length }
+  const styles = gzipSync(readFileSync(fileAt(directory, style))).length
+  return { scripts, styles, modules: [...modules] }
 }
 
 /** Somebody else may have built the same meanwhile, and be reading it. */
@@ -137,7 +145,7 @@ interface Scripts {
   scripts: number
 }
 
-async function buildScripts(output: Output): Promise<Scripts> {
+async function buildScripts(output: Output, modules: Set<string>): Promise<Scripts> {
   const lazy = join(WEB, 'style/lazy')
   const styles = Object.fromEntries(
     filesIn(lazy, '.css').map((name) => [
@@ -147,7 +155,7 @@ async function buildScripts(output: Output): Promise<Scripts> {
   )
   const workers: Record<string, string> = {}
   for (const name of filesIn(join(WEB, 'worker'), '.ts')) {
-    const code = await singleScript(join(WEB, 'worker', name), [])
+    const code = await singleScript(join(WEB, 'worker', name), [], modules)
     workers[basename(name, '.ts')] = output.addHashed(`${basename(name, '.ts')}.js`, code)
   }
   const sprite = output.addHashed('icons.svg', spriteOf(ICONS))
@@ -157,7 +165,7 @@ async function buildScripts(output: Output): Promise<Scripts> {
     STYLES: styles,
     WORKERS: workers,
   }
-  const chunks = await chunksOf({ main: join(WEB, 'main.tsx') }, [virtual('corral:assets', values)])
+  const chunks = await chunksOf({ main: join(WEB, 'main.tsx') }, [virtual('corral:assets', values)], modules)
   for (const { fileName, code } of chunks) output.add(`/${fileName}`, code)
   return firstLoad(chunks)
 }
@@ -173,13 +181,20 @@ function firstLoad(chunks: readonly OutputChunk[]): Scripts {
   return { entry: `/${entry.fileName}`, preloads, scripts: scripts.reduce((sum, size) => sum + size, 0) }
 }
 
-async function chunksOf(input: Record<string, string>, plugins: Plugin[]): Promise<OutputChunk[]> {
+/** Notes in `modules` what the chunks were made of. */
+async function chunksOf(
+  input: Record<string, string>,
+  plugins: Plugin[],
+  modules: Set<string>,
+): Promise<OutputChunk[]> {
   const bundle = await rolldown({
     cwd: ROOT,
     input,
     platform: 'browser',
     plugins: [browserOnly(), ...plugins],
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    // That a build is slow, as on a busy machine, is nothing that is wrong with it.
+    checks: { bundlerTimings: false },
     onLog(level, log) {
       if (level === 'warn') throw new Error(log.message)
     },
@@ -191,19 +206,26 @@ async function chunksOf(input: Record<string, string>, plugins: Plugin[]): Promi
     chunkFileNames: 'assets/[name].[hash].js',
   })
   await bundle.close()
-  return output.filter((one) => one.type === 'chunk')
+  const chunks = output.filter((one) => one.type === 'chunk')
+  for (const { moduleIds } of chunks) for (const id of moduleIds) modules.add(id)
+  return chunks
 }
 
 /** A script that runs alone: a worker. */
-async function singleScript(file: string, plugins: Plugin[]): Promise<string> {
-  const [chunk, ...others] = await chunksOf({ worker: file }, plugins)
+async function singleScript(file: string, plugins: Plugin[], modules: Set<string>): Promise<string> {
+  const [chunk, ...others] = await chunksOf({ worker: file }, plugins, modules)
   if (others.length > 0) throw new Error(`${file} must be one file`)
   return chunk!.code
 }
 
-function serviceWorker(build: string, files: string[], offline: string): Promise<string> {
+function serviceWorker(
+  build: string,
+  files: string[],
+  offline: string,
+  modules: Set<string>,
+): Promise<string> {
   const values = { BUILD: build, FILES: files, OFFLINE: offline }
-  return singleScript(join(WEB, 'sw.ts'), [virtual('corral:precache', values)])
+  return singleScript(join(WEB, 'sw.ts'), [virtual('corral:precache', values)], modules)
 }
 
 /** A module that the build writes. */
@@ -217,7 +239,7 @@ function virtual(name: string, values: Record<string, unknown>): Plugin {
 }
 
 /** What needs Node, or zod, has no place in a page. */
-function browserOnly(): Plugin {
+export function browserOnly(): Plugin {
   return {
     name: 'browser-only',
     resolveId(id, importer) {

@@ -5,7 +5,10 @@ import { driversWith } from './agents/drivers.ts'
 import { createHost, type Host } from './agents/host/host.ts'
 import { BOOT_ID } from './agents/host/process.ts'
 import { reportAgents } from './agents/report.ts'
+import { createStores } from './agents/stores.ts'
 import type { Config } from './config/config.ts'
+import type { AgentStores } from './core/adoption.ts'
+import { defaultsFrom } from './core/defaults.ts'
 import { createEngine, type EngineParts } from './core/engine.ts'
 import { uuid } from './core/ids.ts'
 import type { Log } from './core/ports.ts'
@@ -75,6 +78,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const daemon = daemonPort(options, core, monitor, {
     startedAt,
     listeners,
+    isStopping,
     stop: (how) => void setImmediate(() => void stop(how)),
   })
   const { engine } = parts
@@ -116,7 +120,7 @@ function openCore(options: DaemonOptions) {
   }
   makeHome(config.home)
   const lock = takeLock(join(config.home, 'lock'), config.paths.run)
-  const logger = openLogger(config.paths.log, config.log.level)
+  const logger = openLogger(config.paths.log, config.log)
   const warn = (message: string, error?: unknown): void => {
     logger.warn({ error: error instanceof Error ? error.message : error }, message)
   }
@@ -129,7 +133,8 @@ function openCore(options: DaemonOptions) {
       warn(message)
     },
   })
-  const catalog = createCatalog(driversWith(config.customAgents), env, (agent) => signin.variables(agent))
+  const drivers = driversWith(config.customAgents)
+  const catalog = createCatalog(drivers, env, (agent) => signin.variables(agent))
   const signin = createSignIn({
     settings: config.signin,
     path: config.paths.signin,
@@ -145,7 +150,8 @@ function openCore(options: DaemonOptions) {
     home: realPath(config.home),
     problem: (root, why) => logger.warn({ root, why }, 'a repository cannot be watched'),
   })
-  const parts = openEngine(config, log, catalog, workspace, warn)
+  const stores = createStores(drivers, env)
+  const parts = openEngine(config, { log, catalog, workspace, stores, warn })
   const host = createHost({
     catalog,
     sink: parts.sink,
@@ -162,10 +168,13 @@ function openCore(options: DaemonOptions) {
 
 function openEngine(
   config: Config,
-  log: Log,
-  catalog: Catalog,
-  workspace: Workspace,
-  warn: Core['warn'],
+  {
+    log,
+    catalog,
+    workspace,
+    stores,
+    warn,
+  }: { log: Log; catalog: Catalog; workspace: Workspace; stores: AgentStores; warn: Core['warn'] },
 ): EngineParts {
   return createEngine({
     log,
@@ -180,6 +189,7 @@ function openEngine(
     realPath,
     isRepository,
     workTrees: workspace.trees,
+    stores,
     checkpoints: config.checkpoints.enabled,
     maxQueue: config.queue.max,
     approvalTimeoutMs: config.approvals.timeoutMs,
@@ -203,7 +213,12 @@ function daemonPort(
   { config, version, env, homedir }: DaemonOptions,
   { catalog, host, parts }: Core,
   { look, history, counts }: Monitor,
-  { startedAt, listeners, stop }: Pick<DaemonPort, 'startedAt' | 'stop'> & { listeners: Listeners },
+  {
+    startedAt,
+    listeners,
+    stop,
+    isStopping,
+  }: Pick<DaemonPort, 'startedAt' | 'stop' | 'isStopping'> & { listeners: Listeners },
 ): DaemonPort {
   const reports = (): Promise<AgentReport[]> => reportAgents(catalog)
   const isKnown = (agent: string): boolean => catalog.names().includes(agent)
@@ -212,6 +227,8 @@ function daemonPort(
     startedAt,
     id: () => readDaemonId(config.home),
     listeners: () => Object.entries(listeners.addresses).map(([name, address]) => ({ name, address })),
+    troubles: () => Object.entries(listeners.troubles).map(([name, message]) => ({ name, message })),
+    isStopping,
     agents: () => ({ ...countAgents(host), maxWarm: config.agents.maxWarm }),
     examine: together(async () => {
       const { examineFromInside } = await import('./doctor/examine.ts')
@@ -220,6 +237,7 @@ function daemonPort(
       return examineFromInside(around, { ...listeners, agents: await reports(), own })
     }),
     spares: host.spares,
+    defaults: async () => defaultsFrom(config.defaults, await reports()),
     detect: async (name) => (isKnown(name) ? catalog.find(name) : null),
     abilities(name) {
       const able = isKnown(name) ? catalog.capabilities(name) : null

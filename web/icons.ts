@@ -19,6 +19,7 @@ export const ICONS = [
   'external-link',
   'file-diff',
   'file-text',
+  'flag',
   'folder',
   'folder-git-2',
   'git-branch',

@@ -51,7 +51,7 @@ export async function writeLongSession(home: string): Promise<string> {
     id = await writer.session({ title: 'A long session' })
     const turns = MESSAGES / 2
     for (let n = 0; n < turns; n++) {
-      const last = n === turns - 1 ? `\n\n${NEWEST}` : ''
+      const last = n === turns - 1 ? `\n\n${NEWEST}\n\nThat is all.` : ''
       await writer.turn(id, `What about step ${n}?`, [...work(n), says(answerOf(n) + last)], { ms: 20 })
     }
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../src/client/client.ts'
 import { openChromium } from '../../test/support/chromium.ts'
 import { type BenchDaemon, type DaemonOptions, startDaemon } from './server.ts'
 import type { Workshop } from './workshop.ts'

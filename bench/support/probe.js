@@ -30,13 +30,17 @@ globalThis.probe = (() => {
     return bottom > 0 && top < innerHeight
   }
 
+  const PATIENCE_MS = 60_000
+
   /** When this text was first on the screen, in ms since the navigation began. */
   async function painted(text) {
-    for (;;) {
+    const from = performance.now()
+    while (performance.now() - from < PATIENCE_MS) {
       const element = document.body && elementWith(text)
       if (element && isInView(element)) return shown()
       await frame()
     }
+    throw new Error(`not on the screen after a minute: ${text}`)
   }
 
   /** Clicks a link of the page; how long until the text is on the screen. */

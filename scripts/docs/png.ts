@@ -21,17 +21,33 @@ export function smaller(png: Buffer): Buffer {
   return write(picture, palette, indices)
 }
 
-/** As browsers write them: 8 bits, with or without opacity, not interlaced. */
+/** Two pictures of a page that differ in some words only: the time, or the name of a directory. */
+export function areAlike(one: Buffer, other: Buffer): boolean {
+  const [a, b] = [read(one), read(other)]
+  if (a.width !== b.width || a.height !== b.height) return false
+  let different = 0
+  for (let at = 0; at < a.pixels.length; at += 3) {
+    const far = [0, 1, 2].some((by) => Math.abs(a.pixels[at + by]! - b.pixels[at + by]!) > 40)
+    if (far) different++
+  }
+  return different * 3 < a.pixels.length * 0.01
+}
+
+/** As browsers and `smaller` write them: 8 bits, with or without opacity or with a palette, not interlaced. */
 function read(png: Buffer): Picture {
   const parts = partsOf(png)
   const head = parts.find(({ name }) => name === 'IHDR')!.data
   const [width, height] = [head.readUInt32BE(0), head.readUInt32BE(4)]
-  const channels = { 2: 3, 6: 4 }[head[9]!]
+  const channels = { 2: 3, 3: 1, 6: 4 }[head[9]!]
   if (head[8] !== 8 || channels === undefined || head[12] !== 0) throw new Error('not a PNG of a browser')
   const data = parts.filter(({ name }) => name === 'IDAT').map((part) => part.data)
   const raw = unfiltered(inflateSync(Buffer.concat(data)), width * channels, height, channels)
   const pixels = Buffer.alloc(width * height * 3)
-  for (let at = 0; at < width * height; at++) raw.copy(pixels, at * 3, at * channels, at * channels + 3)
+  const colours = channels === 1 ? parts.find(({ name }) => name === 'PLTE')!.data : raw
+  for (let at = 0; at < width * height; at++) {
+    const from = channels === 1 ? raw[at]! * 3 : at * channels
+    colours.copy(pixels, at * 3, from, from + 3)
+  }
   return { width, height, pixels }
 }
 

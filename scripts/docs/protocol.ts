@@ -95,6 +95,7 @@ const REPEATS: Record<Repeat, string> = {
   read: 'may be repeated',
   idempotent: 'may be repeated',
   keyed: 'may be repeated with the same `key` or `id`',
+  aimed: 'may be repeated with a `turnId`',
   never: 'not to be repeated blindly',
 }
 

@@ -51,9 +51,9 @@ function commandRow({ name, args, summary, use, options = [] }: (typeof COMMANDS
   return `| \`${`${name} ${args}`.trim()}\` | ${summary}. ${use} | ${texts.join('<br>')} |`
 }
 
-/** All settings, or those of one section. */
-export function settingsText(section?: string): string {
-  const shown = SETTINGS.filter(({ path }) => section === undefined || path[0] === section)
+/** The settings of one section. */
+export function settingsText(section: string): string {
+  const shown = SETTINGS.filter(({ path }) => path[0] === section)
   const rows = shown.map(({ path, env, schema, initial, description }) => {
     return `| \`${path.join('.')}\` | \`${env}\` | ${allowed(schema)} | ${JSON.stringify(initial)} | ${description} |`
   })
@@ -77,6 +77,26 @@ export function unaskedText(): string {
   })
   const head = `| | ${DRIVERS.map(({ name }) => `\`${name}\``).join(' | ')} |`
   return [head, `|---${'|---'.repeat(DRIVERS.length)}|`, ...rows].join('\n')
+}
+
+/** What one agent can do: the part of the table that is on its own page. */
+export function capabilitiesOf(agent: string): string {
+  const { capabilities } = driverOf(agent)
+  const names = Object.keys(capabilities) as (keyof Capabilities)[]
+  const rows = names.map((name) => `| ${ABILITIES[name]} | ${capabilities[name] ? 'yes' : '**no**'} |`)
+  return ['| It can | |', '|---|---|', ...rows].join('\n')
+}
+
+export function unaskedOf(agent: string): string {
+  const { unasked } = driverOf(agent)
+  const rows = TOOL_CLASSES.map((name) => `| \`${name}\` | ${unasked[name]?.what ?? '(it asks)'} |`)
+  return ['| Class | Done without a question |', '|---|---|', ...rows].join('\n')
+}
+
+function driverOf(agent: string): (typeof DRIVERS)[number] {
+  const found = DRIVERS.find(({ name }) => name === agent)
+  if (!found) throw new Error(`no driver is called ${agent}`)
+  return found
 }
 
 /** Rooms that may import the same are in one row; those that may import least come first. */

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const ICONS = join(import.meta.dirname, '../../node_modules/lucide-static/icons')
+/** The icons are read, not imported: the bundler does not know of them. */
+export const ICON_SOURCE = join(import.meta.dirname, '../../node_modules/lucide-static/icons')
 
 /** One file with these icons of Lucide, each under its name. */
 export function spriteOf(names: readonly string[]): string {
   const symbols = names.map((name) => {
-    const drawing = /<svg[^>]*>([^]*)<\/svg>/.exec(readFileSync(join(ICONS, `${name}.svg`), 'utf8'))?.[1]
+    const drawing = /<svg[^>]*>([^]*)<\/svg>/.exec(
+      readFileSync(join(ICON_SOURCE, `${name}.svg`), 'utf8'),
+    )?.[1]
     if (drawing === undefined) throw new Error(`${name} is not an icon`)
     return `<symbol id="${name}" viewBox="0 0 24 24">${drawing.replace(/\s+/g, ' ').trim()}</symbol>`
   })

@@ -3,6 +3,7 @@ import type { Capabilities, Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { SignedIn } from './signed-in.ts'
 import type { Step } from './step.ts'
+import type { ConversationStore } from './store.ts'
 
 /** What a machine has of an agent. */
 export interface Detection {
@@ -126,6 +127,8 @@ export interface AgentDriver {
   afterExit?(session: Session, since: number): Promise<void>
   /** In this environment it keeps no conversations: for a process that is only asked something. */
   readonly unrecorded?: Readonly<Record<string, string>>
+  /** Reads the conversations that it keeps for itself; loaded when somebody wants to see them. */
+  conversations?(): Promise<ConversationStore>
   readonly spare?: SpareSupport
   /** With this, `plan` is not asked but for what it refuses. */
   readonly shared?: SharedSupport

@@ -1,4 +1,4 @@
-import type { Api } from '../dialects/native/client.ts'
+import type { Api } from '../client/client.ts'
 import { questionsOf, type Asked, type Question } from './render.ts'
 
 type Decision = Api['approval.decide']['params']

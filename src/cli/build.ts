@@ -14,7 +14,7 @@ interface Outcome {
  * The program for one command line. It has all of its commands only where the first word of the line names none: to build
  * them takes longer than many commands do.
  */
-export function buildProgram(outcome: Outcome, first: string | undefined): Command {
+export function buildProgram(outcome: Outcome, [first]: readonly string[], isBare: boolean): Command {
   const program = new Command('corral')
     .description('Run coding agents as sessions that last, and reach them from everywhere.')
     .usage('[command] [options]')
@@ -28,7 +28,17 @@ export function buildProgram(outcome: Outcome, first: string | undefined): Comma
     .configureHelp({ subcommandTerm: termOf, commandUsage: usageOf })
   addCommands(program, outcome, (word) => word === first)
   if (program.commands.length === 0) addCommands(program, outcome, () => true)
+  if (isBare) addHome(program, outcome)
   return program.addHelpText('after', HELP_END)
+}
+
+/** What `corral` alone does. */
+function addHome(program: Command, outcome: Outcome): void {
+  const command = program.command('home', { isDefault: true, hidden: true })
+  addOptions(command, [])
+  command.action(async () => {
+    outcome.code = await act(command, (await import('./commands/inbox.ts')).home)
+  })
 }
 
 /** Adds the commands whose first word fits. */
@@ -52,10 +62,9 @@ function addCommands(program: Command, outcome: Outcome, fits: (word: string) =>
 
 const HELP_END = `
 Run \`corral <command> --help\` to read when to use it, its options and examples.
-Wherever an id is needed, its beginning or its end is enough.
+A session is named by a part of its id or of its title; - is the last one.
 
 First steps:
-  $ corral start --detach
   $ corral new "Why does the build fail?"
 
 Exit codes: 0 success, 1 error, 2 wrong usage, 3 no daemon is running,

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { homeOf, socketOf } from '../config/paths.ts'
-import type { ClientOptions, NativeClient } from '../dialects/native/client.ts'
+import type { ClientOptions, NativeClient } from '../client/client.ts'
 import { CliError, EXIT } from './exit.ts'
 import { jsonLine } from './format.ts'
 
@@ -25,7 +25,12 @@ export interface Cli {
   /** A remark, on stderr: never part of the result. */
   note(text: string): void
   /** Connects to the daemon for as long as `work` takes. */
-  withDaemon<T>(work: (client: NativeClient) => Promise<T>, options?: ClientOptions): Promise<T>
+  withDaemon<T>(work: (client: NativeClient) => Promise<T>, options?: DaemonOptions): Promise<T>
+}
+
+export interface DaemonOptions extends ClientOptions {
+  /** Start one if none is running, and say so. */
+  start?: boolean
 }
 
 export type Command = (cli: Cli, args: readonly unknown[]) => Promise<number | void>
@@ -37,7 +42,7 @@ export function createCli(options: Options): Cli {
   const socket = socketOf({ env, flags })
   const color = stdout.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const json = options['json'] === true
-  return {
+  const cli: Cli = {
     env,
     home,
     socket,
@@ -50,8 +55,9 @@ export function createCli(options: Options): Cli {
     print: (line) => void stdout.write(`${line}\n`),
     printJson: (value) => void stdout.write(`${jsonLine(value)}\n`),
     note: (line) => void stderr.write(`${line}\n`),
-    async withDaemon(work, clientOptions) {
-      const { connect, DaemonUnreachable } = await import('../dialects/native/client.ts')
+    async withDaemon(work, { start = false, ...clientOptions } = {}) {
+      if (start) await (await import('./starting.ts')).ensureDaemon(cli)
+      const { connect, DaemonUnreachable } = await import('../client/client.ts')
       let client: NativeClient
       try {
         client = await connect(socket, clientOptions)
@@ -66,6 +72,7 @@ export function createCli(options: Options): Cli {
       }
     },
   }
+  return cli
 }
 
 function noDaemon(home: string): CliError {

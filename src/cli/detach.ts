@@ -1,10 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathsOf } from '../config/paths.ts'
-import { connect, DaemonUnreachable, type Api } from '../dialects/native/client.ts'
+import { connect, DaemonUnreachable, type Api } from '../client/client.ts'
 import { text, type Cli } from './cli.ts'
 import { CliError, EXIT } from './exit.ts'
+import { clean } from './format.ts'
+import { ownCommand } from './own-command.ts'
 
 const READY_MS = 20_000
 const POLL_MS = 25
@@ -18,7 +20,7 @@ export async function startDetached(cli: Cli): Promise<number> {
     throw new CliError(
       `a daemon is already running for ${cli.home} (pid ${running.pid}); stop it with: corral stop`,
     )
-  const status = await ready(cli, launch(cli))
+  const status = await launchAndWait(cli)
   if (cli.json) {
     cli.printJson(status)
     return EXIT.ok
@@ -26,7 +28,18 @@ export async function startDetached(cli: Cli): Promise<number> {
   cli.print(`corral ${status.version} runs in the background (pid ${status.pid}, data in ${cli.home})`)
   for (const { name, address } of status.listeners) cli.print(`  ${name.padEnd(10)} ${address}`)
   cli.print(`  log        ${pathsOf(cli.home).log}`)
+  sayTroubles(cli, status)
   return EXIT.ok
+}
+
+/** Resolves when it answers. */
+export function launchAndWait(cli: Cli): Promise<Status> {
+  return ready(cli, launch(cli))
+}
+
+/** What a person in front of the daemon would have seen. */
+export function sayTroubles(cli: Cli, { troubles }: Status): void {
+  for (const { name, message } of troubles) cli.note(`warning: ${name}: ${clean(message)}`)
 }
 
 /** Null when no daemon answers. */
@@ -45,7 +58,6 @@ export async function statusOf(socket: string): Promise<Status | null> {
 }
 
 function launch(cli: Cli): ChildProcess {
-  mkdirSync(cli.home, { recursive: true, mode: 0o700 })
   const output = openSync(pathsOf(cli.home).output, 'w', 0o600)
   const given = (flag: string, value: unknown): string[] => {
     const port = text(value)
@@ -55,8 +67,10 @@ function launch(cli: Cli): ChildProcess {
     ...given('--port', cli.options['port']),
     ...given('--codecast-port', cli.options['codecastPort']),
   ]
-  const args = ['start', '--home', cli.home, ...ports]
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
+  const keep = cli.options['keepAgents'] ? ['--keep-agents'] : []
+  const args = ['start', '--home', cli.home, ...ports, ...keep]
+  const [program, ...before] = ownCommand()
+  const child = spawn(program, [...before, ...args], {
     detached: true,
     stdio: ['ignore', output, output],
     cwd: '/',
@@ -69,12 +83,21 @@ function launch(cli: Cli): ChildProcess {
 }
 
 /** The run file appears when all listeners are open; that of an earlier daemon has another pid. */
-function runsAs(home: string): number | null {
+export function runsAs(home: string): number | null {
   try {
     return (JSON.parse(readFileSync(pathsOf(home).run, 'utf8')) as { pid: number }).pid
   } catch {
     return null
   }
+}
+
+/** Waits until a daemon answers that is another one than this, wherever it was started. */
+export async function awaitDaemon(cli: Cli, notPid: number | null): Promise<Status> {
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await delay(POLL_MS)) {
+    const status = await statusOf(cli.socket)
+    if (status && status.pid !== notPid) return status
+  }
+  throw new CliError(`no daemon answers after ${READY_MS / 1000} s; corral logs may say why`)
 }
 
 async function ready(cli: Cli, child: ChildProcess): Promise<Status> {

@@ -8,6 +8,11 @@ export function clean(text: string): string {
   return inertOutput(text)
 }
 
+/** The same on one line and with nothing hidden: for what a person has to trust as it stands there. */
+export function exactLine(text: string): string {
+  return exact(text).replaceAll('\n', '⟨U+000A⟩')
+}
+
 /** JSON for a pipe or a terminal: the same value, with nothing in it that a terminal obeys. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(
@@ -22,8 +27,8 @@ export function shortId(id: string): string {
   return clean(id.length > 12 ? id.slice(-8) : id)
 }
 
-export function sessionName({ title, cwd }: { title: string | null; cwd: string }): string {
-  return clean(title ?? '').trim() || `(untitled) ${clean(cwd)}`
+export function sessionName({ name, cwd }: { name: string | null; cwd: string }): string {
+  return clean(name ?? '').trim() || `(untitled) ${clean(cwd)}`
 }
 
 export function table(rows: readonly (readonly string[])[]): string {

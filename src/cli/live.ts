@@ -3,9 +3,10 @@ import { emptyConversation, step, type Conversation } from '../core/conversation
 import type { Change } from '../core/conversation/item.ts'
 import type { Event } from '../core/event.ts'
 import { uuid } from '../core/ids.ts'
-import type { EventStream, NativeClient } from '../dialects/native/client.ts'
-import type { TurnView } from '../dialects/native/wire.ts'
+import type { EventStream, NativeClient } from '../client/client.ts'
+import type { HistoryItem, TurnView } from '../dialects/native/wire.ts'
 import { answering, type Answering } from './answer.ts'
+import type { Ending } from './attach/state.ts'
 import type { Cli } from './cli.ts'
 import { clean, shortId } from './format.ts'
 import { openScreen, type Screen } from './screen.ts'
@@ -19,15 +20,20 @@ export interface LiveOptions {
   log: string
   /** Turns that were queued before that. */
   waiting?: readonly TurnView[]
+  /** Questions that were asked before that, and wait. */
+  asked?: readonly Event[]
   /** The session is paused. */
   paused?: boolean
   /** Leave when this turn is over. */
   turnId?: string
   /** Typed lines are messages. */
   writes: boolean
+  /** What a screen shows above that, and says below it. */
+  past?: readonly HistoryItem[]
+  greeting?: string
 }
 
-export type Ending = 'completed' | 'failed' | 'interrupted' | 'cancelled' | 'destroyed' | 'left'
+export type { Ending }
 
 /** How long leaving waits for the lines that were typed before. */
 const LEAVE_MS = 1000
@@ -37,8 +43,24 @@ const HELP = `TEXT         send a message
 /interrupt   stop the running turn
 /detach      leave, as Ctrl-C does; the session goes on`
 
+/** A person is at a terminal that can be drawn on. */
+export function hasScreen({ interactive, env }: Cli): boolean {
+  return interactive && !['', 'dumb'].includes(env['TERM'] ?? '')
+}
+
 /** Shows a session as it goes on, until its turn is over, it is gone, or the user leaves. */
 export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
+  if (!hasScreen(cli)) return asText(cli, options)
+  const { attachTo } = await import('./attach/client.ts')
+  const { client, sessionId, after, log, waiting = [], asked = [], turnId = null } = options
+  const { past = [], greeting = '' } = options
+  const session = await client.call('session.get', { sessionId })
+  const conversation = conversationWith(waiting.filter(({ endedAt }) => endedAt === null))
+  return attachTo(cli, { client, session, past, conversation, asked, after, log, turnId, greeting })
+}
+
+/** As text that runs on, for pipes and for terminals that cannot be drawn on. */
+async function asText(cli: Cli, options: LiveOptions): Promise<Ending> {
   const { client, sessionId, after, log } = options
   const stream = client.events({ after, log, sessionId, onLink })
   const keys = new Set<string>()
@@ -83,6 +105,7 @@ export async function live(cli: Cli, options: LiveOptions): Promise<Ending> {
     }
   }
 
+  if (!cli.json) options.asked?.forEach(show)
   try {
     return await follow(stream, options, cli.json ? cli.printJson : show)
   } catch (error) {

@@ -11,6 +11,13 @@ export function wholeNumber(options: Options, name: string, otherwise: number): 
   return Number(given)
 }
 
+/** The words of a name, as one; most likely a variable of a script is not set where there are none. */
+export function nameFrom(words: unknown, what: string): string {
+  const name = (words as string[]).join(' ')
+  if (name.trim() === '') throw new CliError(`the name of the ${what} is empty`, EXIT.usage)
+  return name
+}
+
 /** The agent decides. */
 const OWN = 'default'
 export const EFFORT_WORDS = [...EFFORTS, OWN] as const

@@ -1,4 +1,5 @@
-import type { Api, NativeClient } from '../dialects/native/client.ts'
+import type { Api, NativeClient } from '../client/client.ts'
+import type { Event } from '../core/event.ts'
 import type { HistoryItem } from '../dialects/native/wire.ts'
 
 /** The most that one page holds. */
@@ -31,4 +32,14 @@ export async function readPast(
     next = page.next
   }
   return { items: wanted === 0 ? [] : items, head, log }
+}
+
+/** Questions that came before an event, and that nobody has answered: those from outside outlive the turn that they came in. */
+export async function stillAsked(client: NativeClient, sessionId: string, before: number): Promise<Event[]> {
+  const { approvals } = await client.call('approval.list', { sessionId })
+  if (approvals.length === 0) return []
+  const query = { sessionId, before, limit: PAGE, types: ['approval.requested' as const] }
+  const { events } = await client.call('events.read', query)
+  const open = new Set(approvals.map(({ id }) => id))
+  return events.filter((event) => event.type === 'approval.requested' && open.has(event.approval.id))
 }

@@ -103,10 +103,11 @@ export function approvalText(asked: Asked, paint: Paint): string {
     plan: 'do you agree to this plan?',
   }[asked.kind]
   const head = paint(['bold', 'magenta'], `? ${what}`)
-  return `${head} ${paint('dim', `(approval ${shortId(asked.id)})`)}\n${prefixed(body(asked), '  ')}\n`
+  return `${head} ${paint('dim', `(approval ${shortId(asked.id)})`)}\n${prefixed(approvalBody(asked), '  ')}\n`
 }
 
-function body({ kind, input }: Asked): string {
+/** What there is to decide about, with nothing hidden. */
+export function approvalBody({ kind, input }: Pick<Asked, 'kind' | 'input'>): string {
   if (kind === 'question') return questionsOf(input).map(questionText).join('\n')
   const plan =
     kind === 'plan' && typeof input === 'object' && input !== null && 'plan' in input ? input.plan : null
@@ -116,9 +117,13 @@ function body({ kind, input }: Asked): string {
 export interface Question {
   question: string
   options: { label: string; description?: string }[]
+  /** More than one may be chosen. */
+  many?: boolean
 }
 
-function asksQuestions(input: unknown): input is { questions: { question: string; options?: unknown }[] } {
+function asksQuestions(
+  input: unknown,
+): input is { questions: { question: string; options?: unknown; multiSelect?: unknown }[] } {
   const list = typeof input === 'object' && input !== null && 'questions' in input ? input.questions : null
   if (!Array.isArray(list) || list.length === 0) return false
   return list.every((entry: { question?: unknown } | null) => typeof entry?.question === 'string')
@@ -127,9 +132,10 @@ function asksQuestions(input: unknown): input is { questions: { question: string
 /** The questions in an agent's request; one without a known shape is shown whole. */
 export function questionsOf(input: unknown): Question[] {
   if (!asksQuestions(input)) return [{ question: describeInput(input), options: [] }]
-  return input.questions.map(({ question, options }) => ({
+  return input.questions.map(({ question, options, multiSelect }) => ({
     question,
     options: Array.isArray(options) ? options.filter(isOption) : [],
+    many: multiSelect === true,
   }))
 }
 

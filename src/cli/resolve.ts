@@ -1,21 +1,14 @@
-import type { Api, NativeClient } from '../dialects/native/client.ts'
+import type { NativeClient } from '../client/client.ts'
 import { CliError, EXIT } from './exit.ts'
 import { shortId } from './format.ts'
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const PAGES = 20
-
-type SessionPage = Api['session.list']['result']
-
 /** What has ids, and the command that lists them. */
 const LISTS = {
-  session: 'corral ls',
   message: 'corral queue ls',
   checkpoint: 'corral checkpoint ls',
   approval: 'corral approval ls',
   device: 'corral device ls',
   project: 'corral project ls',
-  worktree: 'corral worktree ls',
 } as const
 type What = keyof typeof LISTS
 
@@ -47,22 +40,6 @@ export function pickId(what: What, fragment: string, ids: readonly string[]): st
 function fitting(fragment: string, ids: readonly string[]): string[] {
   const wanted = fragment.toLowerCase()
   return ids.filter((id) => id.toLowerCase().startsWith(wanted) || id.toLowerCase().endsWith(wanted))
-}
-
-export async function resolveSession(client: NativeClient, fragment: string): Promise<string> {
-  if (UUID.test(fragment)) return fragment.toLowerCase()
-  const ids: string[] = []
-  let cursor: string | null = null
-  for (let page = 0; page < PAGES; page++) {
-    const found: SessionPage = await client.call('session.list', {
-      limit: 500,
-      ...(cursor !== null && { cursor }),
-    })
-    ids.push(...found.sessions.map((session) => session.id))
-    cursor = found.next
-    if (cursor === null) break
-  }
-  return pickId('session', fragment, ids)
 }
 
 /** An open one, otherwise one that was decided: the daemon then says how. */

@@ -8,7 +8,7 @@ import { COMMON } from './program/spec.ts'
 export async function run(argv: string[]): Promise<number> {
   const outcome = { code: EXIT.ok as number }
   const words = helpLast(commandFirst(argv))
-  const program = buildProgram(outcome, words[0])
+  const program = buildProgram(outcome, words, commonBefore(argv) === argv.length)
   try {
     refuseUnknownCommand(program, words)
     await program.parseAsync(words, { from: 'user' })
@@ -32,6 +32,14 @@ function wantsJson(argv: string[]): boolean {
 
 /** Options that every command knows may also stand before its name. */
 function commandFirst(argv: string[]): string[] {
+  const at = commonBefore(argv)
+  const [command, ...rest] = argv.slice(at)
+  if (command === undefined || command.startsWith('-')) return argv
+  return [command, ...argv.slice(0, at), ...rest]
+}
+
+/** How many of the words are such options, from the beginning on. */
+function commonBefore(argv: string[]): number {
   let at = 0
   while (at < argv.length) {
     const [name] = argv[at]!.split('=', 1)
@@ -39,9 +47,7 @@ function commandFirst(argv: string[]): string[] {
     if (!known) break
     at += known[0].includes('<') && name === argv[at] ? 2 : 1
   }
-  const [command, ...rest] = argv.slice(at)
-  if (command === undefined || command.startsWith('-')) return argv
-  return [command, ...argv.slice(0, at), ...rest]
+  return at
 }
 
 /** `corral help send` is `corral send --help`. */

@@ -37,11 +37,16 @@ function pipe(cli: Cli, events: ScreenEvents): Screen {
   const splitter = createLineSplitter({ onLine: (line) => events.line(line.toString()) })
   const receive = (chunk: Buffer): void => splitter.push(chunk)
   const reads = !cli.stdin.isTTY
+  let atLineStart = true
   if (reads) cli.stdin.on('data', receive).once('end', () => splitter.end())
   return {
-    write: (text) => void cli.stdout.write(text),
+    write(text) {
+      if (text !== '') atLineStart = text.endsWith('\n')
+      cli.stdout.write(text)
+    },
     setPrompt() {},
     close() {
+      if (!atLineStart) cli.stdout.write('\n')
       if (reads) cli.stdin.off('data', receive).pause()
     },
   }

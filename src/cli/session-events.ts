@@ -1,5 +1,5 @@
 import type { Event, EventType } from '../core/event.ts'
-import type { EventStream, NativeClient } from '../dialects/native/client.ts'
+import type { EventStream, NativeClient } from '../client/client.ts'
 
 interface Selection {
   sessionId: string

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { getAsset, isSea } from 'node:sea'
 
-/** The manifest is one folder up from a bundle, two from the sources. */
+/** The manifest is one folder up from a bundle, two from the sources; the single executable has it inside. */
 function read(): string {
+  if (isSea()) return (JSON.parse(getAsset('package.json', 'utf8')) as { version: string }).version
   for (const place of ['../package.json', '../../package.json']) {
     try {
       const manifest = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<

@@ -51,6 +51,22 @@ export const configSchema = z
       })
       .prefault({}),
     ...dialectSections,
+    defaults: z
+      .strictObject({
+        agent: z
+          .string()
+          .min(1)
+          .nullable()
+          .default(null)
+          .describe(
+            'the agent of sessions from `corral new` and the dashboard; null takes one that is installed, a real one before `demo`',
+          ),
+        mode: z
+          .enum(['auto', 'code', 'plan', 'ask'])
+          .default('ask')
+          .describe('the mode of those sessions: what the agent may do without asking'),
+      })
+      .prefault({}),
     agents: z
       .strictObject({
         maxWarm: whole(0, 1000).default(8).describe('idle agent processes kept alive at most'),
@@ -145,6 +161,10 @@ export const configSchema = z
     log: z
       .strictObject({
         level: z.enum(['info', 'warn', 'error', 'silent']).default('info').describe('what goes to the log'),
+        maxBytes: whole(1024, 1024 ** 3)
+          .default(10 * 1024 ** 2)
+          .describe('a log file that is larger is put aside, as `corral.log.1`'),
+        keep: whole(0, 100).default(3).describe('how many older log files stay'),
       })
       .prefault({}),
   })
@@ -201,6 +221,7 @@ export function allowed(schema: z.ZodType): string {
 function words(json: z.core.JSONSchema.BaseSchema): string {
   if (json.anyOf)
     return json.anyOf.map((option) => words(option as z.core.JSONSchema.BaseSchema)).join(' or ')
+  if (Array.isArray(json.type)) return json.type.map((type) => words({ ...json, type })).join(' or ')
   if (json.enum) return `one of ${json.enum.join(', ')}`
   if (json.type === 'integer') return `a whole number from ${json.minimum} to ${json.maximum}`
   if (json.type === 'boolean') return 'true or false'

@@ -49,6 +49,11 @@ export function classNamed(name: string): ToolClass | null {
   return ALIASES.get(name.toLowerCase()) ?? null
 }
 
+/** Every class of which a name with stars may mean a tool. */
+export function classesFitting(fitting: (name: string) => boolean): ToolClass[] {
+  return TOOL_CLASSES.filter((one) => [...ALIASES].some(([name, known]) => known === one && fitting(name)))
+}
+
 const PATHS = `file_path filePath filepath path paths notebook_path absolute_path dir_path source destination
 old_path new_path oldPath newPath`.split(/\s+/)
 

@@ -17,6 +17,7 @@ import type {
   Steered,
   SteerTurn,
 } from './command.ts'
+import type { AdoptConversation, Adopted, ConversationQuery, Conversations } from './adopting.ts'
 import type { ApprovalContext } from './approval-context.ts'
 import type { DecisionPage, DecisionQuery } from './decisions.ts'
 import type { Conflict, Diff } from './checkpoint.ts'
@@ -72,6 +73,8 @@ export interface Engine {
 export interface Sessions {
   create(command: CreateSession): Promise<Session>
   fork(command: ForkSession): Promise<Session>
+  /** Goes on with a conversation that began without Corral, with what was said in it. */
+  adopt(command: AdoptConversation): Promise<Adopted>
   configure(command: ConfigureSession): Promise<Session>
   /** Notes what people think of it; agents are told nothing. */
   mark(command: MarkSession): Promise<Session>
@@ -188,6 +191,8 @@ export interface ChangesRequest {
   /** The last one if not given. */
   turnId?: string
   path?: string
+  /** Which files, and how much of them, but none of their lines. */
+  brief?: boolean
 }
 
 export interface Changes extends Diff {
@@ -284,6 +289,8 @@ export interface Agents {
   models(agent: string): Promise<AgentModel[]>
   /** What an agent has told last about its account, without windows that have begun anew since; null: nothing. */
   limits(agent: string): KnownLimits | null
+  /** The conversations in the stores of agents; without those that Corral has, unless asked. */
+  conversations(query: ConversationQuery): Promise<Conversations>
 }
 
 export interface DaemonName {

@@ -1,4 +1,5 @@
 import { rulesMadeBy } from './decisions.ts'
+import type { Site } from './rule.ts'
 import { fileChanges } from './diff/edit.ts'
 import type { EngineContext } from './context.ts'
 import type { Event, EventType } from './event.ts'
@@ -27,11 +28,15 @@ const PAGE_BYTES = 2 * 1024 ** 2
 
 export function approvalContext(context: EngineContext, row: ApprovalRow): ApprovalContext {
   const { log, drafts, directories } = context
-  const cwd = drafts.peek(row.sessionId)?.cwd ?? '/'
-  const rules = rulesMadeBy(row, cwd)
+  const site: Site = drafts.peek(row.sessionId) ?? { cwd: '/' }
+  const { cwd, worktreeOf = cwd } = site
   return {
     ...saidBefore(log, row),
-    effects: { session: rules, directory: rules, path: directories.at(cwd).path },
+    effects: {
+      session: rulesMadeBy(row, site),
+      directory: rulesMadeBy(row, site, true),
+      path: directories.at(worktreeOf).path,
+    },
     files: fileChanges(row, cwd),
   }
 }

@@ -11,7 +11,7 @@ import { CorralError } from './error.ts'
 import type { EventBody, EventType, LoggedEvent } from './event.ts'
 import { change, existing, found, mustBeKnown, type EngineContext } from './context.ts'
 import type { ApprovalRow, Capabilities, Directory, Log } from './ports.ts'
-import type { Rules } from './rule.ts'
+import type { Rules, Site } from './rule.ts'
 import { dueAt, openApprovals, type Session } from './session.ts'
 
 /** What something outside may put before a human. */
@@ -25,7 +25,7 @@ export interface ApprovalService {
   readonly api: Approvals
   readonly directories: DirectoryRules
   /** What a session's rules are looked at together with. */
-  around(session: Pick<Session, 'cwd'>): Surroundings
+  around(session: Site): Surroundings
   /** Sees what has been committed: something may fall due because of it. */
   mind(events: LoggedEvent[]): void
   start(): Promise<void>
@@ -41,7 +41,7 @@ interface ApprovalContext extends EngineContext {
 }
 
 export function createApprovals(context: EngineContext): ApprovalService {
-  const around = ({ cwd }: Pick<Session, 'cwd'>): Surroundings => surroundings(context, cwd)
+  const around = (site: Site): Surroundings => surroundings(context, site)
   const service: ApprovalContext = { ...context, around, asking: new Map(), settling: Promise.resolve() }
   const alarms = createAlarms(context.clock.now, (sessionId) => {
     expire(service, alarms, sessionId).catch((error) =>
@@ -104,16 +104,19 @@ function apiOf(service: ApprovalContext): Approvals {
   }
 }
 
-function surroundings({ clock, approvalTimeoutMs, directories }: EngineContext, cwd: string): Surroundings {
+function surroundings(
+  { clock, approvalTimeoutMs, directories }: EngineContext,
+  { cwd, worktreeOf = cwd }: Site,
+): Surroundings {
   return {
     now: clock.now(),
     approvalTimeoutMs,
     // Looked for when somebody wants to know: most of what an agent says asks for nothing.
     get directoryRules() {
-      return directories.rulesIn(cwd)
+      return directories.rulesIn(cwd, worktreeOf)
     },
     get directory() {
-      return directories.at(cwd)
+      return directories.at(worktreeOf)
     },
   }
 }

@@ -21,7 +21,7 @@ export interface Surroundings {
   now: number
   /** Of the directories that the session works in. */
   readonly directoryRules: readonly Rules[]
-  /** The one that it works in itself. */
+  /** The one that it works in itself; of a worktree, the checkout that it was made from. */
   readonly directory: Directory
   /** How long approvals wait where the session does not say; null: for ever. */
   approvalTimeoutMs: number | null
@@ -142,10 +142,9 @@ function learned(
   around: Surroundings,
 ): EventBody[] {
   if (!forSession && !forDirectory) return []
-  const wider = (rules: Rules): Rules => withRule(rules, approval, state.cwd)
-  const rules = forSession ? wider(state.rules) : state.rules
+  const rules = forSession ? withRules(state.rules, rulesFor(approval, state)) : state.rules
   const { path } = around.directory
-  const ofDirectory = forDirectory ? [wider(around.directory.rules)] : []
+  const ofDirectory = forDirectory ? [withRules(around.directory.rules, rulesFor(approval, state, true))] : []
   const directoryRules = [...around.directoryRules, ...ofDirectory]
   return [
     ...(forSession ? [{ type: 'session.changed' as const, rules }] : []),
@@ -182,8 +181,8 @@ function mustSuit({ kind, tool, fixed }: Approval, decision: Decision): void {
 }
 
 /** The same rules, and the same thing passes the next time. */
-function withRule(rules: Rules, approval: Approval, cwd: string): Rules {
-  return { ...rules, allow: [...new Set([...rules.allow, ...rulesFor(approval, cwd)])] }
+function withRules(rules: Rules, learnt: string[]): Rules {
+  return { ...rules, allow: [...new Set([...rules.allow, ...learnt])] }
 }
 
 interface Settled {
@@ -194,8 +193,8 @@ interface Settled {
 /** What mode and rules say together; null when a human decides. Plan mode is read-only whatever is allowed otherwise. */
 function policy(state: Session, approval: Approval, around: Surroundings): Settled | null {
   const byRule = ruleDecision([state.rules, ...around.directoryRules], approval, {
+    ...state,
     now: around.now,
-    cwd: state.cwd,
   })
   const readOnly = state.mode === 'plan' && approval.kind === 'tool'
   if (byRule && (byRule.behavior === 'deny' || !readOnly)) return { decision: byRule, by: 'rule' }

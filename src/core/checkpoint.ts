@@ -43,6 +43,8 @@ export interface DiffRequest {
   to: string | null
   /** Only this file, and more of it. */
   path?: string
+  /** No lines. */
+  brief?: boolean
 }
 
 export interface Diff {

@@ -189,7 +189,7 @@ function busyWith(message: string, sessionId: string): CorralError {
 }
 
 async function changes(context: Deps, request: ChangesRequest): Promise<Changes> {
-  const { sessionId, scope, path } = request
+  const { sessionId, scope, path, brief = false } = request
   const session = existing(context, sessionId)
   const { workTrees: work, checkpointing } = context
   const nothing = (reason: string, turnId: string | null = null): Changes => ({
@@ -209,7 +209,7 @@ async function changes(context: Deps, request: ChangesRequest): Promise<Changes>
   return {
     scope,
     turnId,
-    ...(await work.diff(session.cwd, { ...diff, ...(path !== undefined && { path }) })),
+    ...(await work.diff(session.cwd, { ...diff, brief, ...(path !== undefined && { path }) })),
   }
 }
 

@@ -28,7 +28,7 @@ export interface CreateSession {
   /** The same key twice is one session. */
   key?: string
   origin?: string
-  /** Its directory is a worktree that was made from the repository of this one. */
+  /** Its directory is a worktree that was made from this checkout. */
   worktreeOf?: string
 }
 

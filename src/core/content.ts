@@ -4,6 +4,15 @@ export type Content =
   | { type: 'image'; mediaType: string; data: string }
   | { type: 'document'; mediaType: 'application/pdf'; data: string }
 
+/** Pictures that agents can see, and that a browser shows without running anything: SVG is not among them. */
+export const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
+
+export function isPictureType(type: string): boolean {
+  return PICTURE_TYPES.some((one) => one === type)
+}
+
+export type Picture = Extract<Content, { type: 'image' }>
+
 export function textOf(content: readonly Content[]): string {
   return content
     .filter((part) => part.type === 'text')

@@ -1,4 +1,5 @@
 import { unsupported } from './capability.ts'
+import type { AgentStores } from './adoption.ts'
 import type { WorkTrees } from './checkpoint.ts'
 import type { Directories } from './directories.ts'
 import type { Drafts } from './draft.ts'
@@ -23,6 +24,8 @@ export interface EngineDeps {
   readonly workTrees?: WorkTrees
   /** Whether checkpoints are taken; they are, if not given. */
   readonly checkpoints?: boolean
+  /** Where agents keep their conversations; not there: nowhere. */
+  readonly stores?: AgentStores
   readonly maxQueue: number
   /** How long approvals wait where nobody says; null: for ever. */
   readonly approvalTimeoutMs: number | null

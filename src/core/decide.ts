@@ -5,6 +5,7 @@ import type { ConfigureSession, SendMessage, SteerTurn } from './command.ts'
 import { isNews } from './fullness.ts'
 import { CorralError } from './error.ts'
 import type { AgentOutput, BranchPoint, EventBody, SessionPatch } from './event.ts'
+import { titleFrom } from './glance.ts'
 import { isLooser, type Mode } from './mode.ts'
 import { modelInUse } from './model.ts'
 import type { ExitInfo } from './ports.ts'
@@ -240,6 +241,11 @@ export function absorb(state: Session, output: AgentOutput, around: Surroundings
       return observeMode(state, output.mode)
     case 'turn.ended':
       return state.turn && !isLate(state, output) ? endTurn(state, timed(state, output, around)) : []
+    case 'title.told': {
+      const toldTitle = titleFrom(output.title)
+      const isNew = toldTitle !== null && toldTitle !== state.toldTitle
+      return isNew ? [{ type: 'session.changed', reason: 'agent', toldTitle }] : []
+    }
     case 'models.told':
       return []
     default:

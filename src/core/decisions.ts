@@ -2,7 +2,7 @@ import type { Approval } from './approval.ts'
 import { mustBeKnown, type EngineContext } from './context.ts'
 import { CorralError } from './error.ts'
 import type { DecidedApproval, DecidedQuery } from './ports.ts'
-import { rulesFor } from './rule.ts'
+import { rulesFor, type Site } from './rule.ts'
 
 /** A rule that a yes has made, or would make. */
 export interface LearnedRule {
@@ -59,22 +59,23 @@ function described(context: EngineContext, row: DecidedApproval): PastDecision |
   const session = context.log.session(row.sessionId)
   if (!session) return null
   const { title, agent, cwd } = session
-  return { ...row, title, agent, cwd, rule: ruleMade(row, cwd, () => context.directories.at(cwd).path) }
+  const path = (): string => context.directories.at(session.worktreeOf ?? cwd).path
+  return { ...row, title, agent, cwd, rule: ruleMade(row, session, path) }
 }
 
-function ruleMade(row: DecidedApproval, cwd: string, directory: () => string): LearnedRule | null {
+function ruleMade(row: DecidedApproval, site: Site, directory: () => string): LearnedRule | null {
   const { decision } = row
   if (decision.behavior !== 'allow' || !(decision.forSession || decision.forDirectory)) return null
-  const text = rulesMadeBy(row, cwd)
+  const text = rulesMadeBy(row, site, decision.forDirectory)
   if (text.length === 0) return null
   return decision.forDirectory
     ? { scope: 'directory', path: directory(), text }
-    : { scope: 'session', path: cwd, text }
+    : { scope: 'session', path: site.cwd, text }
 }
 
 /** What "and do not ask again" adds to the rules; nothing, where no rule can tell the same thing from another one. */
-export function rulesMadeBy(approval: Approval, cwd: string): string[] {
-  return approval.kind === 'tool' ? rulesFor(approval, cwd) : []
+export function rulesMadeBy(approval: Approval, site: Site, forDirectory = false): string[] {
+  return approval.kind === 'tool' ? rulesFor(approval, site, forDirectory) : []
 }
 
 function encode({ decidedAt, id }: Place): string {

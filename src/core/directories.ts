@@ -7,8 +7,8 @@ export interface Directories {
   list(): Directory[]
   /** Under the name that its rules are kept by. */
   at(path: string): Directory
-  /** What holds in a directory: its own rules and those of the ones above. */
-  rulesIn(cwd: string): Rules[]
+  /** What holds in any of these directories: their own rules and those of the ones above. */
+  rulesIn(...directories: string[]): Rules[]
   apply(event: EventOf<'directory.changed'>): void
   /** Forgets what is not committed. */
   rollback(): void
@@ -34,11 +34,11 @@ export function createDirectories({ log, realPath }: DirectoriesDeps): Directori
       const place = realPath(path.replace(/\/+$/, '') || '/')
       return { path: place, rules: all().get(place) ?? NO_RULES }
     },
-    rulesIn(cwd) {
+    rulesIn(...directories) {
       const rulesOf = all()
       if (rulesOf.size === 0) return []
       // By where the directory really is, too: a link to it is no way around its rules.
-      const places = [cwd, realPath(cwd)]
+      const places = directories.flatMap((directory) => [directory, realPath(directory)])
       return [...rulesOf].flatMap(([path, rules]) =>
         places.some((place) => isWithin(place, path)) ? [rules] : [],
       )

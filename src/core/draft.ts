@@ -225,7 +225,11 @@ export class Draft {
     // What cannot be written down has not happened: nothing changes before this has gone well.
     const logged = serialised(withoutSecrets(event))
     book.seq++
+    const before = entry.state?.nativeId ?? null
     entry.state = apply(entry.state, event)
+    const { agent, nativeId: id } = entry.state
+    if (id !== null && id !== before)
+      this.write({ op: 'conversation', agent, id, sessionId: this.#sessionId })
     events.push(logged)
     if (event.type === 'message.delta') stream(this.#openMessages(), event)
     else if (event.type === 'message.completed') this.#complete(event.messageId)

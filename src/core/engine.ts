@@ -1,4 +1,5 @@
-import type { Bookmarks, DaemonName, Engine, Events } from './api.ts'
+import { listConversations } from './adopting.ts'
+import type { Agents, Bookmarks, DaemonName, Engine, Events } from './api.ts'
 import { createApprovals } from './approvals.ts'
 import { Checkpointing } from './checkpointing.ts'
 import { createCheckpoints } from './checkpoints.ts'
@@ -10,7 +11,7 @@ import type { LoggedEvent } from './event.ts'
 import { createFeed, type Feed } from './feed.ts'
 import { found, mustBeKnown, type EngineDeps, type EngineContext } from './context.ts'
 import { inForce } from './limits.ts'
-import { createModels } from './models.ts'
+import { createModels, type Models } from './models.ts'
 import { oneLine } from './naming.ts'
 import { oneByOne } from './one-by-one.ts'
 import type { AgentHost, AgentSink } from './ports.ts'
@@ -77,7 +78,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
     events: eventsOf(context, feed),
     bookmarks: bookmarksOf(context),
     daemon: daemonNameOf(context),
-    agents: { models: models.of, limits: (agent) => inForce(log.limits(agent), clock.now()) },
+    agents: agentsOf(context, models),
     search: (request) => searchIn(context, request),
   }
 
@@ -109,6 +110,15 @@ function checkpointingOf({
   warn,
 }: EngineContext): Checkpointing | null {
   return workTrees && checkpoints ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+}
+
+function agentsOf(context: EngineContext, models: Models): Agents {
+  const { log, clock } = context
+  return {
+    models: models.of,
+    limits: (agent) => inForce(log.limits(agent), clock.now()),
+    conversations: (query) => listConversations(context, query),
+  }
 }
 
 function searchIn(context: EngineContext, request: SearchRequest): SearchResult {

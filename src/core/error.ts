@@ -92,6 +92,16 @@ export const ERRORS = {
     remedy: 'Wait until it is done, or interrupt it.',
     data: '`reason`',
   },
+  conversation_not_found: {
+    meaning: 'The agent has no such conversation in its store.',
+    remedy: 'List the conversations (`agents.conversations`).',
+    data: '`agent`, `id`',
+  },
+  conversation_adopted: {
+    meaning: 'The conversation is in Corral already.',
+    remedy: 'Use the session that `sessionId` names.',
+    data: '`sessionId`',
+  },
   conflict: {
     meaning: 'Somebody else has changed it meanwhile.',
     remedy: 'Look at what is there now, which `data` has, and try again with its revision.',

@@ -2,7 +2,7 @@ import type { Approval, Asking, Decision, ApprovalRequest } from './approval.ts'
 import type { CallRequest, CallResult } from './call.ts'
 import type { CheckpointKind } from './checkpoint.ts'
 import type { Comment } from './comment.ts'
-import type { Content } from './content.ts'
+import type { Content, Picture } from './content.ts'
 import type { DeviceEvent } from './devices.ts'
 import type { Effort } from './effort.ts'
 import type { AgentLimits } from './limits.ts'
@@ -39,6 +39,14 @@ export interface AgentModel {
 export interface PlanEntry {
   text: string
   state: 'pending' | 'active' | 'done'
+}
+
+/** A command of an agent's own, which it understands at the beginning of a message. */
+export interface AgentCommand {
+  /** Without the slash. */
+  name: string
+  /** What it does, where the agent tells. */
+  about: string | null
 }
 
 /** Where a conversation of an agent's own can be branched off: after a message of its, by its own names. */
@@ -83,6 +91,7 @@ export type AgentFact =
       parent: string | null
       /** Cut off by an interrupt or a crash. */
       aborted: boolean
+      pastAt?: number
     }
   | { type: 'tool.started'; callId: string; tool: string; input: unknown; parent: string | null }
   | {
@@ -93,6 +102,8 @@ export type AgentFact =
       parent: string | null
       /** Bytes that were cut from `output`, 0 when it is whole. */
       cut: number
+      /** Images of the result, as many as the log keeps of one. */
+      images?: readonly Picture[]
       /** What the sub-agent that it ran has used, where the agent tells. */
       usage?: Usage
     }
@@ -110,6 +121,8 @@ export type AgentFact =
   | { type: 'agent.context'; used: number | null; window: number | null }
   /** The agent's plan or to-do list, whole, as it is now. */
   | { type: 'agent.plan'; entries: PlanEntry[] }
+  /** The commands that the agent has of its own, all of them, as they are now. */
+  | { type: 'agent.commands'; commands: AgentCommand[] }
   /** Retries, warnings: worth showing, changes nothing. */
   | { type: 'agent.notice'; level: 'info' | 'warning'; code: string; message: string; data: unknown }
   /** A line that no translator knows, kept as it came. */
@@ -142,6 +155,8 @@ export type AgentSignal =
   | { type: 'steer.taken'; steerId: string }
   /** The models that it offers. */
   | { type: 'models.told'; models: AgentModel[] }
+  /** What the agent calls its conversation. */
+  | { type: 'title.told'; title: string }
 
 /** What a host tells the engine of an agent. */
 export type AgentOutput = AgentFact | AgentSignal
@@ -151,6 +166,8 @@ export interface SessionPatch {
   model?: string | null
   effort?: Effort | null
   title?: string | null
+  /** What the agent calls it. */
+  toldTitle?: string
   nativeId?: string | null
   paused?: boolean
   /** The mode to go back to when a plan has been agreed to. */
@@ -196,7 +213,7 @@ export type EventBody =
       recap?: true
       origin: string | null
       rules: Rules
-      /** It works in a worktree that was made from the repository of this directory. Not there in older logs. */
+      /** It works in a worktree that was made from this checkout. Not there in older logs. */
       worktreeOf?: string
     }
   /** `reason`: it was not asked for; time has run out, or the agent has done it by itself and need not be told. */
@@ -218,9 +235,17 @@ export type EventBody =
       position: number
       /** A steer that its turn ended without: it goes before all that wait, and keeps its id. */
       late?: true
+      pastAt?: number
     }
   /** With what it runs: the model as far as it is known. Not there in older logs. */
-  | { type: 'turn.started'; turnId: string; agent?: string; mode?: Mode; model?: string | null }
+  | {
+      type: 'turn.started'
+      turnId: string
+      agent?: string
+      mode?: Mode
+      model?: string | null
+      pastAt?: number
+    }
   /** Its process ended before it had the message; another one is tried. */
   | { type: 'turn.retried'; turnId: string; reason: string }
   /** `reason`: nobody asked for it; the daemon is on its way out. */
@@ -237,9 +262,16 @@ export type EventBody =
   /** The agent has taken it into the turn: its place in the conversation is here. */
   | { type: 'turn.steer_accepted'; turnId: string; steerId: string; input: Content[]; origin: string | null }
   /** `branch`: where the agent itself can branch off later. */
-  | { type: 'turn.completed'; turnId: string; usage: Usage; text: string | null; branch?: BranchPoint }
+  | {
+      type: 'turn.completed'
+      turnId: string
+      usage: Usage
+      text: string | null
+      branch?: BranchPoint
+      pastAt?: number
+    }
   | { type: 'turn.failed'; turnId: string; usage: Usage; error: Failure }
-  | { type: 'turn.interrupted'; turnId: string; usage: Usage }
+  | { type: 'turn.interrupted'; turnId: string; usage: Usage; pastAt?: number }
   /** It waits in another place: the n-th in the queue. */
   | { type: 'turn.moved'; turnId: string; position: number }
   /** It waits, and says this from here on. */
@@ -312,6 +344,15 @@ export type EventType = EventBody['type']
 
 /** One fact in the log. `turnId` is there whenever it happened during a turn. */
 export type Event = EventBody & { seq: number; at: number; sessionId: string; turnId?: string | null }
+
+/** When it was: `pastAt` is there where that was before Corral had the conversation, so that nothing follows from it. */
+export function timeOf(event: Event): number {
+  return ('pastAt' in event ? event.pastAt : undefined) ?? event.at
+}
+
+export function isPast(event: Event): boolean {
+  return 'pastAt' in event && event.pastAt !== undefined
+}
 
 export type EventOf<T extends EventType> = Extract<EventBody, { type: T }>
 

@@ -2,6 +2,7 @@ import { aboutTool } from './about.ts'
 import { textOf } from './content.ts'
 import type { EventOf } from './event.ts'
 import { excerpt, firstLine, lastLine } from './excerpt.ts'
+import { inertOutput } from './inert.ts'
 import { within } from './path.ts'
 import type { Session } from './session.ts'
 
@@ -26,9 +27,19 @@ export interface Glance {
 
 const NOTHING: Glance = { opening: null, user: null, agent: null, last: 'user', calls: [] }
 
-/** What to call a session: as somebody has named it, or else by how it began. */
-export function nameOf({ title, glance }: Pick<Session, 'title' | 'glance'>): string | null {
-  return title ?? glance?.opening ?? null
+/** What to call a session: as somebody has named it, as its agent calls it, or by how it began. */
+export function nameOf({
+  title,
+  toldTitle,
+  glance,
+}: Pick<Session, 'title' | 'toldTitle' | 'glance'>): string | null {
+  // A title without a word in it names nothing.
+  return (title?.trim() ? title : null) ?? toldTitle ?? glance?.opening ?? null
+}
+
+/** A title made of the beginning of a text: one short line with nothing hidden in it. Null: there is no word in it. */
+export function titleFrom(text: string): string | null {
+  return firstLine(inertOutput(text), MAX_NAME)
 }
 
 /** The last line that was said; null: nothing was, or it is not known. */
@@ -55,7 +66,7 @@ export function said(
   const words = textOf(input)
   const text = lineOf(words)
   if (text === null) return glance
-  const opening = glance.opening ?? firstLine(words, MAX_NAME)
+  const opening = glance.opening ?? titleFrom(words)
   return { ...glance, opening, user: { turnId, text }, last: 'user' }
 }
 
@@ -94,7 +105,7 @@ export function rested(glance: Glance = NOTHING): Glance {
 }
 
 /** `Bash: npm test`; files are told as seen from the session's directory. */
-function aboutCall(tool: string, input: unknown, cwd: string): string {
+export function aboutCall(tool: string, input: unknown, cwd: string): string {
   const [subject = described(input)] = aboutTool(tool, input).subjects
   const short = within(subject, cwd) ?? subject
   return excerpt(short === '' ? tool : `${excerpt(tool, MAX_DOING / 2)}: ${short}`, MAX_DOING)

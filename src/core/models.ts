@@ -7,7 +7,7 @@ const WAIT_MS = 5000
 /** An agent that did not tell is left alone for this long. */
 const AGAIN_MS = 5 * 60_000
 
-interface ModelsDeps {
+export interface ModelsDeps {
   log: Pick<Log, 'models' | 'append'>
   catalog: Pick<AgentCatalog, 'names'>
   clock: Clock

@@ -1,14 +1,24 @@
 import type { Engine, Sessions } from './api.ts'
 import type { CreateSession } from './command.ts'
 import { asCorralError, CorralError } from './error.ts'
+import { nameOf } from './glance.ts'
 import type { Session } from './session.ts'
 
 /** Checkouts of their own for sessions; a worktree has its session's id. `path` may be any place in the repository. */
 export interface WorktreeMaker {
-  addWorktree(path: string, id: string, carry: boolean): Promise<OwnWorktree>
+  addWorktree(path: string, id: string, wish?: WorktreeWish): Promise<OwnWorktree & { origin: string }>
   worktree(path: string, id: string): Promise<OwnWorktree | null>
   /** Throws `unsaved_work` unless told that it may be lost. */
   discardWorktree(path: string, id: string, force: boolean): Promise<void>
+}
+
+export interface WorktreeWish {
+  /** Uncommitted work comes along. */
+  readonly carry?: boolean
+  /** The name of its branch; it must be free. */
+  readonly branch?: string | undefined
+  /** What the work is about: its branch is named after it. Neither: the branch has the id. */
+  readonly about?: string | undefined
 }
 
 export interface OwnWorktree {
@@ -20,12 +30,12 @@ export interface OwnWorktree {
 export async function createInWorktree(
   { create, workspace }: { create: Sessions['create']; workspace: WorktreeMaker },
   command: CreateSession & { id: string },
-  carry: boolean,
+  wish: WorktreeWish,
 ): Promise<{ session: Session; worktree: OwnWorktree | null }> {
   const { id, cwd } = command
-  const worktree = await workspace.addWorktree(cwd, id, carry)
+  const worktree = await workspace.addWorktree(cwd, id, wish)
   try {
-    const session = await create({ ...command, cwd: worktree.path, worktreeOf: cwd })
+    const session = await create({ ...command, cwd: worktree.path, worktreeOf: worktree.origin })
     if (session.id === id) return { session, worktree }
     // The key has made this session before, with its own worktree.
     await workspace.discardWorktree(cwd, id, true)
@@ -54,6 +64,16 @@ function isRunning(engine: Pick<Engine, 'sessions'>, sessionId: string): boolean
     return engine.sessions.get(sessionId).turn !== null
   } catch (error) {
     if (asCorralError(error).code === 'session_not_found') return false
+    throw error
+  }
+}
+
+/** What a commit of its work says, unless somebody says it better. Undefined: the session has no name, or has gone. */
+export function commitMessageOf(engine: Pick<Engine, 'sessions'>, sessionId: string): string | undefined {
+  try {
+    return nameOf(engine.sessions.get(sessionId)) ?? undefined
+  } catch (error) {
+    if (asCorralError(error).code === 'session_not_found') return undefined
     throw error
   }
 }

@@ -75,6 +75,12 @@ export function parseRule(rule: string): Rule {
   return { name: name.trim(), pattern }
 }
 
+/** What is not a rule, whatever it was meant to be: a parenthesis without the other one, or no name before it. */
+export function isRule(rule: string): boolean {
+  const { name } = parseRule(rule)
+  return name !== '' && !/[()]/.test(name)
+}
+
 /** `git push *` fits where nothing follows, too, and `git push:*` is another way to write it. */
 export function endings(pattern: string): string[] {
   const end = /^([^]*[^\\])(?: |:)\*$/.exec(pattern)
@@ -99,7 +105,7 @@ export function wordsOf(pattern: string): Named[] {
     .filter(({ text }) => text !== '')
 }
 
-/** Whether a text has these words, in this order, with whatever else between them. */
+/** Whether a text has these words, in this order, with whatever else between them. After the first a hole may be the rest. */
 export function mentions(words: readonly Named[], text: string): boolean {
   // `"cd x\ngit push"`: what a text has in place of a space.
   const plain = text.replaceAll(/\\[ntr]/g, '  ')
@@ -109,6 +115,7 @@ export function mentions(words: readonly Named[], text: string): boolean {
     while (at >= 0 && !isWhole(plain, at, word)) at = plain.indexOf(word.text, at + 1)
     if (at < 0) return false
     at += word.text.length
+    if (plain.includes(HOLE, at)) return true
   }
   return words.length > 0
 }

@@ -42,6 +42,8 @@ export interface Bookmark {
 /** Read models, changed in the same transaction as the events. */
 export type Write =
   | { op: 'session'; session: Session; key?: string | undefined }
+  /** The session has this conversation of its agent's own. */
+  | { op: 'conversation'; agent: string; id: string; sessionId: string }
   /** One that was there before, and was a steer meanwhile, waits again: its key stays. */
   | { op: 'turn'; turn: Turn }
   | {
@@ -227,6 +229,8 @@ export interface Log {
   sessionByKey(key: string): Session | null
   /** The one that was active last, if several go on with the same conversation. */
   sessionByNativeId(nativeId: string): Session | null
+  /** The session that has had it last, also one that is gone. */
+  conversation(agent: string, id: string): string | null
   sessions(query: SessionQuery): Session[]
   /** Sessions for which something falls due by itself. */
   due(): { sessionId: string; at: number }[]

@@ -2,7 +2,7 @@ import type { Checkpointing } from './checkpointing.ts'
 import type { Content } from './content.ts'
 import * as decide from './decide.ts'
 import type { Drafts } from './draft.ts'
-import type { Event, LoggedEvent } from './event.ts'
+import { isPast, type Event, type LoggedEvent } from './event.ts'
 import { Handover } from './handover.ts'
 import type { AgentHost, Log, Telling } from './ports.ts'
 import { recapOf } from './recap.ts'
@@ -71,6 +71,7 @@ class HostReactor {
   react(event: Event, batch: LoggedEvent[]): void {
     const { sessionId } = event
     const host = this.#host
+    if (isPast(event)) return
     switch (event.type) {
       case 'turn.started':
         return this.#begin(sessionId, event.turnId, batch)

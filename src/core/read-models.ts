@@ -1,6 +1,6 @@
 import { wasAsked } from './approval.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import type { Event, EventOf } from './event.ts'
+import { isPast, type Event, type EventOf } from './event.ts'
 import type { ApprovalRow, Write } from './ports.ts'
 import type { Turn } from './turn.ts'
 
@@ -23,12 +23,12 @@ export function readModels(event: Event): Write[] {
         updated(event.turnId, {
           state: 'completed',
           endedAt: event.at,
-          usage: event.usage,
+          ...used(event),
           text: event.text,
         }),
       ]
     case 'turn.interrupted':
-      return [updated(event.turnId, { state: 'interrupted', endedAt: event.at, usage: event.usage })]
+      return [updated(event.turnId, { state: 'interrupted', endedAt: event.at, ...used(event) })]
     case 'turn.failed':
       return [
         updated(event.turnId, { state: 'failed', endedAt: event.at, usage: event.usage, error: event.error }),
@@ -57,6 +57,13 @@ export function readModels(event: Event): Write[] {
     default:
       return workspaceModels(event)
   }
+}
+
+/** What was used before Corral had the conversation is not known. */
+function used(
+  event: Event & EventOf<'turn.completed' | 'turn.interrupted'>,
+): Pick<TurnUpdate['patch'], 'usage'> {
+  return isPast(event) ? {} : { usage: event.usage }
 }
 
 /** Of checkpoints and comments. */

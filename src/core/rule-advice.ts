@@ -1,4 +1,4 @@
-import { classNamed, TOOL_CLASSES, type Unasked } from './about.ts'
+import { classesFitting, classNamed, TOOL_CLASSES, type ToolClass, type Unasked } from './about.ts'
 import { endings, fits, hasStar, parseRule } from './pattern.ts'
 import type { Rules } from './rule.ts'
 
@@ -44,15 +44,22 @@ function lineAdvice(rule: string): string[] {
 /** Nobody is asked about it, so nobody can say no. */
 function silences(rule: string, agents: readonly RuledAgent[]): string[] {
   const { name, pattern } = parseRule(rule)
-  const silent = classNamed(name) ?? (name.startsWith('mcp__') ? 'mcp' : null)
-  if (silent === null) return []
-  return agents.flatMap(({ title, unasked }) => {
-    const silence = unasked[silent]
-    if (!silence) return []
-    const { what, all, such } = silence
-    const meant =
-      pattern === null || !such || such.some((one) => endings(pattern).some((end) => fits(end, one)))
-    if (!all && !meant) return []
-    return [`${title} does not ask about ${what}${all ? '' : ': these are not refused'}`]
-  })
+  return agents.flatMap(({ title, unasked }) =>
+    classesMeant(name).flatMap((meantClass) => {
+      const silence = unasked[meantClass]
+      if (!silence) return []
+      const { what, all, such } = silence
+      const meant =
+        pattern === null || !such || such.some((one) => endings(pattern).some((end) => fits(end, one)))
+      if (!all && !meant) return []
+      return [`${title} does not ask about ${what}${all ? '' : ': these are not refused'}`]
+    }),
+  )
+}
+
+/** `*` is every tool, and `Read*` some. */
+function classesMeant(name: string): ToolClass[] {
+  const known = classNamed(name) ?? (name.startsWith('mcp__') ? 'mcp' : null)
+  if (known !== null) return [known]
+  return hasStar(name) ? classesFitting((alias) => fits(name.toLowerCase(), alias)) : []
 }

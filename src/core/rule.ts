@@ -1,5 +1,6 @@
 import { aboutOf, classNamed, type About } from './about.ts'
 import type { Approval, Decision } from './approval.ts'
+import { CorralError } from './error.ts'
 import {
   couldFit,
   endings,
@@ -8,6 +9,7 @@ import {
   hasStar,
   HOLE,
   inPieces,
+  isRule,
   mentions,
   parseRule,
   piecesOf,
@@ -38,10 +40,27 @@ export const FOR_EVER = 8_640_000_000_000_000
 
 export const NO_RULES: Rules = Object.freeze({ allow: [], deny: [], acceptEdits: false, skipUntil: null })
 
-/** Where and when a question is asked. */
-export interface RuleContext {
-  now: number
+/** Refuses what is no rule; what is there already may stay, or go. */
+export function mustBeRules(given: Partial<Rules> | undefined, before: Rules): void {
+  const known = new Set([...before.allow, ...before.deny])
+  const wrong = [...(given?.allow ?? []), ...(given?.deny ?? [])].find(
+    (rule) => !known.has(rule) && !isRule(rule),
+  )
+  if (wrong === undefined) return
+  const text = `${wrong} is not a rule: write a tool or a class, and a pattern between parentheses, as in shell(npm test*)`
+  throw new CorralError('invalid', text, { field: 'rules' })
+}
+
+/** Where an agent works, as far as rules go. */
+export interface Site {
   cwd: string
+  /** `cwd` is a worktree of this checkout: what is said of a file there holds for the same file here. */
+  worktreeOf?: string
+}
+
+/** Where and when a question is asked. */
+export interface RuleContext extends Site {
+  now: number
 }
 
 /** What the rules say about a request; null when they say nothing. A denial wins over everything that allows. */
@@ -53,7 +72,7 @@ export function ruleDecision(
   const skips = rules.some(({ skipUntil }) => skipUntil !== null && skipUntil > context.now)
   if (approval.kind === 'plan' && skips) return { behavior: 'allow' }
   if (approval.kind !== 'tool') return null
-  const call = callOf(approval, context.cwd)
+  const call = callOf(approval, context)
   const denial = rules.flatMap(({ deny }) => deny).map((rule) => denialBy(parseRule(rule), call, rule))
   const comment = denial.find((reason) => reason !== null)
   if (comment) return { behavior: 'deny', comment }
@@ -62,40 +81,45 @@ export function ruleDecision(
   return passes ? { behavior: 'allow' } : null
 }
 
-/** The rules that let the same thing, and nothing else, pass the next time; of edits, all in the session's directory. */
-export function rulesFor(approval: Approval, cwd: string): string[] {
-  const call = callOf(approval, cwd)
+/**
+ * The rules that let the same thing, and nothing else, pass the next time; of edits, all in the session's directory. They name what
+ * is in a worktree as it is there, or with `forOrigin` as it is in the checkout that the worktree was made from.
+ */
+export function rulesFor(approval: Approval, site: Site, forOrigin = false): string[] {
+  const call = callOf(approval, site)
+  const { cwd, worktreeOf = cwd } = site
+  const place = straight(forOrigin ? worktreeOf : cwd)
   const own = classNamed(call.tool) === call.class || call.class === 'mcp' || call.class === 'other'
   const name = own ? call.tool : call.class
   if (call.partly || (call.subjects.length === 0 && !/^(?:mcp|other)$/.test(call.class))) return []
   if (call.subjects.length === 0) return [name]
   const texts = call.class === 'shell' ? call.subjects : textsOf(call).map(([text]) => text!)
-  const rules = texts.map((text) =>
-    approval.edits && within(text, cwd) !== null
-      ? `${name}(${exactly(cwd === '/' ? '' : straight(cwd))}/*)`
-      : `${name}(${exactly(text)})`,
-  )
+  const rules = texts.map((text) => {
+    const inside = call.class === 'shell' ? null : within(text, cwd)
+    if (inside === null) return `${name}(${exactly(text)})`
+    return `${name}(${approval.edits ? exactly(below(place, '')) + '*' : exactly(below(place, inside))})`
+  })
   return [...new Set(rules)]
 }
 
 /** A question as rules see it. */
 interface CheckedCall extends About {
   tool: string
-  cwd: string
+  site: Site
   /** Commands with one space between their words. */
   lines: () => string[]
   /** Looked at only when a rule wants to know. */
   runs: () => Runs[]
 }
 
-function callOf(approval: Approval, cwd: string): CheckedCall {
+function callOf(approval: Approval, site: Site): CheckedCall {
   const about = aboutOf(approval)
   let runs: Runs[] | undefined
   let lines: string[] | undefined
   return {
     ...about,
     tool: approval.tool,
-    cwd,
+    site,
     lines: () => (lines ??= about.subjects.map((line) => line.trim().replaceAll(/\s+/g, ' '))),
     runs: () => (runs ??= about.subjects.map(runsOf)),
   }
@@ -168,14 +192,24 @@ function fromHere(pattern: string): string {
   return pattern.replace(/^(?:\.\/)+/, '')
 }
 
-/** Each subject in the ways in which a rule may name it: a path in full, and as seen from the session's directory. */
-function textsOf({ class: kind, subjects, cwd }: CheckedCall): string[][] {
+function below(directory: string, path: string): string {
+  return `${directory === '/' ? '' : directory}/${path}`
+}
+
+/**
+ * Each subject in the ways in which a rule may name it: a path in full, as seen from the session's directory, and as the same file is
+ * called where a worktree was made from.
+ */
+function textsOf({ class: kind, subjects, site }: CheckedCall): string[][] {
+  const { cwd, worktreeOf } = site
   // An address without a path stands for all that is there.
   if (kind === 'fetch')
     return subjects.map((text) => (isHost(text) ? [text, `${text}/`, `${text}/${HOLE}`] : [text]))
   return subjects.map((text) => {
     const path = straight(text.startsWith('/') ? text : `${cwd}/${text}`)
     const named = kind === 'edit' || kind === 'read' || hasDetour(text) ? [] : [text]
-    return [...named, path, within(path, cwd) ?? path]
+    const inside = within(path, cwd)
+    const original = worktreeOf !== undefined && inside !== null ? [below(straight(worktreeOf), inside)] : []
+    return [...named, path, inside ?? path, ...original]
   })
 }

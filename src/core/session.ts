@@ -25,7 +25,10 @@ export interface Session {
   id: string
   agent: string
   cwd: string
+  /** As a person has named it, or a client. */
   title: string | null
+  /** As the agent calls it. Not there: it has not said. */
+  toldTitle?: string
   mode: Mode
   /** The mode to go back to when the agent leaves a plan mode that it entered by itself. */
   modeBeforePlan: Mode | null
@@ -92,7 +95,7 @@ export interface Session {
   /** How many tokens the conversation takes, of how many, as far as the agent has told. */
   context?: Fullness
   glance?: Glance
-  /** Its directory is a worktree that was made from the repository of this one. */
+  /** Its directory is a worktree that was made from this checkout. */
   worktreeOf?: string
 }
 

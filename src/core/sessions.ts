@@ -1,3 +1,4 @@
+import { adopt } from './adopting.ts'
 import type { Sessions } from './api.ts'
 import type { Surroundings } from './approving.ts'
 import type { ConfigureSession, CreateSession, ForkSession } from './command.ts'
@@ -28,6 +29,7 @@ export function createSessions(context: SessionsDeps): Sessions {
   return {
     create: (command) => newOnce(context, command.key, () => create(context, command)),
     fork: (command) => newOnce(context, command.key, () => fork(context, command)),
+    adopt: (command) => adopt(context, command),
     configure: (command) => configure(context, command),
     async mark({ sessionId, ...wanted }) {
       const around = { now: context.clock.now(), head: log.head }

@@ -8,9 +8,10 @@ export type Scope = 'read' | 'use' | 'manage'
 
 /**
  * Whether a call may be made again when its answer was lost: `read` changes nothing, `idempotent` changes nothing the second time,
- * `keyed` neither where it has a `key` or an `id` of the caller's own. `never`: the caller has to look first.
+ * `keyed` neither where it has a `key` or an `id` of the caller's own, `aimed` neither where it says at which turn. `never`: the
+ * caller has to look first.
  */
-export type Repeat = 'read' | 'idempotent' | 'keyed' | 'never'
+export type Repeat = 'read' | 'idempotent' | 'keyed' | 'aimed' | 'never'
 
 /** One operation of a protocol, as data: the dispatcher, the documentation and the tests are made from it. */
 export interface Method<

@@ -1,5 +1,6 @@
 import type { Unasked } from '../core/about.ts'
-import type { WorktreeMaker } from '../core/own-worktree.ts'
+import type { Defaults } from '../core/defaults.ts'
+import type { WorktreeMaker, WorktreeWish } from '../core/own-worktree.ts'
 import type { Capabilities } from '../core/ports.ts'
 import type { AgentAbilities, Spares } from '../relay/ports.ts'
 import type { Relay } from '../relay/relay.ts'
@@ -16,10 +17,16 @@ export interface Daemon {
   id(): Promise<string>
   /** Where it listens now. */
   listeners(): Listener[]
+  /** Why some of its listeners are elsewhere, or not there. */
+  troubles(): { name: string; message: string }[]
+  /** It has begun to stop. */
+  isStopping(): boolean
   /** Agent processes now. */
   agents(): AgentsSummary
   /** The agents of this machine; looked for again each time. */
   reports(): Promise<AgentReport[]>
+  /** What a session begins with where nobody says otherwise. */
+  defaults(): Promise<Defaults>
   /** One of them; null: there is no agent of this name. */
   detect(name: string): Promise<Pick<AgentReport, 'installed' | 'version' | 'problem'> | null>
   /** What the relay must know about an agent before it asks it. */
@@ -35,7 +42,7 @@ export interface Daemon {
   /** What is at a path, for somebody who looks for a directory to work in; `~` is the user's home. */
   lookAt(path: string): Promise<Place>
   /** Makes a fresh directory for the demo agent, with a repository in it where there is git. */
-  makeTourDirectory(): Promise<string>
+  makeTourDirectory(): Promise<{ readonly path: string; readonly isRepository: boolean }>
   /** Begins to stop, after answers that are due have gone out. */
   stop(options: { agents: 'end' | 'keep'; now: boolean }): void
 }
@@ -155,6 +162,8 @@ export interface WorktreeInfo {
 /** A worktree of a session's own. */
 export interface WorktreeEntry extends WorktreeInfo {
   readonly id: string
+  /** The checkout that it was made from; null: that cannot be told. */
+  readonly from: string | null
 }
 
 export interface MergeOutcome {
@@ -224,10 +233,12 @@ export interface Workspace extends WorktreeMaker {
   /** Checkouts that sessions have for themselves. */
   ownWorktree(id: string): Promise<WorktreeEntry | null>
   ownWorktrees(): Promise<WorktreeEntry[]>
-  addWorktree(path: string, id: string, carry: boolean): Promise<WorktreeInfo>
+  addWorktree(path: string, id: string, wish?: WorktreeWish): Promise<WorktreeInfo & { origin: string }>
   worktree(path: string, id: string): Promise<WorktreeInfo | null>
   worktreeDiff(path: string, id: string): Promise<DiffText>
   mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
+  /** Commits all that is uncommitted in it; with how many commits it is ahead of its base. */
+  commitWorktree(path: string, id: string, message?: string): Promise<{ commit: string; ahead: number }>
   /** Calls back when the status of an open repository is another one. */
   onChanged(tell: (status: RepoStatus) => void): void
 }

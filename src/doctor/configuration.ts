@@ -68,7 +68,7 @@ export function judgeConfiguration({
       warn(
         'environment',
         `${name} is not a setting of Corral's`,
-        'unset it, or look for its right name in docs/cli.md',
+        'unset it, or look for its right name in docs/configuration.md',
       ),
     ),
     ...(Buffer.byteLength(socket) > MAX_SOCKET

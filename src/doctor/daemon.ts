@@ -67,7 +67,7 @@ export function judgeListeners(listeners: readonly ListenerReport[]): Check[] {
     return warn(
       check,
       address === null ? `${name} is not listening: ${problem}` : `${address}: ${problem}`,
-      'end what is in its place or choose another (docs/cli.md, Configuration), then corral restart',
+      'end what is in its place or choose another (docs/configuration.md), then corral restart',
     )
   })
 }

@@ -26,7 +26,7 @@ import { listenNear, movedFrom } from '../transports/listen-near.ts'
 import { refuseUpgrade } from '../transports/upgrade.ts'
 import type { WebSockets } from '../transports/websocket.ts'
 import type { Readiness } from './readiness.ts'
-import { addPublicRoutes, addSignInRoutes, pathOf } from './routes.ts'
+import { addPublicRoutes, addSignInRoutes, dashboardFor, isVisit, pathOf } from './routes.ts'
 
 const HANDSHAKE_MS = 10_000
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -66,14 +66,20 @@ export function createDoor(parts: DoorParts): Door {
     error.status === 404 && parts.readiness().status === 'starting'
       ? new HttpError(503, 'Starting', { 'retry-after': '1' })
       : error
+  const dashboard = dashboardFor(parts.onFault)
   const app = createHttpApp({
     bodyLimit: settings.bodyLimit,
     onError: parts.onFault,
-    refuse: (_, res, error) => sendError(res, orLater(error)),
+    refuse(req, res, error) {
+      const told = orLater(error)
+      if (told.status !== 404 || !isVisit(req)) return sendError(res, told)
+      const page = async (): Promise<void> => (await dashboard()).page(req, res, 404)
+      page().catch(() => sendError(res, told))
+    },
   })
   const { entrance, restricted, codes } = admission(app, parts)
   let address: string | null = null
-  addPublicRoutes(app, parts)
+  addPublicRoutes(app, dashboard, parts.readiness)
   app.upgrade('*', (req, socket, head) => {
     const served = sockets.get(pathOf(req.url))
     if (served) served.upgrade(req, socket, head)

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { sendJson, type HttpApp, type HttpHandler } from '../transports/http.ts'
 import { FILES, PAGES, PATHS } from './paths.ts'
 import { eventLoopLag, type Readiness } from './readiness.ts'
@@ -9,14 +10,28 @@ export interface PublicParts {
   onFault(error: unknown): void
 }
 
+/** The dashboard, loaded by the first browser: who has none does not pay for it. */
+export type Dashboard = () => Promise<Web>
+
+export function dashboardFor(onFault: PublicParts['onFault']): Dashboard {
+  return once(async () => (await import('./web.ts')).createWeb(onFault))
+}
+
+/** A person who follows a link or types an address, and not a program. */
+export function isVisit({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html')
+}
+
 /** What everybody may ask who passes the guard against web pages: nothing in it is a secret. */
-export function addPublicRoutes(app: HttpApp, { readiness, onFault }: PublicParts): void {
+export function addPublicRoutes(
+  app: HttpApp,
+  dashboard: Dashboard,
+  readiness: PublicParts['readiness'],
+): void {
   /** Monitors often ask for the head only. */
   const route = (path: string, handler: HttpHandler): void => {
     for (const method of ['GET', 'HEAD'] as const) app.route(method, path, handler)
   }
-  /** Loaded by the first browser: who has none does not pay for it. */
-  const dashboard = once(async (): Promise<Web> => (await import('./web.ts')).createWeb(onFault))
   for (const path of PAGES) {
     route(path, async ({ req, res }) => {
       if (path === '/' && wantsJson(req.headers.accept))

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { getAsset, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import { createCheckout } from './web-checkout.ts'
 
 /** One file of the dashboard; beside it are its compressed ones. */
 export interface WebFile {
-  file: string
+  /** The one with this ending: '', '.br' or '.gz'. */
+  read(ending: string): Promise<Buffer>
   type: string
   etag: string
   /** The name changes with the contents. */
@@ -22,15 +25,36 @@ export interface WebFiles {
 
 type Known = ReadonlyMap<string, WebFile>
 
-/** Beside a bundle it lies ready. From a checkout it is built when it is wanted, and again when its sources have changed. */
-export function openWebFiles(): WebFiles {
-  const here = fileURLToPath(new URL('.', import.meta.url))
-  return import.meta.url.endsWith('.ts') ? fromCheckout(join(here, '../..')) : fromBundle(join(here, 'web'))
+/** Where a build is kept. */
+interface Shelf {
+  manifest(): string
+  read(name: string): Promise<Buffer>
 }
 
-function fromBundle(directory: string): WebFiles {
+const insideExecutable: Shelf = {
+  manifest: () => getAsset('web/manifest.json', 'utf8'),
+  read: async (name) => Buffer.from(getRawAsset(`web/${name}`)),
+}
+
+function inDirectory(directory: string): Shelf {
+  return {
+    manifest: () => readFileSync(join(directory, 'manifest.json'), 'utf8'),
+    read: (name) => readFile(join(directory, name)),
+  }
+}
+
+/** Beside a bundle, and inside of the single executable, it lies ready. From a checkout it is built when it is wanted, and again when its sources have changed. */
+export function openWebFiles(): WebFiles {
+  if (isSea()) return fromShelf(insideExecutable)
+  const here = fileURLToPath(new URL('.', import.meta.url))
+  return import.meta.url.endsWith('.ts')
+    ? fromCheckout(join(here, '../..'))
+    : fromShelf(inDirectory(join(here, 'web')))
+}
+
+function fromShelf(shelf: Shelf): WebFiles {
   let read: Known | null = null
-  const known = (): Known => (read ??= readManifest(directory))
+  const known = (): Known => (read ??= filesOn(shelf))
   return {
     page: async () => known().get('/')!,
     find: async (path) => known().get(path),
@@ -46,7 +70,7 @@ function fromCheckout(root: string): WebFiles {
   async function refresh(): Promise<void> {
     const directory = await checkout.built()
     if (directory === current) return
-    for (const [path, file] of readManifest(directory)) all.set(path, file)
+    for (const [path, file] of filesOn(inDirectory(directory))) all.set(path, file)
     current = directory
   }
 
@@ -62,13 +86,12 @@ function fromCheckout(root: string): WebFiles {
   }
 }
 
-function readManifest(directory: string): Known {
-  const text = readFileSync(join(directory, 'manifest.json'), 'utf8')
-  const { files } = JSON.parse(text) as { files: Record<string, Omit<WebFile, 'file'>> }
+function filesOn(shelf: Shelf): Known {
+  const { files } = JSON.parse(shelf.manifest()) as { files: Record<string, Omit<WebFile, 'read'>> }
   return new Map(
-    Object.entries(files).map(([path, about]) => [
-      path,
-      { ...about, file: join(directory, path === '/' ? 'index.html' : path) },
-    ]),
+    Object.entries(files).map(([path, about]) => {
+      const name = path === '/' ? 'index.html' : path.slice(1)
+      return [path, { ...about, read: (ending) => shelf.read(name + ending) }]
+    }),
   )
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HttpError } from '../transports/http.ts'
 import { PAGE_HEADERS } from './headers.ts'
@@ -8,7 +7,8 @@ const SUFFIX: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 const ONE_YEAR = 'public, max-age=31536000, immutable'
 
 export interface Web {
-  page(req: IncomingMessage, res: ServerResponse): Promise<void>
+  /** The one page. With 404 it says that there is none at this address. */
+  page(req: IncomingMessage, res: ServerResponse, status?: 200 | 404): Promise<void>
   /** `path` is that of the request, and only looked up. */
   file(path: string, req: IncomingMessage, res: ServerResponse): Promise<void>
 }
@@ -26,8 +26,8 @@ export function createWeb(onFault: (error: unknown) => void): Web {
   }
 
   return {
-    async page(req, res) {
-      await send(await orMissing(files.page()), req, res)
+    async page(req, res, status) {
+      await send(await orMissing(files.page()), req, res, status)
     },
     async file(path, req, res) {
       const file = await orMissing(files.find(path))
@@ -37,7 +37,7 @@ export function createWeb(onFault: (error: unknown) => void): Web {
   }
 }
 
-async function send(file: WebFile, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function send(file: WebFile, req: IncomingMessage, res: ServerResponse, status = 200): Promise<void> {
   const encoding = chosenEncoding(file.encodings, req.headers['accept-encoding'])
   // Each encoding is other bytes, and so has a tag of its own.
   const etag = `"${file.etag}${encoding === null ? '' : `-${encoding}`}"`
@@ -49,10 +49,11 @@ async function send(file: WebFile, req: IncomingMessage, res: ServerResponse): P
     // At `/`, programs get JSON.
     vary: file.immutable ? 'accept-encoding' : 'accept-encoding, accept',
   }
-  if (isKnown(req.headers['if-none-match'], etag)) return void res.writeHead(304, headers).end()
-  const body = await readFile(file.file + (encoding === null ? '' : SUFFIX[encoding]!))
+  if (status === 200 && isKnown(req.headers['if-none-match'], etag))
+    return void res.writeHead(304, headers).end()
+  const body = await file.read(encoding === null ? '' : SUFFIX[encoding]!)
   const how = encoding === null ? {} : { 'content-encoding': encoding }
-  res.writeHead(200, { ...headers, ...how, 'content-length': body.length })
+  res.writeHead(status, { ...headers, ...how, 'content-length': body.length })
   res.end(req.method === 'HEAD' ? undefined : body)
 }
 

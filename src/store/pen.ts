@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import { getAsset, isSea } from 'node:sea'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { openForWriting, type Writing, type WriterAnswer, type WriterRequest } from './writing.ts'
 
 const CHECKPOINT_PAGES = 2000
@@ -65,6 +66,13 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
   }
 }
 
+/** Its program lies beside this file, or inside of the single executable. */
+function startWriter(options: WorkerOptions): Worker {
+  if (isSea()) return new Worker(getAsset('writer.js', 'utf8'), { ...options, eval: true })
+  const file = import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js'
+  return new Worker(new URL(file, import.meta.url), options)
+}
+
 class WriterThread {
   readonly #worker: Worker
   #answer: ((answer: WriterAnswer) => void) | null = null
@@ -72,8 +80,7 @@ class WriterThread {
   dead = false
 
   constructor(path: string, warn: (message: string) => void) {
-    const file = import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js'
-    const worker = new Worker(new URL(file, import.meta.url), {
+    const worker = startWriter({
       workerData: { path, checkpointPages: CHECKPOINT_PAGES },
       resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 },
     })

@@ -85,6 +85,11 @@ function readSessions(all: Query, one: QueryOne) {
     session: (id) => orNull(one('SELECT state FROM sessions WHERE id = ?', id), sessionOf),
     sessionByKey: (key) => orNull(one('SELECT state FROM sessions WHERE key = ?', key), sessionOf),
     sessionByNativeId: (id) => orNull(one(NEWEST_BY_NATIVE_ID, id), sessionOf),
+    conversation: (agent, id) =>
+      orNull(
+        one('SELECT session FROM conversations WHERE agent = ? AND id = ?', agent, id),
+        (row) => row['session'] as string,
+      ),
     sessions: (query) => listSessions(all, query).map(sessionOf),
     unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map(sessionOf),
     due: () =>

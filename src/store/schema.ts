@@ -98,6 +98,15 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
   CREATE INDEX approvals_by_decision ON approvals(asked, decided_at DESC, id DESC) WHERE asked IS NOT NULL;
   `,
   WORKSPACE_TABLES,
+  `
+  CREATE TABLE conversations(
+    agent TEXT NOT NULL, id TEXT NOT NULL, session TEXT NOT NULL, PRIMARY KEY(agent, id)) WITHOUT ROWID;
+  INSERT OR IGNORE INTO conversations(agent, id, session)
+    SELECT agent, native_id, id FROM sessions WHERE native_id IS NOT NULL ORDER BY active_at DESC;
+  INSERT OR IGNORE INTO conversations(agent, id, session)
+    SELECT sessions.agent, body ->> 'nativeId', session FROM events JOIN sessions ON sessions.id = session
+    WHERE type = 'agent.init' AND body ->> 'nativeId' IS NOT NULL;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -51,7 +51,7 @@ function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => 
   return (write) => void (writers[write.op] as (write: Write) => unknown)(write)
 }
 
-function writeSessions(db: DatabaseSync): Writers<'session'> {
+function writeSessions(db: DatabaseSync): Writers<'session' | 'conversation'> {
   const session = db.prepare(
     `INSERT INTO sessions(
        id, key, agent, cwd, parent, status, active_at, unfinished, native_id, archived, due_at, state)
@@ -60,7 +60,9 @@ function writeSessions(db: DatabaseSync): Writers<'session'> {
        status = excluded.status, active_at = excluded.active_at, unfinished = excluded.unfinished,
        native_id = excluded.native_id, archived = excluded.archived, due_at = excluded.due_at, state = excluded.state`,
   )
+  const conversation = db.prepare('INSERT OR REPLACE INTO conversations(agent, id, session) VALUES (?, ?, ?)')
   return {
+    conversation: ({ agent, id, sessionId }) => conversation.run(agent, id, sessionId),
     session: ({ session: s, key = null }) =>
       session.run(
         s.id,

@@ -57,7 +57,8 @@ export function openHistory(
   }
 
   return {
-    add(sample) {
+    add(taken) {
+      const sample = only(taken)
       samples.push(sample)
       if (samples.length > HISTORY_LENGTH) samples.shift()
       save(sample)
@@ -90,6 +91,11 @@ export function keepHistory(
     stopped = true
     clearInterval(timer)
   }
+}
+
+/** Whoever looks sees more, sessions and all; a day of that would fill the memory. */
+function only(taken: Sample): Sample {
+  return Object.fromEntries(FIELDS.map((field) => [field, taken[field]])) as unknown as Sample
 }
 
 const lineOf = (sample: Sample): string => `${JSON.stringify(FIELDS.map((field) => sample[field]))}\n`

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
 
+/** SQLITE_BUSY. */
+const BUSY = 5
+
 export interface Lock {
   release(): void
 }
@@ -16,13 +19,18 @@ export function takeLock(path: string, runFile: string): Lock {
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
-    const busy = (error as { errcode?: number }).errcode === 5 // SQLITE_BUSY
+    const busy = (error as { errcode?: number }).errcode === BUSY
     const message = busy
       ? `${holder(runFile)} already uses this data directory`
       : `cannot be locked: ${String(error)}`
     throw new CorralError('storage', `${path}: ${message}`, { path }, error)
   }
   return { release: () => db.close() }
+}
+
+/** Somebody else has the lock. */
+export function isHeld(error: unknown): boolean {
+  return error instanceof CorralError && (error.cause as { errcode?: number } | undefined)?.errcode === BUSY
 }
 
 function holder(runFile: string): string {

@@ -1,6 +1,6 @@
 import type { Engine } from '../core/api.ts'
 import type { Decision } from '../core/approval.ts'
-import type { Event, EventType } from '../core/event.ts'
+import { isPast, type Event, type EventType } from '../core/event.ts'
 import { addUsage, NO_USAGE, type Usage } from '../core/usage.ts'
 
 /** What has happened since the daemon started, counted from the log as it grows. */
@@ -106,7 +106,7 @@ const outcomeOf = (type: 'turn.completed' | 'turn.failed' | 'turn.interrupted') 
 export function keepTally(engine: Pick<Engine, 'events'>): { tally: Tally; close(): void } {
   const tally = emptyTally()
   const subscription = engine.events.subscribe({ after: engine.events.head, types: COUNTED }, (events) => {
-    for (const { event } of events) count(tally, event as Counted)
+    for (const { event } of events) if (!isPast(event)) count(tally, event as Counted)
   })
   return { tally, close: () => subscription.close() }
 }

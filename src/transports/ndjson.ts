@@ -1,5 +1,7 @@
 /** The longest line that is kept unless told otherwise. */
 export const DEFAULT_MAX_LINE = 64 * 1024 * 1024
+/** Of a WebSocket's message: strangers may send one, too. */
+export const DEFAULT_MAX_MESSAGE = 16 * 1024 * 1024
 
 const LF = 0x0a
 

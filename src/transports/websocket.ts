@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { WebSocket, WebSocketServer } from 'ws'
 import type { LineHandler } from './connection.ts'
 import { HttpError } from './http-message.ts'
+import { DEFAULT_MAX_MESSAGE } from './ndjson.ts'
 import { refuseUpgrade, type UpgradeHandler } from './upgrade.ts'
 import { servePeer, type Peer, type WebSocketConnection } from './websocket-peer.ts'
 
@@ -33,10 +34,23 @@ export interface WebSocketOptions {
   maxStrangers?: number
   /** How long somebody may stay a stranger. */
   admitMs?: number
-  /** A silent peer is asked for a sign of life this often, and given up when the next time comes without one. */
-  pingMs?: number
+  /** When silent peers are asked for a sign of life; who has given none at the next time is given up. */
+  beat?: Beat
   /** How long a peer may take to answer a close frame. */
   closeMs?: number
+}
+
+/** Calls back now and then, until the function that it returns is called. */
+export type Beat = (call: () => void) => () => void
+
+const BEAT_MS = 30_000
+
+export function every(ms: number): Beat {
+  return (call) => {
+    // Two turns of the loop later: what came while this process was busy is read first, and no answer is taken for silence.
+    const timer = setInterval(() => setImmediate(setImmediate, call), ms).unref()
+    return () => clearInterval(timer)
+  }
 }
 
 export interface WebSockets {
@@ -48,15 +62,13 @@ export interface WebSockets {
 
 /** WebSocket connections, made from HTTP requests. No compression: what is small on the wire is small in memory. */
 export function createWebSockets(options: WebSocketOptions): WebSockets {
-  const { sendLimit = 1024 ** 2, closeMs = 2000, maxConnections = 4096, pingMs = 30_000 } = options
+  const { sendLimit = 1024 ** 2, closeMs = 2000, maxConnections = 4096, beat = every(BEAT_MS) } = options
   const peers = new Set<Peer>()
   const strangers = createStrangers(options)
   let closing = false
   let empty: () => void = () => {}
   let server: WebSocketServer | null = null
-  const look = (): void => peers.forEach((peer) => peer.look())
-  // Two turns of the loop later: what came while this process was busy is read first, and no answer is taken for silence.
-  const looking = setInterval(() => setImmediate(setImmediate, look), pingMs).unref()
+  const stopBeat = beat(() => peers.forEach((peer) => peer.look()))
 
   function admissionOf(req: IncomingMessage): Admission {
     const admission = options.authorize?.(req) ?? 'known'
@@ -70,7 +82,7 @@ export function createWebSockets(options: WebSocketOptions): WebSockets {
     const admission = admissionOf(req)
     if (admission instanceof HttpError) return refuseUpgrade(socket, admission)
     by.handleUpgrade(req, socket, head, (ws) => {
-      socket.setKeepAlive(true, pingMs)
+      socket.setKeepAlive(true, BEAT_MS)
       const peer = servePeer(ws, socket, {
         sendLimit,
         closeMs,
@@ -99,7 +111,7 @@ export function createWebSockets(options: WebSocketOptions): WebSockets {
     },
     async close() {
       closing = true
-      clearInterval(looking)
+      stopBeat()
       const { promise, resolve } = Promise.withResolvers<void>()
       empty = resolve
       for (const { connection } of peers) connection.close(GOING_AWAY, 'the server stops')
@@ -109,7 +121,7 @@ export function createWebSockets(options: WebSocketOptions): WebSockets {
 }
 
 /** The library is loaded by the first connection: who has none does not pay for it. */
-async function createServer(maxPayload = 16 * 1024 ** 2): Promise<WebSocketServer> {
+async function createServer(maxPayload = DEFAULT_MAX_MESSAGE): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws')
   return new WebSocketServer({
     noServer: true,

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { WorkTrees } from '../core/checkpoint.ts'
 import { asCorralError } from '../core/error.ts'
+import type { WorktreeWish } from '../core/own-worktree.ts'
 import { listDirectory, readPiece, type FilePiece, type Listing } from './browse.ts'
 import { Finder } from './find.ts'
 import type { Match } from './fuzzy.ts'
@@ -27,10 +28,12 @@ interface SessionWorktrees {
   /** Worktrees in the folder that is ours, by the id of their session. */
   ownWorktree(id: string): Promise<WorktreeEntry | null>
   ownWorktrees(): Promise<WorktreeEntry[]>
-  addWorktree(path: string, id: string, carry: boolean): Promise<Worktree>
+  addWorktree(path: string, id: string, wish?: WorktreeWish): Promise<Worktree>
   worktree(path: string, id: string): Promise<WorktreeEntry | null>
   worktreeDiff(path: string, id: string): Promise<DiffText>
   mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>
+  /** Commits all that is uncommitted in it; with how many commits it is ahead of its base. */
+  commitWorktree(path: string, id: string, message?: string): Promise<{ commit: string; ahead: number }>
   discardWorktree(path: string, id: string, force: boolean): Promise<void>
 }
 
@@ -144,11 +147,12 @@ function worktreesOf(at: (path: string) => Promise<Repository>, folder: string):
       for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) found.push(await ownWorktree(id))
       return found.filter((entry) => entry !== null)
     },
-    addWorktree: async (path, id, carry) =>
-      worktrees.create(await at(path), { id, path: join(folder, id), carry }),
+    addWorktree: async (path, id, wish) =>
+      worktrees.create(await at(path), { ...wish, id, path: join(folder, id) }),
     worktree,
     worktreeDiff: async (path, id) => worktrees.diff(await at(path), id),
     mergeWorktree: async (path, id, message) => worktrees.merge(await origin(path, id), id, message),
+    commitWorktree: async (path, id, message) => worktrees.commit(await origin(path, id), id, message),
     discardWorktree: async (path, id, force) => worktrees.discard(await origin(path, id), id, { force }),
   }
 }

@@ -14,6 +14,8 @@ export interface TreeDiffRequest {
   readonly to: string
   /** Only this file, whichever of its names it is, and more of it. */
   readonly path?: string | undefined
+  /** No lines of any file. */
+  readonly brief?: boolean | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
 }
 
@@ -38,7 +40,7 @@ interface Listed {
 
 /** What is different in two trees: all files in short, and as much of their lines as there is room for. */
 export async function diffTrees(here: GuardedGit, request: TreeDiffRequest): Promise<TreeDiff> {
-  const { from, to, path, env = {} } = request
+  const { from, to, path, brief = false, env = {} } = request
   if (from === to) return { files: [], truncated: false }
   const limits = path === undefined ? LIMITS : ONE_FILE
   const list = [...DIFF, '--raw', '--numstat', '--no-abbrev', '-z', from, to, '--']
@@ -53,6 +55,8 @@ export async function diffTrees(here: GuardedGit, request: TreeDiffRequest): Pro
     ({ name, oldName }) => wanted === null || name === wanted || oldName === wanted,
   )
   const shownFiles = listed.slice(0, limits.files)
+  if (brief)
+    return { files: fit(shownFiles, [], limits), truncated: truncated || listed.length > shownFiles.length }
   const names = path === undefined ? [] : shownFiles.flatMap(({ name, oldName }) => [name, oldName ?? name])
   const details = shownFiles.length === 0 ? [] : await detailsOf(here, { from, to, env, names }, limits)
   const files = fit(shownFiles, details, limits)

@@ -96,8 +96,9 @@ async function restore(place: Place, states: WorkStates, { target, known, force,
   const { tree, count, conflicts } = await stepsOf(place, going, force)
   if (conflicts.length > 0 && !force) {
     const some = conflicts.slice(0, 3).map(({ path }) => path)
-    const names = `${some.join(', ')}${conflicts.length > some.length ? ', …' : ''}`
-    const text = `Restoring would lose work in ${conflicts.length} files (${names}); look at them first, or use force`
+    const others = conflicts.length - some.length
+    const names = `${some.join(', ')}${others > 0 ? ` and ${others} more` : ''}`
+    const text = `Restoring would lose work in ${names}; look at them first, or use force`
     throw new CorralError('unsaved_work', text, { files: conflicts.map(({ path }) => path), conflicts })
   }
   await save(state)
@@ -106,7 +107,7 @@ async function restore(place: Place, states: WorkStates, { target, known, force,
   return { tree, files: count }
 }
 
-async function diff(place: Place, states: WorkStates, { from, to, path }: DiffRequest): Promise<Diff> {
+async function diff(place: Place, states: WorkStates, { from, to, path, brief }: DiffRequest): Promise<Diff> {
   const { here } = place
   const base = await baseOf(here, from)
   if (base === null) {
@@ -114,7 +115,7 @@ async function diff(place: Place, states: WorkStates, { from, to, path }: DiffRe
     return { base: null, files: [], truncated: false, reason }
   }
   const compare = (tree: string, env?: Readonly<Record<string, string>>) =>
-    diffTrees(here, { from: base, to: tree, path, env })
+    diffTrees(here, { from: base, to: tree, path, brief, env })
   const found = to === null ? await states.present(place, compare) : await compare(to)
   return { base, ...found, reason: null }
 }

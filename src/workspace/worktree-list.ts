@@ -12,13 +12,15 @@ export interface WorktreeEntry {
   readonly isCarried: boolean
   /** The folder is not there. */
   readonly isMissing: boolean
+  /** The branch that was made for it. Null: it is an older one, whose branch has its id. */
+  readonly made: string | null
   /** There is not even a worktree, only its refs. */
   readonly isLeftOver: boolean
 }
 
 /** The checkout is in quotes: git takes spaces at the end of a reason away. */
 const REASON = /^corral session (\S+) of (".*")$/s
-const REF = /^refs\/corral\/([^/]+)\/(base|carried)$/
+const REF = /^refs\/corral\/([^/]+)\/(?:base|carried|branch\/(.+))$/s
 
 export function reasonOf(id: string, from: string): string {
   return `corral session ${id} of ${JSON.stringify(from)}`
@@ -33,8 +35,13 @@ export function carriedRef(id: string): string {
   return `refs/corral/${id}/carried`
 }
 
-export function refsOf(id: string): string[] {
-  return [baseRef(id), carriedRef(id)]
+/** Its name says which branch was made for the worktree, and outlives the worktree. */
+export function branchRef(id: string, branch: string): string {
+  return `refs/corral/${id}/branch/${branch}`
+}
+
+export function refsOf(id: string, made: string | null): string[] {
+  return [baseRef(id), carriedRef(id), ...(made === null ? [] : [branchRef(id, made)])]
 }
 
 /**
@@ -48,9 +55,16 @@ export function parseWorktrees(listing: string, refLines: string): WorktreeEntry
       .filter((line) => line.includes('\0'))
       .map((line) => line.split('\0') as [string, string]),
   )
+  const made = new Map(
+    [...refs.keys()].flatMap((ref): [string, string][] => {
+      const [, id, branch] = REF.exec(ref) ?? []
+      return id !== undefined && branch !== undefined ? [[id, branch]] : []
+    }),
+  )
   const about = (id: string) => ({
     base: refs.get(baseRef(id)) ?? null,
     isCarried: refs.has(carriedRef(id)),
+    made: made.get(id) ?? null,
   })
   const entries = listing.split('\0\0').flatMap((text): WorktreeEntry[] => {
     const fields = fieldsOf(text)

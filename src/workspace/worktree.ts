@@ -1,12 +1,21 @@
 import { access, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CorralError } from '../core/error.ts'
+import { slugOf } from '../core/slug.ts'
 import { isInside } from './files.ts'
-import { guard, refuseFiltered, type GuardedGit } from './guarded.ts'
+import { exitCodeOf, guard, refuseFiltered, type GuardedGit } from './guarded.ts'
 import { mergeBack, type MergeOutcome } from './merge.ts'
 import { openRepository, readStatus, type DiffRequest, type DiffText, type Repository } from './repository.ts'
-import { identity, snapshot } from './snapshot.ts'
-import { baseRef, carriedRef, parseWorktrees, reasonOf, refsOf, type WorktreeEntry } from './worktree-list.ts'
+import { commitAll, identity, snapshot } from './snapshot.ts'
+import {
+  baseRef,
+  branchRef,
+  carriedRef,
+  parseWorktrees,
+  reasonOf,
+  refsOf,
+  type WorktreeEntry,
+} from './worktree-list.ts'
 
 export interface WorktreeRequest {
   /** Short, and safe in the name of a branch: letters, digits, `-` and `_`. */
@@ -15,6 +24,10 @@ export interface WorktreeRequest {
   readonly path: string
   /** Uncommitted work of the checkout comes along, as a commit that a later merge leaves out. */
   readonly carry?: boolean
+  /** The name of its branch; it must be free. */
+  readonly branch?: string | undefined
+  /** What the work is about: a branch with a name made of it, one that is free. */
+  readonly about?: string | undefined
 }
 
 export interface Worktree {
@@ -22,6 +35,8 @@ export interface Worktree {
   readonly path: string
   readonly branch: string
   readonly base: string
+  /** The root of the checkout that it was made from. */
+  readonly origin: string
 }
 
 /**
@@ -36,12 +51,16 @@ export interface Worktrees {
   diff(repo: Repository, id: string, request?: Pick<DiffRequest, 'file' | 'maxBytes'>): Promise<DiffText>
   /** Into the branch that is checked out in `repo`. Unless it succeeds, that checkout is as it was. */
   merge(repo: Repository, id: string, message?: string): Promise<MergeOutcome>
+  /** All that is uncommitted in it, as a commit on the branch that is checked out in it. */
+  commit(repo: Repository, id: string, message?: string): Promise<{ commit: string; ahead: number }>
   /** Folder, branch and refs; throws `unsaved_work` if something would be lost and `force` is not given. */
   discard(repo: Repository, id: string, options?: { force?: boolean }): Promise<void>
 }
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 const SLOW_MS = 120_000
+/** Branches of one name, with a number behind it. */
+const MAX_ALIKE = 99
 
 export function createWorktrees(): Worktrees {
   const queues = new Map<string, Promise<unknown>>()
@@ -67,11 +86,13 @@ export function createWorktrees(): Worktrees {
       return worktree.diff({ ...request, base: entry.base ?? 'HEAD', untracked: true })
     },
     merge: (repo, id, message) => inTurn(repo, async () => mergeBack(repo, await find(repo, id), message)),
+    commit: (repo, id, message) => inTurn(repo, async () => commit(repo, await find(repo, id), message)),
     discard: (repo, id, { force = false } = {}) => inTurn(repo, () => discard(repo, id, force)),
   }
 }
 
-async function create(repo: Repository, { id, path, carry = false }: WorktreeRequest): Promise<Worktree> {
+async function create(repo: Repository, request: WorktreeRequest): Promise<Worktree> {
+  const { id, path, carry = false } = request
   if (!ID.test(id)) throw new CorralError('invalid', `Not an id for a worktree: ${id}`, { field: 'id' })
   await repo.git.require(2, 38)
   const place = await placeFor(repo, path)
@@ -82,18 +103,18 @@ async function create(repo: Repository, { id, path, carry = false }: WorktreeReq
     throw new CorralError('invalid', `There is a worktree ${id} already`, { field: 'id' })
   const head = (await here.resolve('HEAD'))!
   const base = carry ? await snapshot(repo, 'Uncommitted work, carried over') : head
-  const branch = await freeBranch(here, id)
-  await here.run(['update-ref', '--stdin', '-z'], { input: refsInput(id, base, base !== head) })
+  const branch = await freeBranch(here, request)
+  await here.run(['update-ref', '--stdin', '-z'], { input: refsInput(id, base, branch, base !== head) })
   const lock = ['--lock', '--reason', reasonOf(id, repo.root)]
   const add = ['worktree', 'add', '--quiet', '--no-track', '--no-checkout', ...lock, '-b', branch]
   try {
     await here.run([...add, '--', place, base], { env: identity(here) })
     await fill(await guard(repo.git, place), base)
   } catch (thrown) {
-    await removeAll(here, { id, path: place, branch })
+    await removeAll(here, { id, path: place, branch, made: branch })
     throw thrown
   }
-  return { id, path: place, branch, base }
+  return { id, path: place, branch, base, origin: repo.root }
 }
 
 /** Other settings may hold there than where it was made from: some are for one branch, or one place, only. */
@@ -116,16 +137,27 @@ async function placeFor(repo: Repository, path: string): Promise<string> {
 }
 
 /** A branch with the name `corral` leaves no room for branches below it. */
-async function freeBranch(here: GuardedGit, id: string): Promise<string> {
-  const isTaken = (await here.resolve('refs/heads/corral')) !== null
-  const branch = isTaken ? `corral-${id}` : `corral/${id}`
-  if ((await here.resolve(`refs/heads/${branch}`)) !== null)
-    throw new CorralError('invalid', `There is a branch ${branch} already`, { field: 'id' })
-  return branch
+async function freeBranch(here: GuardedGit, { id, branch, about }: WorktreeRequest): Promise<string> {
+  if (branch !== undefined) return mustBeFree(here, branch)
+  const prefix = (await here.resolve('refs/heads/corral')) === null ? 'corral/' : 'corral-'
+  const slug = about === undefined ? null : slugOf(about)
+  for (let count = 1; slug !== null && count <= MAX_ALIKE; count++) {
+    const name = `${prefix}${slug}${count === 1 ? '' : `-${count}`}`
+    if ((await here.resolve(`refs/heads/${name}`)) === null) return name
+  }
+  return mustBeFree(here, `${prefix}${id}`)
 }
 
-function refsInput(id: string, base: string, carried: boolean): string {
-  const refs = carried ? [baseRef(id), carriedRef(id)] : [baseRef(id)]
+async function mustBeFree(here: GuardedGit, branch: string): Promise<string> {
+  const isName = (await exitCodeOf(here.run(['check-ref-format', `refs/heads/${branch}`]))) === 0
+  if (!isName || branch.startsWith('-') || branch === 'HEAD')
+    throw new CorralError('invalid', `${branch} is no name for a branch`, { field: 'branch' })
+  if ((await here.resolve(`refs/heads/${branch}`)) === null) return branch
+  throw new CorralError('invalid', `There is a branch ${branch} already`, { field: 'branch' })
+}
+
+function refsInput(id: string, base: string, branch: string, carried: boolean): string {
+  const refs = [baseRef(id), branchRef(id, branch), ...(carried ? [carriedRef(id)] : [])]
   return refs.map((ref) => `update ${ref}\0${base}\0\0`).join('')
 }
 
@@ -158,13 +190,25 @@ async function find(repo: Repository, id: string): Promise<WorktreeEntry> {
 async function discard(repo: Repository, id: string, force: boolean): Promise<void> {
   const entry = await find(repo, id)
   const here = await repo.guarded()
-  const branch = await branchOf(here, id)
+  const branch = await branchOf(here, entry)
   if (!force) await refuseLoss(repo, here, entry, branch)
-  await removeAll(here, { id, path: entry.path, branch })
+  await removeAll(here, { id, path: entry.path, branch, made: entry.made })
 }
 
-async function branchOf(here: GuardedGit, id: string): Promise<string | null> {
-  for (const branch of [`corral/${id}`, `corral-${id}`])
+async function commit(
+  repo: Repository,
+  entry: WorktreeEntry,
+  message = `Work of session ${entry.id}`,
+): Promise<{ commit: string; ahead: number }> {
+  const worktree = await openRepository(repo.git, entry.path)
+  const head = await commitAll(worktree, message)
+  const since = entry.base === null ? [] : ['--not', entry.base]
+  const here = await worktree.guarded()
+  return { commit: head, ahead: Number(await here.text(['rev-list', '--count', head, ...since, '--'])) }
+}
+
+async function branchOf(here: GuardedGit, { id, made }: WorktreeEntry): Promise<string | null> {
+  for (const branch of made === null ? [`corral/${id}`, `corral-${id}`] : [made])
     if ((await here.resolve(`refs/heads/${branch}`)) !== null) return branch
   return null
 }
@@ -183,8 +227,13 @@ async function refuseLoss(
   const args = ['rev-list', '--count', ...tips, '--not', ...known, '--']
   const commits = tips.length === 0 ? 0 : Number(await here.text(args))
   if (files.length === 0 && commits === 0) return
-  const text = `The worktree has ${files.length} uncommitted files and ${commits} commits that are nowhere else; merge them first, or use force to lose them`
+  const parts = [counted(files.length, 'uncommitted file'), counted(commits, 'commit')].filter(Boolean)
+  const text = `The worktree has work that is nowhere else: ${parts.join(' and ')}; merge it first, or use force to lose it`
   throw new CorralError('unsaved_work', text, { id: entry.id, files, commits })
+}
+
+function counted(count: number, what: string): string {
+  return count === 0 ? '' : `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 async function uncommitted(repo: Repository, entry: WorktreeEntry): Promise<string[]> {
@@ -196,12 +245,13 @@ async function uncommitted(repo: Repository, entry: WorktreeEntry): Promise<stri
 /** Each step may have been done before: a discard that was cut short can be repeated. */
 async function removeAll(
   here: GuardedGit,
-  { id, path, branch }: { id: string; path: string; branch: string | null },
+  { id, path, branch, made }: { id: string; path: string; branch: string | null; made: string | null },
 ): Promise<void> {
   const listed = parseWorktrees(await here.text(['worktree', 'list', '--porcelain', '-z']), '')
   if (listed.some((entry) => entry.id === id && !entry.isLeftOver))
     await here.run(['worktree', 'remove', '--force', '--force', '--', path], { timeoutMs: SLOW_MS })
-  const names = branch === null ? refsOf(id) : [`refs/heads/${branch}`, ...refsOf(id)]
+  const own = branch === null ? [] : [`refs/heads/${branch}`]
+  const names = [...own, ...refsOf(id, made)]
   const input = names.map((ref) => `delete ${ref}\0\0`).join('')
   await here.run(['update-ref', '--stdin', '-z'], { input })
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { DecideApproval } from '../../src/core/command.ts'
 import type { Event } from '../../src/core/event.ts'
+import { nameOf } from '../../src/core/glance.ts'
 import { engineWith, say, saidIn, scripted, sessionOf } from '../support/acp.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
 
@@ -185,6 +186,21 @@ test('out of a plan it gets by an agreement only; else it is put back, and said 
   await answering(engine, sessionId, { deeds: ['x'] })
   const later = await answering(engine, sessionId, { deeds: [move('acceptEdits'), 'x'] })
   assert.deepEqual(notices(later.events), ['mode_left'], 'an agreement is for its turn')
+})
+
+test('what it calls its conversation is the name of the session, until somebody gives it another', async (t) => {
+  const engine = await engineWith(t, [])
+  const sessionId = await sessionOf(engine)
+  const titled = (title: unknown) => ({ update: { sessionUpdate: 'session_info_update', title } })
+  const name = (): string | null => nameOf(engine.engine.sessions.get(sessionId))
+  const hostile = '\u001b]0;gone\u0007Faster \u202elogin\nand more'
+  const { events } = await answering(engine, sessionId, {
+    deeds: [titled('First'), titled(hostile), titled(hostile), titled(null), titled('  '), 'x'],
+  })
+  assert.equal(name(), 'Faster ⟨U+202E⟩login')
+  assert.equal(events.filter(({ type }) => type === 'session.changed').length, 2, 'the same again is no news')
+  await engine.engine.sessions.configure({ sessionId, title: 'Mine' })
+  assert.equal(name(), 'Mine')
 })
 
 test('in `ask` it does not lift itself to a mode that asks less', async (t) => {

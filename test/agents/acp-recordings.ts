@@ -100,9 +100,10 @@ export function translate(name: string, lines: unknown[] = recorded(name)): Driv
   })
 }
 
-/** One short line for each output, to read a whole turn at a glance. */
+/** One short line for each output, to read a whole turn at a glance. The commands of an agent are no part of a turn. */
 export function story(outputs: DriverOutput[]): string[] {
-  return outputs.map((it) => {
+  const told = outputs.filter(({ type }) => type !== 'agent.commands')
+  return told.map((it) => {
     switch (it.type) {
       case 'turn.accepted':
         return `accepted ${it.turnId}`

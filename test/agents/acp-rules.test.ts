@@ -103,3 +103,13 @@ test('OpenCode asks about a tool of a server by its name alone, and about its ow
   assert.deepEqual(own('/etc', outside, 'edit'), ['ExternalDirectory', 'edit', false])
   assert.deepEqual(server('todowrite'), ['todowrite', 'other', false])
 })
+
+test('a patch of OpenCode is about its files, not about the text that has them all', () => {
+  const files = [{ filePath: '/w/a' }, { filePath: '/w/b', movePath: '/w/c' }]
+  const rawInput = { filepath: 'w/a, w/b', diff: '', files }
+  const toolCall = { toolCallId: 'c', kind: 'edit', status: 'pending', locations: [], rawInput }
+  const state = { ...initialState(aSession()), turnId: 't', calls: [newCall('c')] }
+  const { outputs } = asked(opencode, state, { id: 0, params: { toolCall, options: OPTIONS } })
+  const { approval } = outputs.find((one) => one.type === 'approval.asked')!
+  assert.deepEqual(approval.about, { class: 'edit', subjects: ['/w/a', '/w/b', '/w/c'] })
+})

@@ -235,7 +235,7 @@ describe('requests of Codex', () => {
       ],
     )
     assert.deepEqual(network.about, { class: 'fetch', subjects: ['https://example.com'] })
-    assert.deepEqual(rulesFor({ ...network, id: 'a' }, '/'), ['fetch(https://example.com)'])
+    assert.deepEqual(rulesFor({ ...network, id: 'a' }, { cwd: '/' }), ['fetch(https://example.com)'])
     assert.deepEqual(reaching('2001:db8::1', 'http').about!.subjects, ['http://[2001:db8::1]'])
     assert.deepEqual(reaching('h.example', 'socks5Tcp').about!.subjects, [
       'https://h.example',
@@ -245,9 +245,9 @@ describe('requests of Codex', () => {
     const wish = approvalOf('item/permissions/requestApproval', {
       permissions: { network: { enabled: true } },
     })
-    assert.deepEqual(rulesFor({ ...wish, id: 'a' }, '/'), [])
+    assert.deepEqual(rulesFor({ ...wish, id: 'a' }, { cwd: '/' }), [])
     const form = approvalOf('mcpServer/elicitation/request', { serverName: 's', message: 'Delete all?' })
-    assert.deepEqual(rulesFor({ ...form, id: 'a' }, '/'), [])
+    assert.deepEqual(rulesFor({ ...form, id: 'a' }, { cwd: '/' }), [])
   })
 
   test('what nobody here can answer is refused', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
+import type { NativeClient } from '../../src/client/client.ts'
 import { makeScene } from '../support/scene.ts'
 import { drawn } from './inspect.ts'
 import {
@@ -22,6 +23,8 @@ const options = { skip: withoutBrowser }
 type Visit = [name: string, path: string, then?: (page: Page) => Promise<void>]
 
 interface Opened {
+  client: NativeClient
+  ids: Record<string, string>
   page: Page
   origin: string
   visits: Visit[]
@@ -37,7 +40,7 @@ async function open(t: TestContext, look: Look): Promise<Opened> {
   const browser = await browserFor(t, daemon, look)
   const page = await browser.page()
   await signIn(page, client)
-  return { page, origin: originOf(daemon), visits: visitsOf(ids) }
+  return { client, ids, page, origin: originOf(daemon), visits: visitsOf(ids) }
 }
 
 function visitsOf({ retry, audit, store, index, review }: Record<string, string>): Visit[] {
@@ -126,4 +129,52 @@ function tooWide(): string[] {
     `${scrollWidth} of ${clientWidth}`,
     ...out.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)),
   ]
+}
+
+test('fingers hit what they aim at, on every page and on a queue', options, async (t) => {
+  const look = { viewport: PHONE, hasTouch: true, isMobile: true, reducedMotion: 'reduce' } as const
+  const opened = await open(t, look)
+  const { client, ids, visits } = opened
+  for (const content of ['then the docs', 'and the tests'])
+    await client.call('session.send', { sessionId: ids['index']!, content })
+  const queue: Visit = [
+    'a queue',
+    `/s/${ids['index']}`,
+    (page) => page.getByRole('button', { name: 'What to do with it' }).nth(1).tap(),
+  ]
+  const small: [name: string, targets: string[]][] = []
+  for (const visit of [...visits, queue]) {
+    await go(opened, visit)
+    const found = await opened.page.evaluate(tooSmall)
+    if (found.length > 0) small.push([visit[0], found])
+  }
+  assert.deepEqual(small, [])
+})
+
+/** Targets that a finger misses within 44 pixels. The label of a box is part of it; a link in a sentence is as high as that. */
+function tooSmall(): string[] {
+  const root = document.querySelector('dialog[open]') ?? document
+  const targets = [...root.querySelectorAll('a[href], button, input, select, textarea, summary')]
+  return targets.flatMap((target) => {
+    const whole = target.closest('label') ?? target
+    const isInText = target.matches('p a, dd a, li a') && getComputedStyle(target).display === 'inline'
+    if (isInText || !whole.checkVisibility({ visibilityProperty: true })) return []
+    const { width, height } = whole.getBoundingClientRect()
+    if ((width >= 43.5 && height >= 43.5) || width <= 1) return []
+    // What is around it may belong to it.
+    whole.scrollIntoView({ block: 'center' })
+    const { left, top } = whole.getBoundingClientRect()
+    const reach = (dx: number, dy: number): number => {
+      let far = 1
+      const isOurs = (): boolean =>
+        whole.contains(
+          document.elementFromPoint(left + width / 2 + dx * far, top + height / 2 + dy * far) ??
+            document.body,
+        )
+      while (far < 44 && isOurs()) far++
+      return far
+    }
+    const isHit = reach(-1, 0) + reach(1, 0) >= 44 && reach(0, -1) + reach(0, 1) >= 44
+    return isHit ? [] : `${Math.round(width)}×${Math.round(height)} ${target.outerHTML.slice(0, 160)}`
+  })
 }

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import type { NativeClient } from '../../src/dialects/native/client.ts'
+import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
 

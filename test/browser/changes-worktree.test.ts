@@ -14,7 +14,7 @@ test('the work of a session is merged with a message', options, async (t) => {
   const { repository, sessionId, cwd } = await inRepository(t, client, { 'a.txt': 'one\n' }, made)
   writeFileSync(join(cwd, 'a.txt'), 'two\n')
   await go(`/s/${sessionId}/changes?scope=branch`)
-  await page.getByText('two', { exact: true }).waitFor()
+  await page.getByText('added: two', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Merge' }).click()
   const message = page.getByLabel('Message of the commit')
   assert.equal(await message.inputValue(), 'Say two instead of one')

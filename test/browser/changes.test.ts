@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -105,10 +105,14 @@ test(
 test('a checkpoint is looked at, restored and undone; work of one’s own is not lost', options, async (t) => {
   const { client, page, go } = await opened(t)
   const { repository, sessionId } = await inRepository(t, client, { [FILE]: 'one\n', 'mine.txt': 'mine\n' })
-  const read = (file: string): string => readFileSync(join(repository.path, file), 'utf8')
+  // While git puts another one in its place, a file may be gone.
+  const read = (file: string): string => {
+    const path = join(repository.path, file)
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
   await turnThat(client, sessionId, () => repository.write(FILE, 'two\n'), 'Make it two. ')
   await go(`/s/${sessionId}/changes`)
-  await page.getByText('two', { exact: true }).waitFor()
+  await page.getByText('added: two', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'Checkpoints' }).click()
   await page.getByText('Before: Make it two.').waitFor()
@@ -129,6 +133,13 @@ test('a checkpoint is looked at, restored and undone; work of one’s own is not
   await mine.getByText(FILE).waitFor()
   assert.equal(await dialog.getByRole('button', { name: 'Restore' }).getAttribute('aria-disabled'), 'true')
   assert.equal(read(FILE), 'three, by hand\n')
+
+  // Whoever wants it all the same can have it, and take that back, too.
+  await dialog.getByRole('button', { name: 'Overwrite my files' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  assert.equal(read(FILE), 'one\n')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await until(() => read(FILE) === 'three, by hand\n', 'my own work is back')
 })
 
 test('turns, the session and the branch show what is theirs', options, async (t) => {
@@ -152,6 +163,18 @@ test('turns, the session and the branch show what is theirs', options, async (t)
   repository.commit()
   await page.getByRole('radio', { name: 'Uncommitted' }).click()
   await page.getByText('Nothing has changed').waitFor()
+  await page.getByRole('radio', { name: 'Branch' }).click()
+  await page.getByText('There is no branch to compare with', { exact: false }).waitFor()
+  repository.git('checkout', '-q', '-b', 'topic', 'HEAD~1')
+  repository.write('third.txt', 'third\n')
+  repository.commit()
+  repository.write('fourth.txt', 'fourth\n')
+  await page.getByRole('button', { name: 'Look again' }).click()
+  await until(
+    async () => (await named()).join() === 'fourth.txt,third.txt',
+    'what the branch has, and main has not',
+  )
+  assert.match(page.url(), /scope=branch$/)
 })
 
 test(
@@ -174,10 +197,10 @@ test(
       await page.getByRole('button', { name, exact: true, expanded: false }).click()
     }
     await page.evaluate(() => document.getElementById('main')!.scrollTo(0, 1e9))
-    await page.getByText('line 1990 of 10', { exact: true }).waitFor()
+    await page.getByText('added: line 1990 of 10', { exact: true }).waitFor()
     assert.ok((await page.locator('.change-row').count()) < 200)
     await page.getByRole('navigation', { name: 'Files' }).getByRole('button', { name: 'part05.txt' }).click()
-    await page.getByText('line 1 of 5', { exact: true }).waitFor()
+    await page.getByText('added: line 1 of 5', { exact: true }).waitFor()
   },
 )
 
@@ -200,3 +223,45 @@ test(
     await page.getByLabel('Go to a file').selectOption(FILE)
   },
 )
+
+/** How far each line that is drawn is from the end of the one above it. */
+function gaps(page: Page): Promise<number[]> {
+  return page.evaluate(() => {
+    const boxes = [...document.querySelectorAll('.virtual-list-line')]
+      .map((line) => line.getBoundingClientRect())
+      .sort((a, b) => a.top - b.top)
+    return boxes.slice(1).map(({ top }, at) => Math.round(top - boxes[at]!.bottom))
+  })
+}
+
+test('lines that are higher than others leave no hole, and cover none', options, async (t) => {
+  const { client, page, go } = await opened(t)
+  const long = `const long = '${'and on '.repeat(300)}'`
+  const { repository, sessionId } = await inRepository(t, client, { 'a.ts': 'one\ntwo\n', 'b.ts': 'x\n' })
+  repository.write('a.ts', 'one\n2\n')
+  repository.write('b.ts', `x\n${long}\ny\n`)
+  await go(`/s/${sessionId}/changes?scope=uncommitted`)
+  const whole = async (when: string): Promise<unknown> => {
+    let found: number[] = []
+    return until(
+      async () => {
+        found = await gaps(page)
+        return found.length > 5 && found.every((gap) => gap === 0)
+      },
+      () => `${when}, each line is below the other: ${found.join()}`,
+    )
+  }
+  await page.getByText('and on and on').first().waitFor()
+  await whole('one below the other')
+  await page.getByRole('radio', { name: 'Side by side' }).click()
+  await page.locator('.changes-split').waitFor()
+  await whole('side by side')
+  await page.locator('.change-row').first().focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Comment', { exact: true }).fill('Why?')
+  await whole('while a comment is written')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('Why?').waitFor()
+  await whole('with a comment')
+})

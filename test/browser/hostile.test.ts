@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { NativeClient } from '../../src/dialects/native/client.ts'
+import type { NativeClient } from '../../src/client/client.ts'
 import { writeHostile } from '../support/hostile-log.ts'
 import { CODES, DECEIT, DEEP, HOSTILE, MARKUP } from '../support/hostile.ts'
 import { git } from '../support/scene.ts'
@@ -37,7 +37,10 @@ async function placeFor(t: TestContext, texts: readonly string[]): Promise<Place
   const daemon = await daemonFor(t, { home })
   const client = await nativeFor(t, daemon)
   // A tall screen shows much at once.
-  const browser = await browserFor(t, daemon, { viewport: { width: 1280, height: 6000 } })
+  const browser = await browserFor(t, daemon, {
+    viewport: { width: 1280, height: 6000 },
+    expectedErrors: /status of 404 \(Not Found\) \(.*\/nowhere\)/,
+  })
   const page = await browser.page()
   await page.addInitScript(() => {
     const report = (what: string) => (): void => console.error(`a script has run: ${what}`)

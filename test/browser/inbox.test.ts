@@ -3,11 +3,21 @@ import { test } from 'node:test'
 import { corral } from '../cli/support.ts'
 import { until } from '../support/wait.ts'
 import { asking, decided, untilToast } from './asking.ts'
-import { browserFor, daemonFor, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
+import {
+  browserFor,
+  daemonFor,
+  nativeFor,
+  originOf,
+  PHONE,
+  signIn,
+  withoutBrowser,
+  type BrowserOptions,
+} from './support.ts'
+import { swipe } from './touch.ts'
 
 const options = { skip: withoutBrowser }
 
-async function threeQuestions(t: Parameters<typeof daemonFor>[0]) {
+async function threeQuestions(t: Parameters<typeof daemonFor>[0], look: BrowserOptions = {}) {
   const daemon = await daemonFor(t)
   const client = await nativeFor(t, daemon)
   const asked = [
@@ -15,7 +25,7 @@ async function threeQuestions(t: Parameters<typeof daemonFor>[0]) {
     await asking(client, daemon, { title: 'Second', command: 'make two' }),
     await asking(client, daemon, { title: 'Third', command: 'make three' }),
   ]
-  const browser = await browserFor(t, daemon)
+  const browser = await browserFor(t, daemon, look)
   const page = await browser.page()
   await signIn(page, client)
   await page.goto(`${originOf(daemon)}/inbox`)
@@ -76,6 +86,100 @@ test('number keys answer, and the next decision has the focus', options, async (
   await focused('First')
 })
 
+test('a number key that is held answers one decision', options, async (t) => {
+  const { client, page, asked, left } = await threeQuestions(t)
+  await page.keyboard.press('j')
+  await page.keyboard.down('1')
+  await left('Second', 'Third')
+  await until(
+    () => page.evaluate(() => document.activeElement?.classList.contains('inbox-item') ?? false),
+    'the next one has the focus',
+  )
+  for (let times = 0; times < 3; times++) await page.keyboard.down('1')
+  await page.keyboard.up('1')
+  await page.keyboard.down('j')
+  await page.keyboard.down('j')
+  await page.keyboard.up('j')
+  // What came before this answer would have been done before it.
+  await page.getByRole('article').last().getByRole('button', { name: 'Allow once' }).click()
+  await left('Second')
+  assert.equal((await decided(client, asked[2]!.approvalId)).behavior, 'allow')
+  assert.equal((await client.call('approval.get', { approvalId: asked[1]!.approvalId })).decision, null)
+})
+
+test('answers do not move when it is known what they would lead to', options, async (t) => {
+  const { daemon, client, browser } = await threeQuestions(t)
+  const page = await browser.page()
+  let tell = (): void => {}
+  const isWanted = new Promise<void>((resolve) => (tell = resolve))
+  await page.routeWebSocket(/native/, (socket) => {
+    const server = socket.connectToServer()
+    const held = new Set<unknown>()
+    socket.onMessage((message) => {
+      const { id, method } = JSON.parse(String(message)) as { id?: unknown; method?: string }
+      if (method === 'approval.context') held.add(id)
+      server.send(message)
+    })
+    server.onMessage(async (message) => {
+      const { id } = JSON.parse(String(message)) as { id?: unknown }
+      if (held.has(id)) await isWanted
+      socket.send(message)
+    })
+  })
+  await signIn(page, client)
+  await page.goto(`${originOf(daemon)}/inbox`)
+  const answers = page.getByRole('article').first().locator('.decision-answers')
+  const places = (): Promise<string> =>
+    answers
+      .getByRole('button')
+      .evaluateAll((all) =>
+        all.map((one) => `${one.textContent} ${Math.round(one.getBoundingClientRect().x)}`).join('\n'),
+      )
+  await answers.getByRole('button', { name: 'Refuse', exact: true }).waitFor()
+  const before = await places()
+  tell()
+  await page.getByText('From now on, this passes in this session:').first().waitFor()
+  assert.equal(await places(), before)
+})
+
+test(
+  'on a phone: a finger allows once, which can be undone for a moment, or says not now',
+  options,
+  async (t) => {
+    const look = { viewport: PHONE, hasTouch: true, isMobile: true }
+    const { daemon, client, page, asked, left } = await threeQuestions(t, look)
+    const item = (title: string) => page.getByRole('article').filter({ hasText: title })
+    const wordsOf = (title: string) =>
+      item(title).evaluate((element) => getComputedStyle(element, '::before').content)
+    const openNow = async () =>
+      (await client.call('approval.list', { open: true })).approvals.map(({ id }) => id)
+    await swipe(item('First'), 60)
+    assert.equal(await item('First').getByRole('button', { name: 'Undo' }).count(), 0)
+    await swipe(item('First'), 180, async () => assert.equal(await wordsOf('First'), '"Allow once"'))
+    await item('First').getByRole('button', { name: 'Undo' }).tap()
+    await item('First').getByRole('button', { name: 'Allow once' }).waitFor()
+    assert.equal((await openNow()).length, 3, 'nothing was decided')
+    await swipe(item('First'), 180)
+    await item('First').getByText('Allowed once, in a moment').waitFor()
+    await left('Second', 'Third')
+    assert.deepEqual(await decided(client, asked[0]!.approvalId), { behavior: 'allow', by: 'dashboard' })
+    await swipe(item('Second'), -180, async () => assert.equal(await wordsOf('Second'), '"Not now"'))
+    await left('Third')
+    await untilToast(page, /^Not now: back/)
+    assert.deepEqual((await openNow()).toSorted(), [asked[1]!.approvalId, asked[2]!.approvalId])
+    // What is about to be allowed is allowed when somebody goes elsewhere.
+    await swipe(item('Third'), 180)
+    await item('Third').getByRole('button', { name: 'Undo' }).waitFor()
+    await page.getByRole('link', { name: 'Now' }).tap()
+    assert.deepEqual(await decided(client, asked[2]!.approvalId), { behavior: 'allow', by: 'dashboard' })
+    // On the page of a session it is the card that moves.
+    await client.call('approval.defer', { approvalId: asked[1]!.approvalId, until: null })
+    await page.goto(`${originOf(daemon)}/s/${asked[1]!.sessionId}`)
+    await swipe(page.locator('.decision'), 180)
+    assert.deepEqual(await decided(client, asked[1]!.approvalId), { behavior: 'allow', by: 'dashboard' })
+  },
+)
+
 test('not now: it waits below, comes back on request and by itself', options, async (t) => {
   const { client, page, asked, left } = await threeQuestions(t)
   await page.keyboard.press('j')
@@ -106,6 +210,7 @@ test('several of one kind are answered together, once it was said what that mean
   await page.getByText('2 selected').waitFor()
   await page.getByRole('button', { name: 'Refuse…' }).click()
   const dialog = page.getByRole('dialog')
+  await dialog.locator('.bulk-list code').last().waitFor()
   assert.deepEqual(await dialog.locator('.bulk-list code').allTextContents(), ['make one', 'make two'])
   await dialog.getByRole('textbox').fill('neither')
   await dialog.getByRole('button', { name: 'Refuse all 2' }).click()

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { until } from '../support/wait.ts'
 import { untilIn } from './asking.ts'
 import { browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser } from './support.ts'
+import { swipe } from './touch.ts'
 
 const options = { skip: withoutBrowser }
 const MANY = 1000
@@ -70,11 +71,12 @@ test('on a phone: a finger marks as done and snoozes, and a menu does the same',
   await untilIn(page, 'Done since you looked', ['Three', 'Two', 'One'])
   const wide = await page.evaluate(() => document.documentElement.scrollWidth)
   assert.equal(wide, PHONE.width, 'nothing is wider than the screen')
-  await swipe('Three', 180)
+  const row = (title: string) => page.locator('.session-row', { hasText: title })
+  await swipe(row('Three'), 180)
   await untilIn(page, 'Done since you looked', ['Two', 'One'])
-  await swipe('Two', -180)
+  await swipe(row('Two'), -180)
   await untilIn(page, 'Snoozed', ['Two'])
-  await swipe('One', 40)
+  await swipe(row('One'), 40)
   await untilIn(page, 'Done since you looked', ['One'])
   await page.getByRole('button', { name: 'More for One' }).tap()
   const item = page.getByRole('menuitem', { name: 'Mark as done' })
@@ -83,24 +85,4 @@ test('on a phone: a finger marks as done and snoozes, and a menu does the same',
   await item.tap()
   await untilIn(page, 'Done since you looked', [])
   assert.equal(new URL(page.url()).pathname, '/', 'a swipe opens nothing')
-
-  /** A finger on the row, moved sideways, slowly: what it leaves behind must not fling the page. */
-  async function swipe(title: string, by: number): Promise<void> {
-    const row = page.locator('.session-row', { hasText: title })
-    const { x, y, width, height } = (await row.boundingBox())!
-    const cdp = await page.context().newCDPSession(page)
-    const [startX, atY] = [x + width / 2, y + height / 2]
-    const began = Date.now() / 1000
-    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at: number | null, step: number) =>
-      cdp.send('Input.dispatchTouchEvent', {
-        type,
-        touchPoints: at === null ? [] : [{ x: at, y: atY }],
-        timestamp: began + step / 5,
-      })
-    await touch('touchStart', startX, 0)
-    for (let step = 1; step <= 6; step++) await touch('touchMove', startX + (by * step) / 6, step)
-    await touch('touchMove', startX + by, 9)
-    await touch('touchEnd', null, 12)
-    await cdp.detach()
-  }
 })

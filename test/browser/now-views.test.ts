@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { until } from '../support/wait.ts'
 import { asking, decided, ended, titlesIn, untilIn } from './asking.ts'
-import { browserFor, daemonFor, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
+import { accessible, browserFor, daemonFor, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -48,7 +48,10 @@ test('a decision is answered on the board, with the same keys', options, async (
   await page.getByRole('region', { name: 'Needs you' }).getByRole('link', { name: 'Asks' }).waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Space')
-  await page.getByRole('region', { name: 'Peek at Asks' }).locator('[data-answer="1"]').waitFor()
+  await page
+    .getByRole('region', { name: 'Peek at Asks' })
+    .locator('[data-answer="1"]:not([aria-disabled="true"])')
+    .waitFor()
   await page.keyboard.press('1')
   assert.deepEqual(await decided(client, approvalId), { behavior: 'allow', by: 'dashboard' })
   const done = page.getByRole('region', { name: 'Done since you looked' })
@@ -94,12 +97,12 @@ test('hostile titles, commands and lines are only text, everywhere', options, as
   await page.getByText('Asks: echo').waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('Space')
-  await page.locator('.peek [data-answer="1"]').waitFor()
+  await page.locator('.peek [data-answer="1"]:not([aria-disabled="true"])').waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('option', { name: /Asks/ }).first().waitFor()
   await inert()
   await page.goto(`${originOf(daemon)}/inbox`)
-  await page.locator('[data-answer="1"]').waitFor()
+  await page.locator('[data-answer="1"]:not([aria-disabled="true"])').waitFor()
   await inert()
 
   async function inert(): Promise<void> {
@@ -124,7 +127,7 @@ test('pictures go with the first message', options, async (t) => {
   await dialog.getByLabel('First message').fill('[[attachments]]')
   const files = dialog.getByLabel('Add pictures')
   await files.setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('no picture') })
-  await dialog.getByText('Only PNG, JPEG, GIF and WebP pictures').waitFor()
+  await dialog.getByText('a.txt is no picture that an agent can see').waitFor()
   await files.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.alloc(70) })
   await dialog.getByRole('img', { name: 'a.png' }).waitFor()
   await dialog.getByRole('button', { name: 'Start', exact: true }).click()
@@ -134,4 +137,39 @@ test('pictures go with the first message', options, async (t) => {
     const { turns } = await client.call('turn.list', { sessionId })
     return turns[0]?.text === 'attachments: 1 image/png/70'
   }, 'the agent has the picture')
+})
+
+test('flags are set from the list, seen there, and found', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  const ids = [await ended(client, daemon, 'First'), await ended(client, daemon, 'Second')]
+  const flagsOf = async (at: number) =>
+    (await client.call('session.get', { sessionId: ids[at]! })).marks.flags.join()
+  await client.call('session.mark', { sessionId: ids[1]!, flags: ['urgent', '<img src=x> \u202e'] })
+  await signIn(page, client)
+  await untilIn(page, 'Done since you looked', ['Second', 'First'])
+  const row = (title: string) => page.locator('.session-row', { hasText: title })
+  assert.deepEqual(await row('Second').locator('.flag').allTextContents(), ['urgent', '<img src=x> ⟨U+202E⟩'])
+  await page.getByRole('button', { name: 'More for First' }).click()
+  await page.getByRole('menuitem', { name: 'Flags…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Flags of First' })
+  await dialog.getByRole('checkbox', { name: 'urgent' }).check()
+  await until(async () => (await flagsOf(0)) === 'urgent', 'it has the flag of the other one')
+  await dialog.getByLabel('New flag').fill('for Ada')
+  await page.keyboard.press('Enter')
+  await until(async () => (await flagsOf(0)) === 'urgent,for Ada', 'it has a new one')
+  await dialog.getByRole('checkbox', { name: 'for Ada' }).waitFor()
+  await accessible(page)
+  await dialog.getByRole('checkbox', { name: 'urgent' }).uncheck()
+  await until(async () => (await flagsOf(0)) === 'for Ada', 'one is taken off')
+  await page.keyboard.press('Escape')
+  await until(async () => (await row('First').locator('.flag').allTextContents()).join() === 'for Ada')
+  await page.keyboard.press('/')
+  await page.keyboard.type('for ada')
+  await untilIn(page, 'Done since you looked', ['First'])
+  await page.keyboard.press('Enter')
+  await page.locator('.session-row-title').first().focus()
+  await page.keyboard.press('f')
+  await dialog.waitFor()
 })

@@ -37,7 +37,7 @@ test('from the first key to an answered decision with the keyboard alone', optio
     'the row has the focus',
   )
   await page.keyboard.press('1')
-  await page.locator('.peek [data-answer="1"]').waitFor()
+  await page.locator('.peek [data-answer="1"]:not([aria-disabled="true"])').waitFor()
   assert.equal(
     (await client.call('approval.get', { approvalId })).decision,
     null,
@@ -63,7 +63,7 @@ test('other numbers allow for the session, and refuse with words', options, asyn
   await untilIn(page, 'Needs you', ['First', 'Second'])
   await page.keyboard.press('j')
   await page.keyboard.press('Space')
-  await page.locator('.peek [data-answer="2"]').waitFor()
+  await page.locator('.peek [data-answer="2"]:not([aria-disabled="true"])').waitFor()
   await page.keyboard.press('2')
   assert.deepEqual(await decided(client, first.approvalId), {
     behavior: 'allow',
@@ -73,7 +73,7 @@ test('other numbers allow for the session, and refuse with words', options, asyn
   await untilIn(page, 'Needs you', ['Second'])
   await page.getByRole('link', { name: 'Second' }).focus()
   await page.keyboard.press('4')
-  await page.locator('.peek [data-answer="4"]').waitFor()
+  await page.locator('.peek [data-answer="4"]:not([aria-disabled="true"])').waitFor()
   await page.keyboard.press('4')
   await page.locator('.peek textarea').waitFor()
   await page.keyboard.type('use the other one, 1 time')

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { NativeClient } from '../../src/dialects/native/client.ts'
+import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon, TestDaemonOptions } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
 import { aPlace, type Checkout } from '../workspace/support.ts'
@@ -39,7 +39,7 @@ export async function inRepository(
   t: TestContext,
   client: NativeClient,
   files: Record<string, string>,
-  more: { worktree?: boolean; title?: string } = {},
+  more: { agent?: string; worktree?: boolean; title?: string } = {},
 ): Promise<{ repository: Checkout; sessionId: string; cwd: string }> {
   const place = aPlace()
   t.after(() => place.close())

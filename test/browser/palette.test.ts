@@ -55,7 +55,7 @@ test('nothing fires while somebody types, and the keys say what they do', option
   await untilIn(page, 'Needs you', ['Asks'])
   await page.keyboard.press('j')
   await page.keyboard.press('Space')
-  await page.locator('.peek [data-answer="1"]').waitFor()
+  await page.locator('.peek [data-answer="1"]:not([aria-disabled="true"])').waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('1 as n?')
   assert.equal(await page.getByLabel('Filter the sessions').inputValue(), '1 as n?')

@@ -62,6 +62,83 @@ test('the worker answers for files with a hash in their names, and for nothing e
   assert.ok(kept.length > 5 && kept.every((path) => path.startsWith('/assets/')))
 })
 
+test('the worker never answers for the API, with the daemon or without it', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const browser = await browserFor(t, daemon, { expectedErrors: /net::ERR_|status of 4\d\d|WebSocket/ })
+  const page = await browser.page()
+  await signIn(page, client)
+  await controlled(page)
+  const paths = ['/health', '/ready', '/mcp', '/metrics', '/whoami', '/native', '/nothing/at/all']
+  const answers = new Map<string, boolean>()
+  page.on('response', (response) => {
+    answers.set(new URL(response.url()).pathname, response.fromServiceWorker())
+  })
+  const ask = (init: { method: string }): Promise<string[]> =>
+    page.evaluate(
+      ([all, how]) =>
+        Promise.all(
+          all.map((path) =>
+            fetch(path, how).then(
+              () => path,
+              () => 'nobody',
+            ),
+          ),
+        ),
+      [paths, init] as const,
+    )
+  for (const method of ['GET', 'POST']) {
+    answers.clear()
+    assert.deepEqual(await ask({ method }), paths)
+    await until(() => paths.every((path) => answers.has(path)), 'all have been answered')
+    assert.deepEqual(
+      paths.filter((path) => answers.get(path)),
+      [],
+    )
+  }
+  await daemon.kill9()
+  assert.deepEqual(new Set(await ask({ method: 'GET' })), new Set(['nobody']), 'nothing was kept of them')
+})
+
+test('a browser would install it', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const browser = await browserFor(t, daemon)
+  const page = await browser.page()
+  await signIn(page, client)
+  await controlled(page)
+  const devtools = await browser.context.newCDPSession(page)
+  const { data, errors } = await devtools.send('Page.getAppManifest')
+  assert.deepEqual(errors, [])
+  const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors')
+  assert.deepEqual(installabilityErrors, [])
+  const manifest = JSON.parse(data ?? '{}') as {
+    id: string
+    start_url: string
+    scope: string
+    display: string
+    icons: { src: string; sizes: string; purpose?: string }[]
+  }
+  const { id, start_url, scope, display } = manifest
+  assert.deepEqual(
+    { id, start_url, scope, display },
+    { id: '/', start_url: '/', scope: '/', display: 'standalone' },
+  )
+  const sizes = await page.evaluate(
+    (icons) =>
+      Promise.all(
+        icons.map(async ({ src }) => {
+          const image = new Image()
+          image.src = src
+          await image.decode()
+          return `${image.naturalWidth}x${image.naturalHeight}`
+        }),
+      ),
+    manifest.icons.filter(({ purpose }) => purpose !== undefined),
+  )
+  assert.deepEqual(sizes, ['192x192', '512x512'])
+})
+
 test('a daemon with a newer dashboard says so, and a reload shows it', options, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'corral-program-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import type { TestDaemon } from '../support/daemon.ts'
+import { until } from '../support/wait.ts'
 import { opened, overflow } from './opened.ts'
 import { PHONE, withoutBrowser } from './support.ts'
 
@@ -20,6 +22,31 @@ function ask(to: TestDaemon, content: string, { headers, signal }: RequestInit =
   })
 }
 
+/** The numbers of a chart, as its table has them: a row for each point in time. */
+async function tableOf(page: Page, label: string): Promise<number[][]> {
+  const chart = page.getByRole('img', { name: label })
+  await chart.locator('canvas').waitFor()
+  await page.locator('.chart', { has: chart }).getByText('As a table').click()
+  const rows = page.getByRole('region', { name: label }).locator('tbody tr')
+  await rows.first().waitFor()
+  return Promise.all(
+    (await rows.all()).map(async (row) => (await row.locator('td.number').allTextContents()).map(numberIn)),
+  )
+}
+
+function largest(rows: readonly number[][], column: number): number {
+  return Math.max(...rows.map((row) => row[column]!))
+}
+
+function numberIn(text: string): number {
+  return Number(text.replaceAll(/[^\d.]/g, ''))
+}
+
+function figure(page: Page, name: string): Promise<string> {
+  const found = page.locator('.figure', { has: page.getByText(name, { exact: true }) })
+  return found.locator('.figure-value').innerText()
+}
+
 test('calls are seen as they come, counted, and drawn; the numbers are a table, too', options, async (t) => {
   const { daemon: running, page, go } = await opened(t, { daemon })
   await go('/relay')
@@ -35,11 +62,15 @@ test('calls are seen as they come, counted, and drawn; the numbers are a table, 
   await asked.catch(() => null)
   await page.getByLabel('Calls under way').waitFor({ state: 'detached' })
 
-  const chart = page.getByRole('img', { name: 'Calls over time' })
-  await chart.locator('canvas').waitFor()
-  await page.locator('.chart', { has: chart }).getByText('As a table').click()
-  const table = page.getByRole('region', { name: 'Calls over time' })
-  assert.ok((await table.getByRole('row').count()) > 20)
+  const calls = await tableOf(page, 'Calls over time')
+  assert.ok(calls.length > 20)
+  assert.ok(largest(calls, 0) >= 1)
+  const tokens = await tableOf(page, 'Tokens over time')
+  assert.ok(largest(tokens, 0) > 0, 'tokens in')
+  assert.ok(largest(tokens, 1) > 0, 'tokens out')
+  const avoided = largest(await tableOf(page, 'Cost avoided over time'), 0)
+  assert.ok(avoided > 0, String(avoided))
+  assert.equal(numberIn(await figure(page, 'cost avoided')), avoided)
   for (const viewport of [{ width: 1440, height: 900 }, PHONE]) {
     await page.setViewportSize(viewport)
     assert.equal(await overflow(page), 0)
@@ -60,7 +91,7 @@ test(
     await page.getByLabel('Waiting agents').fill('1')
     await page.getByRole('button', { name: 'Add an API' }).click()
     await page.getByLabel('Name').fill('local')
-    await page.getByLabel('Address').fill('http://127.0.0.1:9/v1')
+    await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:9/v1')
     await page.getByLabel('Key').fill('planted-key-of-mine')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('It has one; type to replace it').waitFor()
@@ -75,3 +106,20 @@ test(
     assert.equal(await page.getByLabel('Key').inputValue(), '')
   },
 )
+
+test('agents that wait for the next call are counted, and who answers is told', options, async (t) => {
+  const { daemon: running, client, page, go } = await opened(t, { daemon })
+  await client.call('relay.settings.set', { poolSize: 2 })
+  await (await ask(running, '[[words 5]]')).text()
+  await go('/relay')
+  const section = page.getByRole('region', { name: 'Who answers' })
+  await section.getByRole('listitem').filter({ hasText: 'demo' }).getByText('well', { exact: true }).waitFor()
+  await until(async () => (await figure(page, 'agents wait')) === '2', 'both wait')
+  assert.equal(await figure(page, 'calls under way'), '0')
+  const leave = new AbortController()
+  const asked = ask(running, '[[hang]]', { signal: leave.signal })
+  await until(async () => (await figure(page, 'calls under way')) === '1', 'one is asked')
+  await until(async () => (await figure(page, 'in use')) === '1', 'it is in use')
+  leave.abort()
+  await asked.catch(() => null)
+})

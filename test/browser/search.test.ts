@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NativeClient } from '../../src/dialects/native/client.ts'
+import type { Locator, Page } from 'playwright-core'
+import type { NativeClient } from '../../src/client/client.ts'
 import { until } from '../support/wait.ts'
 import { opened, overflow } from './opened.ts'
 import { PHONE, withoutBrowser } from './support.ts'
@@ -10,6 +11,33 @@ const options = { skip: withoutBrowser }
 async function said(client: NativeClient, sessionId: string, content: string): Promise<void> {
   const { turnId } = await client.call('session.send', { sessionId, content })
   await until(async () => (await client.call('turn.get', { turnId })).state === 'completed', 'it is said')
+}
+
+/** Writes down from now on which rows stand out: they do so for two seconds only. */
+function noteFound(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    const seen = ((globalThis as { seenFound?: string[] }).seenFound = [] as string[])
+    const look = (): void => {
+      for (const row of document.querySelectorAll('.entry[data-found]'))
+        if (!seen.includes(row.textContent)) seen.push(row.textContent)
+    }
+    const where = { subtree: true, childList: true, attributes: true, attributeFilter: ['data-found'] }
+    new MutationObserver(look).observe(document, where)
+  })
+}
+
+function foundOn(page: Page): Promise<string[]> {
+  return page.evaluate(() => (globalThis as { seenFound?: string[] }).seenFound ?? [])
+}
+
+/** All of it is between the upper and the lower edge of what is scrolled. */
+async function isInSight(row: Locator): Promise<boolean> {
+  if ((await row.count()) !== 1) return false
+  return row.evaluate((element) => {
+    const edge = element.closest('.timeline-scroller')!.getBoundingClientRect()
+    const { top, bottom } = element.getBoundingClientRect()
+    return top >= edge.top && bottom <= edge.bottom
+  })
 }
 
 test(
@@ -40,13 +68,31 @@ test(
     await page.getByText('in Parser').waitFor()
     await until(async () => (await groups.count()) === 1, 'the same after a reload')
 
+    await noteFound(page)
     await page
       .getByRole('link', { name: /third haystack/ })
       .last()
       .click()
     await until(() => new URL(page.url()).pathname === `/s/${parser.id}`, 'the session is open')
-    assert.match(page.url(), /\?at=\d+$/)
-    await page.getByText('The needle is in the third haystack.').last().waitFor()
+    assert.match(page.url(), /\?at=\d+&turn=/)
+    // What the user has said stands where its turn begins.
+    const asked = page.locator('.entry[data-kind="user"]', { hasText: 'third haystack' })
+    await until(() => isInSight(asked), 'the place is in sight')
+    const found = await until(async () => (await foundOn(page))[0], 'it stands out for a while')
+    assert.match(found, /^Look .*third haystack/)
+    await until(async () => (await page.locator('.entry[data-found]').count()) === 0, 'and then no more')
+    assert.ok(await isInSight(asked), 'it stays where it is')
+
+    // And to another place of the same session, from the palette.
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog').getByRole('combobox').fill('"something else 17"')
+    await page
+      .getByRole('option', { name: /Something else 17/ })
+      .first()
+      .click()
+    const other = page.locator('.entry[data-kind="user"]', { hasText: 'Something else 17' })
+    await until(() => isInSight(other), 'the other place is in sight')
+    await until(async () => (await foundOn(page)).length === 2, 'it stands out, too')
   },
 )
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { SessionView } from '../../src/dialects/native/wire.ts'
 import { until } from '../support/wait.ts'
 import { base64, demoSession, openPage, saidOn, turn } from './session-support.ts'
@@ -36,16 +35,17 @@ test('a command is shown with what each answer leads to, edited and allowed in p
   const { client, page, id, send } = await stageFor(t)
   await send('[[shell git push --force]]')
   await card(page).waitFor()
-  await page.getByText('Waits for your decision').waitFor()
+  await page.getByText('Waits for your decision', { exact: true }).waitFor()
   assert.equal(await card(page).locator('.decision-command').textContent(), 'git push --force')
   await card(page).getByText('From now on, this passes in this session:').waitFor()
   await card(page).getByRole('button', { name: 'Edit…' }).click()
   await page.getByRole('textbox', { name: 'Run this instead' }).fill('git push')
   await card(page).getByRole('button', { name: 'Allow this' }).click()
   await card(page).waitFor({ state: 'detached' })
-  await until(async () => (await saidOn(page)).some((text) => text.includes('ran: git push')), 'it ran')
+  await until(async () => (await saidOn(page)).includes('tool said: (pretend) ran: git push'), 'it ran')
   const { decisions } = await client.call('approval.history', { sessionId: id })
   assert.equal(decisions[0]!.decidedBy, 'dashboard')
+  assert.deepEqual(decisions[0]!.decision, { behavior: 'allow', input: { command: 'git push' } })
 })
 
 test('allow for this session makes a rule, and the next one is not asked about', options, async (t) => {
@@ -59,10 +59,14 @@ test('allow for this session makes a rule, and the next one is not asked about',
 })
 
 test('an edit is shown as a diff before it is allowed, and in the call afterwards', options, async (t) => {
-  const { daemon, page, send } = await stageFor(t)
-  writeFileSync(join(daemon.project, 'a.txt'), 'port 80\n')
+  const { client, page, id, send } = await stageFor(t)
+  const shown = (root: Locator) =>
+    Promise.all(
+      ['.diff-minus', '.diff-plus'].map((line) => root.locator(`${line} .diff-text`).allTextContents()),
+    )
   await send('[[edit a.txt 80 8080]]')
   await card(page).locator('.diff-plus .diff-text').waitFor()
+  assert.deepEqual(await shown(card(page)), [['removed: 80'], ['added: 8080']])
   await card(page).getByRole('button', { name: 'Allow once' }).click()
   await card(page).waitFor({ state: 'detached' })
   await page.locator('.entry[data-kind="end"]').waitFor()
@@ -70,9 +74,51 @@ test('an edit is shown as a diff before it is allowed, and in the call afterward
   assert.equal(await line.getAttribute('aria-expanded'), 'false')
   await line.click()
   await page.locator('.entry-call .diff-plus .diff-text').waitFor()
-  assert.ok(
-    existsSync(join(daemon.project, 'a.txt')) && readFileSync(join(daemon.project, 'a.txt'), 'utf8') !== '',
+  assert.deepEqual(await shown(page.locator('.entry-call')), [['removed: 80'], ['added: 8080']])
+  const { decisions } = await client.call('approval.history', { sessionId: id })
+  assert.deepEqual(
+    decisions.map(({ tool, decision }) => [tool, decision]),
+    [['Edit', { behavior: 'allow' }]],
   )
+})
+
+test('the text of an edit is changed before it is allowed', options, async (t) => {
+  const { client, daemon, page, id, send } = await stageFor(t)
+  const field = page.getByRole('textbox', { name: 'Write this instead' })
+  const allowed = async (text: string): Promise<unknown> => {
+    await field.fill(text)
+    await card(page).getByRole('button', { name: 'Allow this' }).click()
+    await card(page).waitFor({ state: 'detached' })
+    const { decisions } = await client.call('approval.history', { sessionId: id })
+    return decisions[0]!.decision
+  }
+  await send('[[edit a.txt 80 8080]]')
+  await card(page).locator('.diff-plus .diff-text').waitFor()
+  await card(page).getByRole('button', { name: 'Edit…' }).click()
+  assert.equal(await field.inputValue(), '8080')
+  assert.equal(await card(page).locator('.diff-minus .diff-text').textContent(), 'removed: 80')
+  const path = join(daemon.project, 'a.txt')
+  assert.deepEqual(await allowed('443'), { behavior: 'allow', input: { path, before: '80', after: '443' } })
+  await send('[[write a.txt one line]]')
+  await card(page).getByRole('button', { name: 'Edit…' }).click()
+  assert.equal(await field.inputValue(), 'one line')
+  assert.deepEqual(await allowed('two\nlines'), {
+    behavior: 'allow',
+    input: { path, content: 'two\nlines' },
+  })
+  // What is neither a command nor a text is changed as it is.
+  await send(`[[call Lookup ${base64({ depth: 2 })}]]`)
+  await card(page).getByRole('button', { name: 'Edit…' }).click()
+  const raw = page.getByRole('textbox', { name: 'Use this input instead' })
+  assert.deepEqual(JSON.parse(await raw.inputValue()), { depth: 2 })
+  await raw.fill('{ "depth": ')
+  await card(page).getByRole('button', { name: 'Allow this' }).click()
+  await card(page).getByText('This is not JSON').waitFor()
+  await raw.fill('{ "depth": 3 }')
+  await card(page).getByRole('button', { name: 'Allow this' }).click()
+  await card(page).waitFor({ state: 'detached' })
+  const { decisions } = await client.call('approval.history', { sessionId: id })
+  assert.deepEqual(decisions[0]!.decision, { behavior: 'allow', input: { depth: 3 } })
 })
 
 test('refused with words: the agent hears them', options, async (t) => {
@@ -80,7 +126,7 @@ test('refused with words: the agent hears them', options, async (t) => {
   await send('[[shell rm -rf build]]')
   await card(page).getByRole('button', { name: 'Refuse with words…' }).click()
   await page.getByRole('textbox', { name: 'What should it do instead?' }).fill('use make clean')
-  await card(page).getByRole('button', { name: 'Refuse', exact: true }).click()
+  await page.keyboard.press('Control+Enter')
   await card(page).waitFor({ state: 'detached' })
   await until(
     async () => (await saidOn(page)).some((text) => text.includes('use make clean')),
@@ -121,17 +167,80 @@ test(
   "a sub-agent's work is folded under its call, and what it asks is answered there",
   options,
   async (t) => {
-    const { client, page, id } = await stageFor(t, 'auto')
+    const { client, page, id, send } = await stageFor(t)
     const prompt = '[[shell grep -rn port]]'
-    await turn(client, id, `[[call Task ${base64({ description: 'Find the port', prompt })}]]`)
+    await send(`[[call Task ${base64({ description: 'Find the port', prompt })}]]`)
     const call = page.locator('.entry-call', { hasText: 'Find the port' })
-    await call.waitFor()
+    await call.locator('.decision').getByRole('button', { name: 'Allow once' }).click()
+    // It asks in its place, below the call that stays folded.
+    const inside = page.locator('.entry[data-depth="1"]')
+    await inside.locator('.decision').waitFor()
+    assert.equal(await inside.locator('.decision-command').textContent(), 'grep -rn port')
+    assert.equal(await call.locator('.entry-line').first().getAttribute('aria-expanded'), 'false')
+    assert.equal(await inside.count(), 1)
+    await inside.getByRole('button', { name: 'Allow once' }).click()
+    await page.locator('.entry[data-kind="end"]').waitFor()
+    const { decisions } = await client.call('approval.history', { sessionId: id })
+    assert.deepEqual(
+      decisions.map(({ tool, decision }) => [tool, decision?.behavior]),
+      [
+        ['Shell', 'allow'],
+        ['Task', 'allow'],
+      ],
+    )
+    assert.equal(await inside.count(), 0)
     await call.locator('.entry-inside').waitFor()
-    assert.equal(await page.locator('.entry[data-depth="1"]').count(), 0)
     await call.locator('.entry-line').click()
-    await page.locator('.entry[data-depth="1"]', { hasText: 'grep -rn port' }).waitFor()
+    await inside.filter({ hasText: 'Ran' }).first().waitFor()
+    // What it has used itself.
+    const { agents } = await client.call('subagents.list', { sessionId: id })
+    const { inputTokens, outputTokens } = agents[0]!.usage!
+    assert.equal(
+      await call.locator('.entry-inside .numbers').textContent(),
+      `2 steps · ${inputTokens + outputTokens} tokens`,
+    )
+    assert.equal(await inside.count(), 2)
   },
 )
+
+test('number keys answer the decision that is in sight, and go to one that is not', options, async (t) => {
+  const { client, page, id, send } = await stageFor(t)
+  const open = async () =>
+    (await client.call('approval.list', { sessionId: id, open: true })).approvals.length
+  const blur = () => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+  await send('[[shell make]]')
+  await card(page).waitFor()
+  await page.getByRole('textbox', { name: 'Message' }).focus()
+  await page.keyboard.press('1')
+  assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '1')
+  assert.equal(await open(), 1)
+  await page.getByRole('textbox', { name: 'Message' }).fill('')
+  await blur()
+  await page.keyboard.press('1')
+  await card(page).waitFor({ state: 'detached' })
+  await page.locator('.entry[data-kind="end"]').waitFor()
+  await turn(client, id, `[[say ${'A line.\n\n'.repeat(60)}]]`)
+  await send('[[shell make install]]')
+  await card(page).waitFor()
+  await page.locator('.timeline-scroller').hover()
+  await page.mouse.wheel(0, -1200)
+  await until(async () => !(await isOnScreen(page)), 'the question is out of sight')
+  await blur()
+  await page.keyboard.press('4')
+  await until(() => isOnScreen(page), 'the question is in sight')
+  assert.equal(await open(), 1)
+  assert.equal(await page.getByRole('textbox', { name: 'What should it do instead?' }).count(), 0)
+  await page.keyboard.press('4')
+  await page.getByRole('textbox', { name: 'What should it do instead?' }).fill('not today')
+  await card(page).getByRole('button', { name: 'Refuse', exact: true }).click()
+  await until(async () => (await saidOn(page)).some((text) => text.includes('not today')), 'it was heard')
+})
+
+function isOnScreen(page: Page): Promise<boolean> {
+  return page
+    .locator('.decision .decision-answers')
+    .evaluate((element) => element.getBoundingClientRect().bottom <= innerHeight)
+}
 
 test(
   'on a phone: the card and the composer are in sight, and fingers hit what they aim at',

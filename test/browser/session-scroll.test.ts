@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { NativeClient } from '../../src/dialects/native/client.ts'
+import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
 import { demoSession, ended, fillLog, openPage, scrollTop, topOf } from './session-support.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../src/client/client.ts'
 import { DESK, noChromium, openChromium, PHONE } from '../support/chromium.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
@@ -68,6 +68,8 @@ export async function browserFor(
   context.setDefaultTimeout(0)
   const problems = watchContext(context, () => [originOf(daemon), alsoAllowed], expectedErrors)
   atEnd(t, async () => {
+    // The types do not know `passed` yet.
+    if (!(t as TestContext & { passed: boolean }).passed) await picture(context, t.name)
     await close()
     assert.deepEqual(problems, [])
   })
@@ -84,6 +86,14 @@ export async function browserFor(
       })
       return page
     },
+  }
+}
+
+/** What the tabs showed when the test failed, for whoever looks for the reason: in .cache/failed. */
+async function picture(context: BrowserContext, name: string): Promise<void> {
+  for (const [at, page] of context.pages().entries()) {
+    const path = `.cache/failed/${name.replaceAll(/[^\w]+/g, '-').slice(0, 80)}-${at + 1}.png`
+    await page.screenshot({ path, timeout: 5000 }).catch(() => {})
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { until } from '../support/wait.ts'
 import { decided, untilIn } from './asking.ts'
@@ -25,8 +26,41 @@ test('the first run: one click, a session at work, a decision, an end', options,
   await page.keyboard.press('g')
   await page.keyboard.press('n')
   await untilIn(page, 'Done since you looked', ['A first look'])
-  await page.getByText('Changes shows what I wrote').waitFor()
+  await page.getByText('how to set up the others').waitFor()
 })
+
+for (const [where, screen] of [
+  ['desk', {}],
+  ['phone', { viewport: PHONE, hasTouch: true, isMobile: true }],
+] as const)
+  test(`who has never seen it: a session, a decision, a merge, on a ${where}`, options, async (t) => {
+    const daemon = await daemonFor(t)
+    const client = await nativeFor(t, daemon)
+    const page = await (await browserFor(t, daemon, screen)).page()
+    await signIn(page, client)
+    // Only by what is written on the page.
+    const press = (words: string) => page.getByText(words, { exact: true }).filter({ visible: true }).click()
+    await press('Show me a session')
+    await page.getByText('node --test').filter({ visible: true }).first().waitFor()
+    await press('Allow once')
+    await page.getByText('Done: 2 tests pass', { exact: false }).waitFor()
+    await page.getByText('2 files changed, not merged yet').waitFor()
+    await page.getByRole('link', { name: 'See the changes' }).click()
+    await page.getByText('export function greet').first().waitFor()
+    await press('Merge')
+    await page.getByRole('dialog').getByRole('button', { name: 'Merge' }).click()
+    await page.getByText('Nothing is left to merge').waitFor()
+    const [worktree] = (await client.call('worktree.list')).worktrees
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', worktree!.from!, ...args], { encoding: 'utf8' })
+    assert.equal(git('status', '--porcelain'), '')
+    assert.equal(git('ls-tree', '--name-only', 'main'), 'README.md\ngreet.mjs\ngreet.test.mjs\n')
+    await press('All sessions')
+    await page.getByText('npm install -g @anthropic-ai/claude-code', { exact: false }).waitFor()
+    await page.getByText('A first look', { exact: true }).click()
+    await page.getByText('Done: 2 tests pass', { exact: false }).waitFor()
+    await until(async () => (await page.getByText('not merged yet').count()) === 0, 'nothing waits any more')
+  })
 
 test('whoever has seen the demo agent only is told how to go on', options, async (t) => {
   const daemon = await daemonFor(t)
@@ -68,6 +102,18 @@ test('a new session from the dialog, and another one without leaving it', option
       ['demo', daemon.project, 'auto', 'dashboard'],
     ],
   )
+})
+
+test('who has chosen nothing here gets the agent and the mode of the daemon', options, async (t) => {
+  const daemon = await daemonFor(t, { env: { CORRAL_DEFAULTS_MODE: 'code' } })
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  await signIn(page, client)
+  await page.keyboard.press('n')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('radio', { name: 'Code', checked: true }).waitFor()
+  await dialog.getByRole('radio', { name: 'Demo', checked: true }).waitFor()
+  await dialog.getByText('Edits files by itself; asks before it runs a command.').waitFor()
 })
 
 test('a directory that is not there is refused before anything is made', options, async (t) => {

@@ -1,7 +1,7 @@
 import type { Approval } from '../../src/core/approval.ts'
 import { textOf } from '../../src/core/content.ts'
 import type { Event } from '../../src/core/event.ts'
-import { NativeError } from '../../src/dialects/native/client.ts'
+import { NativeError } from '../../src/client/client.ts'
 import { send as sendByCodecast, type Stream, type StreamEvent } from '../dialects/codecast/client.ts'
 import {
   ENDLESS,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test, type TestContext } from 'node:test'
-import { COMPILED, startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { after, before, test } from 'node:test'
+import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { askUntil, until } from '../support/wait.ts'
-import { corral, newSession } from './support.ts'
+import { corral, newSession, stranger } from './support.ts'
 
 /** Of the tests that only want one to be there. */
 let daemon: TestDaemon
@@ -17,33 +16,9 @@ before(async () => {
 
 after(() => daemon.stop())
 
-/** A user of their own, without a daemon; one that was started is stopped afterwards. */
-function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; project: string } {
-  const user = mkdtempSync(join(tmpdir(), 'corral-cli-'))
-  const home = join(user, '.corral')
-  const project = join(user, 'project')
-  mkdirSync(project)
-  const env = {
-    PATH: process.env['PATH'],
-    ...COMPILED,
-    HOME: user,
-    CORRAL_HOME: home,
-    CORRAL_PORT: '0',
-    CORRAL_CODECAST_PORT: '0',
-    CORRAL_CLAWDE_PORT: '0',
-    CORRAL_RELAY_PORT: '0',
-    CORRAL_DEMO_STATE: join(user, 'demo'),
-  }
-  t.after(async () => {
-    await corral(env, ['stop', '--now'])
-    rmSync(user, { recursive: true, force: true })
-  })
-  return { env, home, project }
-}
-
 test('every client command says how to start when no daemon runs, and ends with 3', async (t) => {
   const { env, home } = stranger(t)
-  for (const args of [['ls'], ['status'], ['stop'], ['new', 'x'], ['attach', 'x'], ['approve', 'x']]) {
+  for (const args of [['ls'], ['status'], ['stop'], ['history', 'x'], ['approve', 'x']]) {
     const { code, stderr } = await corral(env, args)
     assert.equal(code, 3, args.join(' '))
     assert.equal(stderr, `corral: no daemon is running for ${home}; start one with: corral start --detach\n`)
@@ -85,7 +60,7 @@ test('help and version end with 0', async (t) => {
   assert.match((await corral(env, ['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('start tells where it listens, which agents it found and where the dashboard will be', async () => {
+test('start tells where it listens, which agents it found and where the dashboard is', async () => {
   await until(() => daemon.output().includes('agents:'), daemon.output)
   assert.match(daemon.output(), new RegExp(`is ready \\(pid ${daemon.pid}, data in ${daemon.corralHome}\\)`))
   assert.ok(daemon.output().includes(daemon.socket))

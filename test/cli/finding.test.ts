@@ -33,6 +33,16 @@ test('an empty id is no id, not even of the only session there is', async () => 
   assert.match((await ok('ls', '-q')).stdout, new RegExp(id))
 })
 
+test('a part of a title that is too short is told to be', async () => {
+  await newSession(daemon)
+  const { code, stderr } = await corral(daemon.env, ['send', 'qx', 'hi'])
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /no id of a session begins or ends with qx, and a part of a title has 3 characters or more/,
+  )
+})
+
 test('search finds what was said, in all sessions or in one', async () => {
   const one = await newSession(daemon)
   const two = await newSession(daemon)

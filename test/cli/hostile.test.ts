@@ -3,12 +3,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
-import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { writeHostile } from '../support/hostile-log.ts'
 import { CODES, DECEIT, HOSTILE, MARKUP } from '../support/hostile.ts'
+import { MAIN } from '../support/program.ts'
+import { NO_PTY, onScreen } from '../support/screen.ts'
 import { until } from '../support/wait.ts'
 import { writeHome } from '../support/written.ts'
+import { foreign, printedBy } from './foreign.ts'
 import { corral, hasScript, inTerminal } from './support.ts'
 
 const options = hasScript ? {} : { skip: 'needs script(1) of util-linux' }
@@ -31,31 +34,7 @@ after(async () => {
   await daemon.stop()
 })
 
-/* oxlint-disable no-control-regex -- that is what they are */
-
-/** Colours of one number each, as we use them; none of the corpus is written like this but `ESC [ 3 1 m`. */
-const COLOUR = /\u001b\[(?:0|1|2|22|3[0-9]|39|4[0-9]|49|9[0-7])m/g
-
-/** What Node's line editor does to the line with the prompt. */
-const PROMPT = /\u001b\[(?:\d+G|0J|2K|0K|\?2004[hl])|\u001b\[\d*[CD]/g
-
-const UNSEEN =
-  /.{0,20}[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069].{0,20}/g
-
-/* oxlint-enable no-control-regex */
-
-/** Everything in what a terminal was told that is neither text nor ours. */
-function foreign(printed: string): string[] {
-  const rest = printed.replace(/\r+\n/g, '\n').replace(COLOUR, '').replace(PROMPT, '')
-  const found = rest.matchAll(UNSEEN)
-  return [...found].map(([text]) => JSON.stringify(text))
-}
-
-async function printed(t: TestContext, ...args: string[]): Promise<string> {
-  const terminal = inTerminal(t, daemon.env, args)
-  await terminal.exited
-  return terminal.rest()
-}
+const printed = (t: TestContext, ...args: string[]) => printedBy(t, daemon.env, args)
 
 test('what agents said, did and asked commands no terminal', options, async (t) => {
   for (const args of [['ls'], ['top'], ['search', 'hidden'], ['approvals']])
@@ -69,35 +48,78 @@ test('what agents said, did and asked commands no terminal', options, async (t) 
   }
 })
 
-test('nor does what is on its way while somebody looks on', options, async (t) => {
-  const title = CODES.join(' ').slice(0, 500)
+test(
+  'nor does what is on its way while somebody looks on, where nothing can be drawn',
+  options,
+  async (t) => {
+    const title = CODES.join(' ').slice(0, 500)
+    const { id: sessionId } = await client.call('session.create', {
+      agent: 'demo',
+      cwd: daemon.project,
+      mode: 'ask',
+      title,
+    })
+    const terminal = inTerminal(t, daemon.env, ['attach', sessionId], 'dumb')
+    let seen = await terminal.expect('Ctrl-C leaves')
+    const send = (content: string) => client.call('session.send', { sessionId, content })
+    const said = Buffer.from([...CODES, ...DECEIT].join('\n')).toString('base64')
+    await send(`[[think ${CODES.join(' ')}]] [[say64 ${said}]]`)
+    seen += await terminal.expect('-- done')
+    const name = CODES.join('').replace(/\s/g, '')
+    const input = Buffer.from(JSON.stringify(Object.fromEntries(CODES.map((code) => [code, code])))).toString(
+      'base64',
+    )
+    await send(`[[call ${name} ${input}]]`)
+    seen += await terminal.expect('allow? [y/n/a/p] ')
+    terminal.type(`no ${CODES[0]!.replaceAll('\u001b', '')}\r`)
+    seen += await terminal.expect('-- done')
+    await send(`[[shell ${CODES.at(-1)}]]`)
+    seen += await terminal.expect('allow? [y/n/a/p] ')
+    terminal.type('y\r')
+    seen += await terminal.expect('-- done')
+    terminal.type('/detach\r')
+    await terminal.exited
+    assert.deepEqual(foreign(seen + terminal.rest()), [])
+  },
+)
+
+const screenOptions = NO_PTY === null ? {} : { skip: NO_PTY }
+
+/** What a screen is drawn with: moves, wipes, and modes that are switched on and off. */
+// oxlint-disable-next-line no-control-regex -- that is what they are
+const DRAWN = /\u001b\[(?:\d+[AC]|[GKJ]|\?(?:7|25|2004|2026)[hl]|>1u|<u|(?:3|4|9|23|24|29)m)/g
+
+test('nor on a screen', screenOptions, async (t) => {
   const { id: sessionId } = await client.call('session.create', {
     agent: 'demo',
     cwd: daemon.project,
     mode: 'ask',
-    title,
+    title: CODES.join(' ').slice(0, 500),
   })
-  const terminal = inTerminal(t, daemon.env, ['attach', sessionId])
-  let seen = await terminal.expect('Ctrl-C leaves')
+  const command = [process.execPath, MAIN, 'attach', sessionId]
+  const screen = onScreen(t, command, { env: daemon.env, columns: 100, rows: 50 })
+  await screen.sees('\n>\n')
   const send = (content: string) => client.call('session.send', { sessionId, content })
-  const said = Buffer.from([...CODES, ...DECEIT].join('\n')).toString('base64')
-  await send(`[[think ${CODES.join(' ')}]] [[say64 ${said}]]`)
-  seen += await terminal.expect('-- done')
-  const name = CODES.join('').replace(/\s/g, '')
-  const input = Buffer.from(JSON.stringify(Object.fromEntries(CODES.map((code) => [code, code])))).toString(
+  const said = Buffer.from([...CODES, ...DECEIT, '&#27;]0;title&#7; `&#x9b;2J`'].join('\n\n')).toString(
     'base64',
   )
-  await send(`[[call ${name} ${input}]]`)
-  seen += await terminal.expect('allow? [y/n/a/p] ')
-  terminal.type(`no ${CODES[0]!.replaceAll('\u001b', '')}\r`)
-  seen += await terminal.expect('-- done')
+  await send(`[[think ${CODES.join(' ')}]] [[say64 ${said}]]`)
+  await screen.sees('-- done')
+  const name = CODES.join('').replace(/\s/g, '')
+  const input = Object.fromEntries(CODES.map((code) => [code, code]))
+  await send(`[[call ${name} ${Buffer.from(JSON.stringify(input)).toString('base64')}]]`)
+  await screen.sees('y once')
+  screen.type('\u000f') // opened
+  screen.type('y')
+  await screen.sees('allowed (cli)')
+  screen.paste(CODES.join('\n').replaceAll('\u001b[201~', ''))
+  screen.type('\u0003')
   await send(`[[shell ${CODES.at(-1)}]]`)
-  seen += await terminal.expect('allow? [y/n/a/p] ')
-  terminal.type('y\r')
-  seen += await terminal.expect('-- done')
-  terminal.type('/detach\r')
-  await terminal.exited
-  assert.deepEqual(foreign(seen + terminal.rest()), [])
+  await screen.sees('command: ls ⟨U+001B⟩]0; touch hidden ;⟨U+0007⟩ -l')
+  screen.type('/quit\r')
+  screen.type('\u0003')
+  await screen.exited
+  assert.deepEqual(foreign(screen.raw().replace(DRAWN, '')), [])
 })
 
 test('a command is shown whole before it is decided about, whatever it hides', async () => {

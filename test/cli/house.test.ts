@@ -130,7 +130,10 @@ test('a session in a worktree: show, diff, merge, rm', async () => {
   writeFileSync(join(tree, 'new.txt'), 'new\n')
   assert.match((await ok('worktree', 'ls')).stdout, new RegExp(`${id.slice(-8)} +corral/${id} +${tree}`))
   assert.match((await ok('worktree', 'diff', id.slice(-8))).stdout, /^\+new$/m)
-  assert.match(await failed(1, 'worktree', 'rm', id), /1 uncommitted files/)
+  assert.match(
+    await failed(1, 'worktree', 'rm', id),
+    /: 1 uncommitted file; keep it with: corral worktree merge [0-9a-f]{8}; lose it with: corral worktree rm [0-9a-f]{8} --force$/m,
+  )
   assert.match((await ok('worktree', 'merge', id, '-m', 'Brought in')).stdout, /^merged as [0-9a-f]{12}$/m)
   assert.equal(repo.git('log', '-1', '--format=%s').trim(), 'Brought in')
   writeFileSync(join(tree, 'a.txt'), 'theirs\n')
@@ -143,7 +146,10 @@ test('a session in a worktree: show, diff, merge, rm', async () => {
   assert.match((await ok('worktree', 'ls')).stderr, /no session has a worktree/)
   const plain = (await ok('new', '--agent', 'demo', '--cwd', repo.path)).stdout.trim()
   assert.match(await failed(1, 'worktree', 'show', plain.slice(-8)), /has no worktree of its own; make one/)
-  assert.match(await failed(1, 'worktree', 'show', 'ffff-none'), /no worktree has an id/)
+  assert.match(
+    await failed(1, 'worktree', 'show', 'ffff-none'),
+    /no worktree has ffff-none in its id or in its title/,
+  )
   assert.match(await failed(2, 'new', '--agent', 'demo', '--carry'), /--worktree/)
 })
 

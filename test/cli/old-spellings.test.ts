@@ -30,14 +30,18 @@ async function ok(...args: string[]): Promise<Outcome> {
 /** Both spellings, which must do the same. */
 async function same(old: string[], now: string[]): Promise<void> {
   const [one, other] = [await ok(...old), await ok(...now)]
-  const still = (text: string): string => text.replaceAll(/\d+(\.\d)? (ms|s|min)\b/g, 'a while')
+  // Some time later, and so in columns of another width.
+  const still = (text: string): string =>
+    text.replaceAll(/\d+(\.\d)? (ms|s|min)\b/g, 'a while').replaceAll(/ +/g, ' ')
   assert.equal(still(one.stdout), still(other.stdout), old.join(' '))
   assert.equal(one.stderr, other.stderr, old.join(' '))
 }
 
 test('a noun without a verb lists, in the plural too', async () => {
   await newSession(daemon)
-  const listing = NOUNS.filter(({ name }) => !['queue', 'rule', 'token', 'checkpoint'].includes(name))
+  const listing = NOUNS.filter(
+    ({ name }) => !['queue', 'rule', 'token', 'checkpoint', 'backup', 'service'].includes(name),
+  )
   for (const { name, plural } of listing) {
     for (const old of [name, plural]) await same([old, '--json'], [name, 'ls', '--json'])
     await same([plural, 'ls'], [name, 'ls'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { corral, newSession, type Outcome } from './support.ts'
@@ -70,6 +71,24 @@ test('rules that cannot work are warned of, and ~ is the home directory', async 
     3,
     'warnings are no part of the result',
   )
+})
+
+test('rules about what an agent that is installed does not ask about are warned of, when they are made and shown', async (t) => {
+  const program = join(mkdtempSync(join(tmpdir(), 'corral-claude-')), 'claude')
+  t.after(() => rmSync(dirname(program), { recursive: true }))
+  writeFileSync(program, '#!/bin/sh\necho 2.1.0\n', { mode: 0o755 })
+  const own = await startDaemon({ env: { CORRAL_CLAUDE_BIN: program } })
+  t.after(() => own.stop())
+  const warned = async (...args: string[]) => {
+    const { code, stderr } = await corral(own.env, args, { cwd: own.project })
+    assert.equal(code, 0, stderr)
+    return stderr
+  }
+  const unasked =
+    /Read\(x\*\): Claude Code does not ask about files in the session’s directory: these are not/
+  assert.match(await warned('rules', '--project', '.', '--deny', 'Read(x*)'), unasked)
+  assert.match(await warned('rule', 'ls', '--directory', '.'), unasked)
+  assert.match(await warned('rule', 'add', '--directory', '.', '--deny', '*'), /\*: Claude Code does not ask/)
 })
 
 test('what is not clear is refused with a hint', async () => {

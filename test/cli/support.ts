@@ -1,7 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { COMPILED, startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { MAIN } from '../support/program.ts'
 import { arrival, exitOf } from '../support/wait.ts'
 
@@ -47,9 +50,10 @@ export async function daemonFor(t: TestContext): Promise<TestDaemon> {
   return daemon
 }
 
-/** A new demo session's id. */
+/** A new demo session's id. It asks about nothing, unless told. */
 export async function newSession(daemon: TestDaemon, ...options: string[]): Promise<string> {
-  const { stdout } = await corral(daemon.env, ['new', '--agent', 'demo', '--cwd', daemon.project, ...options])
+  const usual = ['--agent', 'demo', '--mode', 'auto', '--cwd', daemon.project]
+  const { stdout } = await corral(daemon.env, ['new', ...usual, ...options])
   return stdout.trim()
 }
 
@@ -65,10 +69,11 @@ export interface Terminal {
   exited: Promise<number | null>
 }
 
-export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[]): Terminal {
+/** `term`: one that is `dumb` cannot be drawn on. */
+export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[], term = 'xterm'): Terminal {
   const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
   const child: ChildProcess = spawn('script', ['-qefc', command, '/dev/null'], {
-    env: { ...env, TERM: 'xterm', SHELL: '/bin/sh' },
+    env: { ...env, TERM: term, SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   t.after(() => child.kill('SIGKILL'))
@@ -101,4 +106,28 @@ export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[
       return seen
     },
   }
+}
+
+/** A user of their own, without a daemon; one that was started is stopped afterwards. */
+export function stranger(t: TestContext): { env: NodeJS.ProcessEnv; home: string; project: string } {
+  const user = mkdtempSync(join(tmpdir(), 'corral-cli-'))
+  const home = join(user, '.corral')
+  const project = join(user, 'project')
+  mkdirSync(project)
+  const env = {
+    PATH: process.env['PATH'],
+    ...COMPILED,
+    HOME: user,
+    CORRAL_HOME: home,
+    CORRAL_PORT: '0',
+    CORRAL_CODECAST_PORT: '0',
+    CORRAL_CLAWDE_PORT: '0',
+    CORRAL_RELAY_PORT: '0',
+    CORRAL_DEMO_STATE: join(user, 'demo'),
+  }
+  t.after(async () => {
+    await corral(env, ['stop', '--now'])
+    rmSync(user, { recursive: true, force: true })
+  })
+  return { env, home, project }
 }

@@ -63,10 +63,10 @@ test('what is left of an account is one line', () => {
 })
 
 test('an id is found by its beginning or its end, if only one fits', () => {
-  assert.equal(pickId('session', 'ab', ['abc', 'xyz']), 'abc')
-  assert.equal(pickId('session', 'YZ', ['abc', 'xyz']), 'xyz')
-  assert.equal(pickId('session', 'a', ['a', 'ab']), 'a')
-  assert.throws(() => pickId('session', 'a', ['ab', 'ac']), /a fits 2 sessions/)
+  assert.equal(pickId('device', 'ab', ['abc', 'xyz']), 'abc')
+  assert.equal(pickId('device', 'YZ', ['abc', 'xyz']), 'xyz')
+  assert.equal(pickId('device', 'a', ['a', 'ab']), 'a')
+  assert.throws(() => pickId('device', 'a', ['ab', 'ac']), /a fits 2 devices/)
 })
 
 function event(body: Record<string, unknown>): Event {
@@ -165,9 +165,9 @@ test('questions of an unknown shape are shown whole', () => {
 })
 
 test('a session without a title is named by its directory', () => {
-  assert.equal(sessionName({ title: 'a\u001b[31mb', cwd: '/x' }), 'ab')
-  assert.equal(sessionName({ title: '', cwd: '/x' }), '(untitled) /x')
-  assert.equal(sessionName({ title: null, cwd: '/x' }), '(untitled) /x')
+  assert.equal(sessionName({ name: 'a\u001b[31mb', cwd: '/x' }), 'ab')
+  assert.equal(sessionName({ name: '', cwd: '/x' }), '(untitled) /x')
+  assert.equal(sessionName({ name: null, cwd: '/x' }), '(untitled) /x')
 })
 
 const asked = { id: 'a1', kind: 'tool', tool: 'Shell', input: {}, summary: null } as const

@@ -62,7 +62,7 @@ test('an empty variable counts as not set', async () => {
 
 test('every setting can be set by its variable', async () => {
   for (const { env, schema, path, initial } of SETTINGS) {
-    const samples: unknown[] = [false, true, 12, 2048, 'warn', '::1', 'http://127.0.0.1:1', null]
+    const samples: unknown[] = [false, true, 12, 2048, 'warn', 'plan', '::1', 'http://127.0.0.1:1', null]
     const sample = samples.find((value) => value !== initial && schema.safeParse(value).success)
     const config = await loadConfig({ env: { [env]: String(sample) }, homedir: '/nowhere' })
     const [section, key] = path

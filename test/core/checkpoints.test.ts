@@ -1,65 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import type { CheckpointView } from '../../src/core/api.ts'
-import { startEngine, type TestEngine, type TestEngineOptions } from '../support/engine.ts'
+import { test } from 'node:test'
 import { code, eventsOf } from '../support/asking.ts'
 import { goOn, HELD } from '../support/held.ts'
+import { startEngine } from '../support/engine.ts'
 import { until } from '../support/wait.ts'
-import { checkoutAt, type Checkout } from '../workspace/support.ts'
-
-const ENV = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
-
-/** An engine whose project is a repository. */
-async function started(
-  context: TestContext,
-  options: TestEngineOptions = {},
-): Promise<{ t: TestEngine; repo: Checkout; next: () => Promise<TestEngine> }> {
-  let t = await startEngine({ checkpoints: true, ...options, env: { ...ENV, ...options.env } })
-  context.after(() => t.stop())
-  const repo = checkoutAt(t.cwd, { PATH: process.env['PATH'], HOME: t.home, ...ENV })
-  if (!existsSync(join(t.cwd, '.git'))) {
-    repo.git('init', '-q', '-b', 'main')
-    repo.write('a.txt', 'one\n')
-    repo.commit('first')
-  }
-  return {
-    t,
-    repo,
-    async next() {
-      await t.abandon()
-      t = await startEngine({ checkpoints: true, env: ENV, home: t.home })
-      return t
-    },
-  }
-}
-
-async function newSession(t: TestEngine, cwd = t.cwd): Promise<string> {
-  return (await t.engine.sessions.create({ agent: 'demo', cwd })).id
-}
-
-/** A turn during which the agent does this to the files. */
-async function turnThat(t: TestEngine, sessionId: string, work: () => void): Promise<string> {
-  const { turnId, seq } = await t.engine.turns.send({ sessionId, input: [{ type: 'text', text: HELD }] })
-  await t.event('approval.requested', { sessionId, after: seq })
-  work()
-  await goOn(t, sessionId)
-  await t.event('turn.completed', { sessionId, after: seq })
-  // What it has left is written down by then.
-  await t.engine.checkpoints.list(sessionId)
-  return turnId
-}
-
-async function listed(t: TestEngine, sessionId: string): Promise<CheckpointView[]> {
-  return (await t.engine.checkpoints.list(sessionId)).checkpoints
-}
-
-function read(repo: Checkout, file = 'a.txt'): string {
-  return readFileSync(join(repo.path, file), 'utf8')
-}
+import { ENV, listed, newSession, read, started, turnThat } from './checkpoints-support.ts'
 
 test('each turn has a checkpoint from before it, and restoring one can be undone', async (context) => {
   const { t, repo } = await started(context)
@@ -239,70 +186,6 @@ test('a repository that git refuses is told of once', async (context) => {
     notices.map(({ code: name }) => name),
     ['no_checkpoint'],
   )
-})
-
-/** A git whose `add` waits until the test lets it go. */
-function slowGit(home: string): { path: string; release: () => void } {
-  const bin = join(home, 'slow')
-  const gate = join(home, 'gate')
-  mkdirSync(bin, { recursive: true })
-  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
-  const wait = `case " $* " in *" add "*) while ! test -e '${gate}'; do sleep 0.05; done;; esac`
-  writeFileSync(join(bin, 'git'), `#!/bin/sh\n${wait}\nexec '${real}' "$@"\n`, { mode: 0o755 })
-  return { path: `${bin}:${process.env['PATH']}`, release: () => writeFileSync(gate, '') }
-}
-
-test('an agent does not wait for a git that takes too long, and what comes late is not kept', async (context) => {
-  const home = mkdtempSync(join(tmpdir(), 'corral-engine-'))
-  const { path, release } = slowGit(home)
-  const { t, repo } = await started(context, { home, env: { PATH: path } })
-  const id = await newSession(t)
-  const { turnId, seq } = await t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: HELD }] })
-  const notice = await t.event('agent.notice', { sessionId: id, after: seq })
-  assert.deepEqual([notice.code, notice.turnId], ['no_checkpoint', turnId])
-  await t.event('approval.requested', { sessionId: id })
-  repo.write('a.txt', 'by the agent\n')
-  release()
-  await goOn(t, id)
-  const { seq: end } = await t.event('turn.completed', { sessionId: id })
-  assert.deepEqual(await listed(t, id), [])
-  // The state at its end is known, so the next turn is as any other.
-  const next = await turnThat(t, id, () => repo.write('a.txt', 'more\n'))
-  assert.ok(end > 0)
-  assert.deepEqual(
-    (await listed(t, id)).map((one) => one.turnId),
-    [next],
-  )
-})
-
-test('an interrupt during a checkpoint stops the turn before its agent has heard of it', async (context) => {
-  const home = mkdtempSync(join(tmpdir(), 'corral-engine-'))
-  const { path, release } = slowGit(home)
-  const { t } = await started(context, { home, env: { PATH: path } })
-  const id = await newSession(t)
-  await t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: '[[say unheard]]' }] })
-  await t.engine.turns.interrupt({ sessionId: id })
-  release()
-  await t.event('turn.interrupted', { sessionId: id })
-  assert.deepEqual(eventsOf(t, id, 'message.completed'), [])
-})
-
-test('a daemon that ends during a checkpoint is followed by one that takes it, and the turn runs once', async (context) => {
-  const home = mkdtempSync(join(tmpdir(), 'corral-engine-'))
-  const { path } = slowGit(home)
-  const { t, next } = await started(context, { home, env: { PATH: path } })
-  const id = await newSession(t)
-  const { turnId } = await t.engine.turns.send({
-    sessionId: id,
-    input: [{ type: 'text', text: '[[say once]]' }],
-  })
-  const later = await next()
-  await later.event('turn.completed', { sessionId: id })
-  assert.deepEqual(
-    (await listed(later, id)).map((one) => one.turnId),
-    [turnId],
-  )
-  assert.equal(eventsOf(later, id, 'message.completed').length, 1)
 })
 
 test('an agent that may have the message already gets no checkpoint: it may have begun', async (context) => {

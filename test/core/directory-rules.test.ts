@@ -33,6 +33,32 @@ test('rules of a project hold in its directory and below, and not beside it or a
   assert.equal(await answerIn(directory('a')), 'open')
 })
 
+test('rules of a checkout hold in its worktrees, and a yes for the project is one for the checkout', async () => {
+  const [checkout, worktree] = [directory('checkout'), directory('worktrees/1')]
+  await t.engine.directories.configure(checkout, { deny: ['shell(git push*)'] })
+  const session = await newSession(t, { cwd: worktree, worktreeOf: checkout })
+  assert.equal(answerTo(t, (await ask(t, session, { input: { command: 'git push' } })).id), 'deny by rule')
+  const input = { file_path: join(worktree, 'a') }
+  const edit = await ask(t, session, { tool: 'Edit', edits: true, input })
+  assert.deepEqual(t.engine.approvals.context(edit.id).effects, {
+    session: [`Edit(${worktree}/*)`],
+    directory: [`Edit(${checkout}/*)`],
+    path: checkout,
+  })
+  await t.engine.approvals.decide({
+    approvalId: edit.id,
+    decision: { behavior: 'allow', forDirectory: true },
+    by: 'test',
+  })
+  assert.deepEqual(t.engine.directories.list()[0]!.rules.allow, [`Edit(${checkout}/*)`])
+  const other = await newSession(t, { cwd: directory('worktrees/2'), worktreeOf: checkout })
+  const again = await ask(t, other, { tool: 'Edit', edits: true, input: { file_path: 'b' } })
+  assert.equal(answerTo(t, again.id), 'allow by rule')
+  const beside = await newSession(t, { cwd: directory('worktrees/3') })
+  const third = await ask(t, beside, { tool: 'Edit', edits: true, input: { file_path: 'b' } })
+  assert.equal(answerTo(t, third.id), 'open')
+})
+
 test('a slash at the end makes no other project, and the root holds everything', async () => {
   const project = directory('p')
   const { path } = await t.engine.directories.configure(`${project}/`, { allow: ['Bash(ls)'] })

@@ -92,7 +92,9 @@ test('a session is called by its title, or by how it began', () => {
     says('t2', 'Now the rest'),
   ])
   assert.equal(nameOf(begun), '## Make the login page faster')
-  assert.equal(nameOf(after(begun, [{ type: 'session.changed', title: 'Login' }])), 'Login')
+  const told = after(begun, [{ type: 'session.changed', reason: 'agent', toldTitle: 'Faster login' }])
+  assert.equal(nameOf(told), 'Faster login')
+  assert.equal(nameOf(after(told, [{ type: 'session.changed', title: 'Login' }])), 'Login')
 })
 
 describe('what it is doing', () => {

@@ -21,6 +21,10 @@ test('a refusal of what is not asked about is warned of, for each agent that doe
   assert.match(about('shell(cat *)').join('\n'), /Codex does not ask about commands in `plan`/)
   assert.match(about('mcp').join('\n'), /Codex does not ask about tools of servers that say .* only look/)
   assert.deepEqual(about('mcp__files__*'), about('mcp'))
+  assert.deepEqual(about('Read*'), about('read'), 'some tools of a class')
+  for (const one of ['shell', 'read', 'search', 'other'])
+    for (const message of about(one)) assert.ok(about('*').includes(message), message)
+  assert.deepEqual(about('mine_*'), [])
   assert.deepEqual(adviceOn({ allow: ['read'] }, AGENTS), [], 'what passes anyway may be allowed')
 })
 

@@ -37,6 +37,28 @@ test('a rule that names a place is meant where the place is not known', () => {
   assert.ok(!denies('shell(deploy*)', '"$DIR/other" deploy'))
 })
 
+test('options between the words of a rule make no other command of it', () => {
+  for (const [pattern, command] of [
+    ['docker compose down*', 'docker compose -f x.yml down'],
+    ['docker compose down*', 'docker --context y compose --profile=x -f "$F" down -v'],
+    ['gh pr merge*', 'gh pr -R x/y merge 1'],
+    ['npm run deploy', 'npm run -s deploy'],
+    ['git push origin main', 'git push --force origin main'],
+  ]) {
+    assert.ok(denies(`shell(${pattern})`, command!), command)
+  }
+  assert.ok(!denies('shell(docker compose down*)', 'docker compose -f x.yml up -d down'))
+  assert.ok(!denies('shell(git push origin main)', 'git push origin other'))
+})
+
+test('a script is run, whoever is given it', () => {
+  for (const pattern of ['./deploy.sh*', 'deploy.sh*', './deploy.sh now'])
+    for (const command of ['bash deploy.sh now', 'sudo sh -x ./deploy.sh now', '. ./deploy.sh now'])
+      assert.ok(denies(`shell(${pattern})`, command), `${pattern} and ${command}`)
+  assert.ok(!denies('shell(./deploy.sh*)', 'bash ./other.sh deploy.sh'))
+  assert.ok(!denies('shell(./deploy.sh*)', 'bash -c deploy.sh'))
+})
+
 test('texts in other languages are refused for the words of a rule, not for letters in other words', () => {
   assert.ok(denies('shell(rm *)', `python3 -c 'os.system("cd x\\nrm y")'`))
   assert.ok(denies('shell(rm *)', "perl -e 'system(qw(rm x))'"))
@@ -165,7 +187,7 @@ test('a line passes when each of its commands does', () => {
 
 test('the rule for a command lets that command pass and no other, stars and backslashes and all', () => {
   for (const command of ['ls', 'touch *.x', 'echo \\* "a\\\\b"', 'a && b', 'x)', '*', '\\', 'X=1 a > b']) {
-    const rules = rulesFor(aQuestion('a', { tool: 'Bash', input: { command } }), '/')
+    const rules = rulesFor(aQuestion('a', { tool: 'Bash', input: { command } }), { cwd: '/' })
     assert.ok(allows(rules, command), String(rules))
     for (const other of [`${command}x`, `${command};x`, 'touch /dev/null; touch pwned.x', 'anything']) {
       assert.ok(!allows(rules, other), `${String(rules)} and ${other}`)
@@ -246,17 +268,19 @@ test('a yes for ever to what has not said what it is about is none', () => {
     ['Bash', 'shell'],
   ] as const) {
     const question = aQuestion('a', { tool, input: {}, about: { class: known, subjects: [] } })
-    assert.deepEqual(rulesFor(question, '/'), [], tool)
+    assert.deepEqual(rulesFor(question, { cwd: '/' }), [], tool)
   }
-  assert.deepEqual(rulesFor(aQuestion('a', { tool: 'mcp__a__b', input: {} }), '/'), ['mcp__a__b'])
+  assert.deepEqual(rulesFor(aQuestion('a', { tool: 'mcp__a__b', input: {} }), { cwd: '/' }), ['mcp__a__b'])
 })
 
 test('a yes for ever to an edit is one for the directory, and for no file outside of it', () => {
   const rules = (file_path: string): string[] =>
-    rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path }, edits: true }), '/srv/app')
+    rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path }, edits: true }), WHERE)
   assert.deepEqual(rules('src/a'), ['Edit(/srv/app/*)'])
   assert.deepEqual(rules('/etc/x'), ['Edit(/etc/x)'])
-  const root = rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path: '/a' }, edits: true }), '/')
+  const root = rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path: '/a' }, edits: true }), {
+    cwd: '/',
+  })
   assert.deepEqual(root, ['Edit(/*)'])
   assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/srv/app/b' }), 'allow')
   assert.equal(says({ allow: rules('src/a') }, 'Write', { file_path: '/srv/other' }), 'nothing')
@@ -312,4 +336,21 @@ test('what is made to be hard to read is not read, and nothing breaks', () => {
     assert.ok(denies('shell(git push*)', command), command.slice(0, 20))
     assert.ok(!allows('shell(git *)', command) || command.startsWith('git'), command.slice(0, 20))
   }
+})
+
+test('what is said of a file in a checkout holds for the same file in a worktree of it', () => {
+  const site = { now: 0, cwd: '/trees/1', worktreeOf: '/srv/app' }
+  const question = (file_path: string) => aQuestion('a', { tool: 'Edit', input: { file_path }, edits: true })
+  const decided = (rules: Partial<Rules>, file_path: string): string =>
+    ruleDecision([{ ...NO_RULES, ...rules }], question(file_path), site)?.behavior ?? 'nothing'
+  assert.equal(decided({ deny: ['edit(/srv/app/.env)'] }, '.env'), 'deny')
+  assert.equal(decided({ deny: ['edit(/srv/app/.env)'] }, '/trees/1/.env'), 'deny')
+  assert.equal(decided({ allow: ['edit(/srv/app/src/*)'] }, 'src/a'), 'allow')
+  assert.equal(decided({ allow: ['edit(/srv/app/*)'] }, '../2/a'), 'nothing')
+  assert.equal(decided({ allow: ['edit(/srv/app/*)'] }, '/etc/x'), 'nothing')
+  assert.deepEqual(rulesFor(question('src/a'), site), ['Edit(/trees/1/*)'])
+  assert.deepEqual(rulesFor(question('src/a'), site, true), ['Edit(/srv/app/*)'])
+  assert.deepEqual(rulesFor(question('/etc/x'), site, true), ['Edit(/etc/x)'])
+  const read = aQuestion('a', { tool: 'Read', input: { file_path: 'b/c' } })
+  assert.deepEqual(rulesFor(read, site, true), ['Read(/srv/app/b/c)'])
 })

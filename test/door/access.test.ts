@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { after, before, test, type TestContext } from 'node:test'
-import { connect, NativeError } from '../../src/dialects/native/client.ts'
+import { connect, NativeError } from '../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { knock, open } from '../transports/websocket-support.ts'
 import { corral } from '../cli/support.ts'

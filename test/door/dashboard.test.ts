@@ -66,6 +66,16 @@ test('every page is the same HTML, with nothing inline and nothing from elsewher
   }
 })
 
+test('a person at a wrong address gets the page, which says so; a program gets nothing', async () => {
+  const page = await raw('/', HTML)
+  const visit = await raw('/nowhere', HTML)
+  assert.deepEqual([visit.status, String(visit.body)], [404, String(page.body)])
+  const policy = 'content-security-policy'
+  assert.equal(visit.headers[policy], page.headers[policy])
+  const program = await raw('/nowhere', { accept: 'application/json' })
+  assert.deepEqual([program.status, String(program.body).includes('<html')], [404, false])
+})
+
 test('the policy lets nothing in, and text becomes no script', async () => {
   const { headers } = await raw('/inbox', HTML)
   assert.equal(
@@ -153,10 +163,11 @@ test('no path leads out of what was built', async () => {
     '/s/x/other',
     '/nothing',
   ]
+  const page = await raw('/', HTML)
   for (const path of attacks) {
     const { status, body } = await raw(path, HTML)
     assert.deepEqual([path, status], [path, 404])
-    assert.ok(body.length < 100)
+    assert.ok(body.length < 100 || body.equals(page.body), path)
   }
   const named = (await assetsOf('/')).find((one) => one.endsWith('.js'))!
   assert.equal((await raw(`${named}.br`)).status, 404)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { connect, type EventStream, type NativeClient } from '../../src/dialects/native/client.ts'
+import { connect, type EventStream, type NativeClient } from '../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 
 export async function daemonFor(t: TestContext, env: NodeJS.ProcessEnv = {}): Promise<TestDaemon> {

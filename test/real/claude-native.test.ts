@@ -34,7 +34,7 @@ describe('the command line and the native protocol with the real claude', { skip
     assert.equal(code, 0, stderr)
     assert.match(stdout, /w1 w2 w3 w4 w5\n/)
     assert.match(stdout, /-- done, .* \d+ in, \d+ out, \$\d/)
-    assert.match(stderr, /agent: claude/)
+    assert.match(stderr, /: claude, mode ask /)
     assert.equal(stdout.match(/w1 w2 w3 w4 w5/g)!.length, 1, stdout)
   })
 
@@ -297,6 +297,7 @@ describe('the command line and the native protocol with the real claude', { skip
       'agent.started',
       'turn.accepted',
       'agent.init',
+      'agent.commands',
       'tool.started',
       'approval.requested',
       'approval.resolved',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { NativeError } from '../../src/dialects/native/client.ts'
+import { NativeError } from '../../src/client/client.ts'
 import { claudeAbsent } from '../support/claude-env.ts'
 import { claudeIn, only, type Rig, startRig } from './rig.ts'
 

@@ -67,6 +67,24 @@ describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }
     await rig.now.engine.sessions.configure({ sessionId: id, rules: { deny: [] } })
   })
 
+  test('a patch of several files is refused for any of them, also for where one is moved to, and passes when each passes', async () => {
+    // Only for such models has it a tool for patches.
+    const patching = await rig.session({ mode: 'ask', model: 'scripted/gpt-5' })
+    const rules = { allow: ['edit(one*)', 'edit(two*)'], deny: ['edit(*/secret*)'] }
+    await rig.now.engine.sessions.configure({ sessionId: patching, rules })
+    const patch = async (...lines: string[]) => {
+      const patchText = ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
+      return deciders(await rig.turn(patching, call(['apply_patch', { patchText }])))
+    }
+    assert.deepEqual(await patch('*** Add File: one.txt', '+a', '*** Add File: secret.txt', '+b'), ['rule'])
+    assert.deepEqual([rig.has(patching, 'one.txt'), rig.has(patching, 'secret.txt')], [false, false])
+    assert.deepEqual(await patch('*** Add File: one.txt', '+a', '*** Add File: two.txt', '+b'), ['rule'])
+    assert.deepEqual([rig.has(patching, 'one.txt'), rig.has(patching, 'two.txt')], [true, true])
+    const moved = ['*** Update File: one.txt', '*** Move to: secret.txt', '@@', '-a', '+c']
+    assert.deepEqual(await patch(...moved), ['rule'])
+    assert.deepEqual([rig.has(patching, 'one.txt'), rig.has(patching, 'secret.txt')], [true, false])
+  })
+
   test('is not offered its tool for questions where nobody can answer them, whatever the user has set', async () => {
     const offered = async (settings: { questions?: boolean }) => {
       await rig.turn(await rig.session({ settings }), '[[say hello]]')
@@ -92,7 +110,11 @@ describe('what only OpenCode has', { skip: opencode.absent, concurrency: false }
 async function withDenial(): Promise<AgentHome> {
   const at = await opencode.home()
   const path = join(at.env['XDG_CONFIG_HOME']!, 'opencode/opencode.json')
-  const config = JSON.parse(readFileSync(path, 'utf8')) as object
+  const config = JSON.parse(readFileSync(path, 'utf8')) as {
+    provider: { scripted: { models: Record<string, object> } }
+  }
+  const { models } = config.provider.scripted
+  models['gpt-5'] = models['scripted']!
   const permission = { bash: { '*': 'allow', 'touch *': 'deny' } }
   writeFileSync(path, JSON.stringify({ ...config, permission }))
   const tools = join(at.env['XDG_CONFIG_HOME']!, 'opencode/tool')

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Event, EventType } from '../../src/core/event.ts'
-import { connect, type Api, type NativeClient } from '../../src/dialects/native/client.ts'
+import { connect, type Api, type NativeClient } from '../../src/client/client.ts'
 import { corral, type Outcome } from '../cli/support.ts'
 import { claudeEnv } from '../support/claude-env.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'

@@ -82,7 +82,8 @@ function oldHome(...sessions: OldSession[]): string {
   db.exec(`
     INSERT INTO turns(id, session, seq, state, input, queued_at) VALUES ('t1', 'one', 1, 'completed', '[]', 1);
     INSERT INTO events(seq, session, type, at, body)
-      VALUES (7, 'one', 'session.destroyed', 7, '{"type":"session.destroyed","seq":7,"at":7,"sessionId":"one"}');
+      VALUES (7, 'one', 'session.destroyed', 7, '{"type":"session.destroyed","seq":7,"at":7,"sessionId":"one"}'),
+        (5, 'one', 'agent.init', 5, '{"type":"agent.init","seq":5,"at":5,"sessionId":"one","nativeId":"native-0"}');
   `)
   db.prepare('INSERT INTO approvals(id, session, requested_at, body) VALUES (?, ?, 3, ?)').run(
     'a1',
@@ -122,6 +123,10 @@ test('a log of the first version keeps what it has and answers what it could not
   ])
   assert.equal(log.sessionByNativeId('native-2')?.id, 'two')
   assert.equal(log.sessionByNativeId('native-3'), null)
+  // What was told once is known, also of sessions that are gone or have another conversation by now.
+  const had = ['native-1', 'native-3', 'native-0', 'native-9'].map((id) => log.conversation('demo', id))
+  assert.deepEqual(had, ['one', 'gone', 'one', null])
+  assert.equal(log.conversation('claude', 'native-1'), null)
   assert.equal(log.sessionByKey('key-one')?.id, 'one')
   assert.deepEqual(log.session('one'), aSession({ id: 'one', cwd: '/p', nativeId: 'native-1', activeAt: 1 }))
   assert.equal(log.turn('t1')?.text, null)

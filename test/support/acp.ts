@@ -1,3 +1,5 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { custom, type CustomAgent } from '../../src/agents/acp/custom.ts'
@@ -15,6 +17,15 @@ export function scripted(args: string[] = [], more: Partial<CustomAgent> = {}): 
   return acpDriver(
     custom('mine', { command: process.execPath, args: [AGENT, ...args], title: 'My agent', ...more }),
   )
+}
+
+/** A home whose daemon knows that agent as `mine`. */
+export function homeWithAgent(): string {
+  const home = mkdtempSync(join(tmpdir(), 'corral-'))
+  const agents = { mine: { command: process.execPath, args: [AGENT], title: 'My agent' } }
+  mkdirSync(join(home, '.corral'))
+  writeFileSync(join(home, '.corral', 'config.yaml'), JSON.stringify({ agents }))
+  return home
 }
 
 export async function engineWith(

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { startTime } from '../../src/agents/host/process.ts'
 import { runFiles } from '../../src/agents/host/wrapper.ts'
 import type { Event, EventType } from '../../src/core/event.ts'
-import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../src/client/client.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from './daemon.ts'
 import { arrival, until } from './wait.ts'
 

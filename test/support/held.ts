@@ -1,4 +1,4 @@
-import { connect, type NativeClient } from '../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon } from './daemon.ts'
 import type { TestEngine } from './engine.ts'
 import { until } from './wait.ts'

@@ -44,10 +44,12 @@ export async function openRaw(t: TestContext, port: number, options: RawOptions 
   socket.write(Buffer.concat([request, options.also ?? Buffer.alloc(0)]))
 
   let bytes: Buffer = Buffer.alloc(0)
+  // Put together when somebody reads: a test may leave much unread.
+  const unread: Buffer[] = []
   let ended = false
   let wake = (): void => {}
   socket.on('data', (chunk: Buffer) => {
-    bytes = Buffer.concat([bytes, chunk])
+    unread.push(chunk)
     wake()
   })
   socket.on('close', () => {
@@ -58,6 +60,7 @@ export async function openRaw(t: TestContext, port: number, options: RawOptions 
   /** What `read` finds, waited for; null when the connection ends before. */
   async function wait<T>(read: () => T | null): Promise<T | null> {
     for (;;) {
+      if (unread.length > 0) bytes = Buffer.concat([bytes, ...unread.splice(0)])
       const found = read()
       if (found !== null || ended) return found
       await new Promise<void>((resolve) => (wake = resolve))

@@ -4,8 +4,9 @@ import { afterEach, beforeEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 
-/** How often a fact is looked at. */
-const EVERY_MS = 10
+/** How soon a fact is looked at again, at first and at the most: what takes long is looked at less often. */
+const SOONEST_MS = 10
+const LATEST_MS = 100
 
 /** The runner's limit for one test; 0 where nobody gave one: a file that is run by hand, or a bench. */
 const RUNNER_MS = Number(
@@ -49,7 +50,7 @@ export async function askUntil<T>(
   let last: unknown
   let isOver = false
   async function poll(): Promise<T> {
-    for (;;) {
+    for (let wait = SOONEST_MS; ; wait = Math.min(wait * 1.1, LATEST_MS)) {
       try {
         const answer = await ask()
         if (isOver || fits(answer)) return answer
@@ -58,7 +59,7 @@ export async function askUntil<T>(
         if (isOver || !(error instanceof AssertionError)) throw error
         last = error
       }
-      await sleep(EVERY_MS)
+      await sleep(wait)
     }
   }
   const described = (): string => `${nameOf(what)}\nseen last: ${inspect(last, { depth: 5 })}`

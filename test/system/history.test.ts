@@ -38,6 +38,14 @@ function place(t: TestContext) {
 
 const minutes = (samples: Sample[]): number[] => samples.map(({ at }) => (at - START) / MINUTE)
 
+test('of what was looked at, only the numbers are kept', (t) => {
+  const { path, warn } = place(t)
+  const history = openHistory(path, warn, () => START + MINUTE)
+  const seen = { ...sampleAt(START), sessions: [{ sessionId: 'one' }] }
+  history.add(seen)
+  assert.deepEqual(history.newest(1), [sampleAt(START)])
+})
+
 test('the newest come first, also after a restart, and never more than were asked for', (t) => {
   const { path, warn, warnings } = place(t)
   const now = (): number => START + 10 * MINUTE

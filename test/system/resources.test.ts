@@ -100,20 +100,22 @@ test('sessions in one process share its memory; a turn without a process yet is 
 const onLinux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
 
 test('children that left the group and lost their parent are found by the mark', onLinux, async (t) => {
+  // Another run of this test on the same machine has another one.
+  const mark = `run-${process.pid}-${Date.now()}`
   const look = createProcessLook()
   await look() // whoever comes after this is new to it
-  const agent = await holdMemory(64, { CORRAL_RUN: 'run-with-children' })
+  const agent = await holdMemory(64, { CORRAL_RUN: mark })
   t.after(() => endGroup(agent.pid!))
   const script = `"$0" "$@" & echo > /dev/null`
   const stray = spawn('setsid', ['sh', '-c', script, process.execPath, ...holdArgs(48)], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env['PATH'], CORRAL_RUN: 'run-with-children' },
+    env: { PATH: process.env['PATH'], CORRAL_RUN: mark },
   })
   const [[told]] = await Promise.all([once(stray.stdout, 'data'), once(stray, 'exit')])
   const strayPid = Number(String(told))
   t.after(() => process.kill(strayPid, 'SIGKILL'))
 
-  const root = { pid: agent.pid!, start: startTime(agent.pid!)!, mark: 'run-with-children' }
+  const root = { pid: agent.pid!, start: startTime(agent.pid!)!, mark }
   const owners = ownersOf(await look(), [root])
   assert.deepEqual(new Set(owners.keys()), new Set([agent.pid!, strayPid]))
   const sizes = await Promise.all([...owners.keys()].map((pid) => footprint(row(pid, 0, 0))))

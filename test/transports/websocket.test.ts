@@ -7,6 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { textFrame } from '../../src/transports/frames.ts'
 import { HttpError } from '../../src/transports/http-message.ts'
+import { every } from '../../src/transports/websocket.ts'
 import { closeCode, masked, openRaw, PING, TEXT } from '../support/raw-websocket.ts'
 import { until } from '../support/wait.ts'
 import { echo, knock, listen, open, type Client } from './websocket-support.ts'
@@ -135,7 +136,7 @@ test('a peer that asks without reading, be it with pings, is not read from any m
 })
 
 test('who does not answer a ping is given up; who does, or is not read from, stays', async (t) => {
-  const { port, url, sockets, connections } = await listen(t, { pingMs: 50 })
+  const { port, url, sockets, connections } = await listen(t, { beat: every(50) })
   const alive = await open(t, url)
   const held = await openRaw(t, port)
   await until(() => connections.length === 2, 'two are there')
@@ -163,7 +164,7 @@ test('a peer that answered while this process was busy is not given up', async (
     for (const end = performance.now() + 50; performance.now() < end;);
   }
   const { url, sockets, connections } = await listen(t, {
-    pingMs: 20,
+    beat: every(20),
     accept(connection, { socket }) {
       const write = socket.write.bind(socket) as (frame: Buffer) => boolean
       socket.write = (frame: Buffer) => {
@@ -189,7 +190,7 @@ const PEER = `
   })`
 
 test('a peer that takes nothing of what waits for it is given up', async (t) => {
-  const { port, sockets, connections } = await listen(t, { pingMs: 100, sendLimit: 64 * KIB })
+  const { port, sockets, connections } = await listen(t, { beat: every(100), sendLimit: 64 * KIB })
   const raw = await openRaw(t, port)
   raw.socket.pause()
   await until(() => connections.length === 1, 'it is there')

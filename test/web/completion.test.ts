@@ -15,7 +15,7 @@ const FACTS: CommandFacts = {
   ],
   efforts: ['low', 'high'],
   canCompact: true,
-  agents: ['review', 'compact', 'init'],
+  agents: ['review', 'compact', 'init'].map((name) => ({ name, about: null })),
 }
 const labels = (query: string, facts = FACTS) => commandSuggestions(query, facts).map(({ label }) => label)
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import { WebSocket } from 'ws'
-import { createClient } from '../../src/dialects/native/calls.ts'
-import { NativeError } from '../../src/dialects/native/link.ts'
+import { createClient } from '../../src/client/calls.ts'
+import { NativeError } from '../../src/client/link.ts'
 import type { Event } from '../../src/core/event.ts'
-import { createConnection, type Status } from '../../web/client/connection.ts'
+import { createConnection, type Status } from '../../src/client/connection.ts'
 import { signIn, whoami, type Jar } from '../door/browser.ts'
 import { doorOf, nativeFor, tokenOf, webSocketOf } from '../door/support.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
@@ -36,7 +36,7 @@ function openPage(t: TestContext, daemon: TestDaemon, jar: Jar): TestPage {
   const statuses: Status[] = []
   const connection = createConnection({
     url: webSocketOf(daemon),
-    key: () => jar.key,
+    pass: () => (jar.key === '' ? null : { key: jar.key }),
     isSignedIn: async () => (await whoami(daemon, jar)).signedIn,
     tell: (status) => statuses.push(status),
   })

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { groupHits, hitPath, piecesOf, queryIn, searchPath, type Hit } from '../../web/state/found.ts'
+import {
+  groupHits,
+  hitPath,
+  piecesOf,
+  placeIn,
+  queryIn,
+  searchPath,
+  type Hit,
+} from '../../web/state/found.ts'
 
 function hit(sessionId: string, seq: number): Hit {
   return { sessionId, seq, turnId: null, at: seq, role: 'user', text: 'x', marks: [] }
@@ -43,7 +51,12 @@ test('hits are grouped by session, the best first, and none comes twice when pag
 })
 
 test('a hit leads to its place, and a search has an address', () => {
-  assert.equal(hitPath({ sessionId: 'a/b', seq: 7 }), '/s/a%2Fb?at=7')
+  assert.equal(hitPath({ sessionId: 'a/b', seq: 7, turnId: null }), '/s/a%2Fb?at=7')
+  assert.equal(hitPath({ sessionId: 'a', seq: 7, turnId: 't 1' }), '/s/a?at=7&turn=t+1')
+  assert.deepEqual(placeIn('?at=7&turn=t+1'), { seq: 7, turnId: 't 1' })
+  assert.deepEqual(placeIn('?at=7'), { seq: 7, turnId: null })
+  for (const search of ['', '?at=', '?at=x', '?at=-1', '?at=1.5', '?turn=t'])
+    assert.equal(placeIn(search), null, search)
   const query = { text: 'two words & "more"', sessionId: 's1' }
   assert.deepEqual(queryIn(new URL(searchPath(query), 'http://x').search), query)
   assert.equal(searchPath({ text: '', sessionId: null }), '/search')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ComponentChild, VNode } from 'preact'
-import { blocksOf, createBlockReader, type Block } from '../../web/parts/markdown/blocks.ts'
+import { blocksOf, createBlockReader, type Block } from '../../src/core/markdown/blocks.ts'
 import { drawn, type CodePart } from '../../web/parts/markdown/render.ts'
 import { HOSTILE } from './hostile.ts'
 
@@ -69,7 +69,7 @@ the end`
 
 describe('Markdown', () => {
   test('is drawn as elements', () => {
-    assert.deepEqual(names('# a\n\nb **c** _d_ ~~e~~ `f`'), ['h3', 'p', 'strong', 'em', 'del', 'code'])
+    assert.deepEqual(names('# a\n\nb **c** _d_ ~~e~~ `f`'), ['h2', 'p', 'strong', 'em', 'del', 'code'])
     assert.deepEqual(names('- [x] a\n- b'), ['ul', 'li', 'input', 'li'])
     assert.deepEqual(names('|a|\n|-|\n|b|'), ['div', 'table', 'thead', 'tr', 'th', 'tbody', 'tr', 'td'])
     assert.deepEqual(names('```js\nx\n```'), ['code block'])
@@ -133,7 +133,7 @@ describe('Markdown', () => {
 })
 
 const ELEMENTS = new Set(
-  'p h3 h4 h5 h6 ul ol li blockquote div table thead tbody tr th td hr br a span strong em del code input'.split(
+  'p h2 h3 h4 h5 h6 ul ol li blockquote div table thead tbody tr th td hr br a span strong em del code input'.split(
     ' ',
   ),
 )
@@ -156,6 +156,29 @@ describe('hostile Markdown', () => {
       }
     })
   }
+})
+
+/** Each took many seconds, which grew with the square of its length. */
+const SLOW: Readonly<Record<string, string>> = {
+  'a row of stars': `${'*'.repeat(100_000)}a`,
+  'rows of other marks': `${'_*~'.repeat(30_000)}a`,
+  'a word that could be an address': `${'a.'.repeat(50_000)}@`,
+  'an address with many ends': `http://a.example/${'?!'.repeat(50_000)}`,
+}
+
+describe('Markdown that is made to stop a page', () => {
+  for (const [name, text] of Object.entries(SLOW)) {
+    test(`${name} is text`, { timeout: 2000 }, () => {
+      const began = performance.now()
+      assert.deepEqual(names(text), ['p'])
+      assert.equal(words(text), text)
+      assert.ok(performance.now() - began < 2000)
+    })
+  }
+
+  test('what people write between rows of marks is still read', () => {
+    assert.deepEqual(names(`Name: ${'_'.repeat(60)} **here**`), ['p', 'strong'])
+  })
 })
 
 /** An element of the few that there are, with properties that run and load nothing. */

@@ -62,3 +62,15 @@ test('A group has few enough to look at', () => {
   }))
   assert.equal(ranked(many, 'session')[0]?.items.length, 8)
 })
+
+test('What was written in full is found before all that only begins with it', () => {
+  const numbered = Array.from({ length: 130 }, (_, at): Candidate => ({
+    id: `${at}`,
+    group: 'sessions',
+    title: `Session ${at}`,
+  }))
+  const first = (query: string): string | undefined => ranked(numbered.toReversed(), query)[0]?.items[0]?.id
+  assert.equal(first('session 12'), '12')
+  assert.equal(first('12 session'), '12')
+  assert.equal(first('Session 129'), '129')
+})

@@ -101,21 +101,24 @@ test('By project: the project with most to do first, and within it the same orde
     someRow('2', { project: { id: 'p', name: 'Shop' }, cwd: '/home/me/shop/api', attention: 'working' }),
     someRow('3', { project: { id: 'p', name: 'Shop' }, cwd: '/home/me/shop/web', attention: 'needs_you' }),
     someRow('4', { cwd: '/home/me/apes', attention: 'quiet' }),
+    someRow('5', { cwd: '/worktrees/5', worktreeOf: '/home/me/apes', worktree: true, attention: 'quiet' }),
   ])
   assert.deepEqual(
     groups.map(({ name, rows }) => [name, ...named(rows)]),
     [
       ['Shop', '3', '2'],
-      ['apes', '4'],
+      ['apes', '4', '5'],
       ['zebra', '1'],
     ],
   )
 })
 
 test('A place has the name of its project, else the last part of its path', () => {
-  assert.equal(placeName({ project: { id: 'p', name: 'Shop' }, cwd: '/a/b' }), 'Shop')
-  assert.equal(placeName({ project: null, cwd: '/a/b/' }), 'b')
-  assert.equal(placeName({ project: null, cwd: '/' }), '/')
+  const nowhere = { project: null, worktreeOf: null }
+  assert.equal(placeName({ ...nowhere, project: { id: 'p', name: 'Shop' }, cwd: '/a/b' }), 'Shop')
+  assert.equal(placeName({ ...nowhere, cwd: '/a/b/' }), 'b')
+  assert.equal(placeName({ ...nowhere, cwd: '/' }), '/')
+  assert.equal(placeName({ ...nowhere, cwd: '/worktrees/0192', worktreeOf: '/a/shop' }), 'shop')
 })
 
 test('A filter wants every word, wherever it is', () => {

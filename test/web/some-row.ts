@@ -35,6 +35,7 @@ export function someRow(
     lastOutcome: null,
     lastError: null,
     worktree: false,
+    worktreeOf: null,
     archived: false,
     ...given,
   }

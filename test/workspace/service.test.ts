@@ -45,7 +45,7 @@ for (const [index, [name, make]] of CHECKOUTS.entries()) {
   test(`the work of a session goes back to where it came from: ${name}`, async () => {
     const checkout = make()
     const id = `of${index}`
-    const { path } = await workspace.addWorktree(checkout.path, id, false)
+    const { path } = await workspace.addWorktree(checkout.path, id)
     checkoutAt(path, place.env).write('done', 'by the agent\n')
     assert.match((await workspace.worktreeDiff(path, id)).text, /by the agent/)
     assert.equal((await workspace.mergeWorktree(path, id)).outcome, 'merged')

@@ -42,7 +42,7 @@ test('a worktree starts at HEAD, is listed, and shows what was done in it', asyn
   assert.equal(readFileSync(join(side.path, 'a.txt'), 'utf8'), 'one\ntwo\nthree\n')
   const head = main.git('rev-parse', 'HEAD').trim()
   const about = { path: side.path, from: main.path, branch: `corral/${id}`, head, base: head }
-  const entry = { id, ...about, isCarried: false, isMissing: false, isLeftOver: false }
+  const entry = { id, ...about, made: `corral/${id}`, isCarried: false, isMissing: false, isLeftOver: false }
   assert.deepEqual(await worktrees.list(repo), [entry])
   side.write('a.txt', 'one\n2\nthree\n')
   side.commit()

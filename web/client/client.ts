@@ -1,13 +1,13 @@
-import { createClient, type NativeClient } from '../../src/dialects/native/calls.ts'
-import { ConnectionLost, DaemonUnreachable, NativeError, type Dial } from '../../src/dialects/native/link.ts'
-import { createConnection, type Status } from './connection.ts'
+import { createClient, type NativeClient } from '../../src/client/calls.ts'
+import { NativeError, type Dial } from '../../src/client/link.ts'
+import { createConnection, type Status } from '../../src/client/connection.ts'
+import { watchRows, type RowsUpdate, type WatchParams } from '../../src/client/watch.ts'
 import { pageKey, whoami } from './pass.ts'
-import type { RowsUpdate, WatchParams } from './rows.ts'
 
-export { NativeError } from '../../src/dialects/native/link.ts'
-export type { Api, MethodName } from '../../src/dialects/native/calls.ts'
-export type { EventStream } from '../../src/dialects/native/event-stream.ts'
-export type { Status } from './connection.ts'
+export { NativeError } from '../../src/client/link.ts'
+export type { Api, MethodName } from '../../src/client/calls.ts'
+export type { EventStream } from '../../src/client/event-stream.ts'
+export type { Status } from '../../src/client/connection.ts'
 
 /** The daemon, for a web page: calls, events and the list of sessions over one WebSocket that comes back by itself. */
 export interface WebClient extends NativeClient {
@@ -25,7 +25,7 @@ export interface WebClientOptions {
 export function connect({ url, onStatus }: WebClientOptions): WebClient {
   const connection = createConnection({
     url,
-    key: pageKey,
+    pass: () => (pageKey() === '' ? null : { key: pageKey() }),
     isSignedIn: async () => (await whoami()).signedIn,
     tell: onStatus,
   })
@@ -33,7 +33,7 @@ export function connect({ url, onStatus }: WebClientOptions): WebClient {
   const closing = new AbortController()
   return {
     ...client,
-    watch: (params, onRows) => watchRows(connection.dial, params, onRows, closing.signal),
+    watch: (params, onRows) => watching(connection.dial, params, onRows, closing.signal),
     nudge: connection.nudge,
     close() {
       closing.abort()
@@ -43,12 +43,7 @@ export function connect({ url, onStatus }: WebClientOptions): WebClient {
   }
 }
 
-type Snapshot = Omit<Extract<RowsUpdate, { kind: 'all' }>, 'kind'>
-type Change = Omit<Extract<RowsUpdate, { kind: 'some' }>, 'kind'>
-
-const AGAIN_MS = 500
-
-function watchRows(
+function watching(
   dial: Dial,
   params: WatchParams,
   onRows: (update: RowsUpdate) => void,
@@ -56,34 +51,7 @@ function watchRows(
 ): () => void {
   const stopping = new AbortController()
   const over = AbortSignal.any([closing, stopping.signal])
-
-  /** One connection's worth. */
-  async function follow(): Promise<void> {
-    const link = await dial((_, changed) => {
-      if (!over.aborted) onRows({ kind: 'some', ...(changed as Change) })
-    })
-    const stop = (): void => link.close()
-    over.addEventListener('abort', stop)
-    if (over.aborted) return stop()
-    await link.request('session.watch', params, (snapshot) => {
-      if (!over.aborted) onRows({ kind: 'all', ...(snapshot as Snapshot) })
-    })
-    await link.closed
-    over.removeEventListener('abort', stop)
-  }
-
-  async function keepOn(): Promise<void> {
-    while (!over.aborted) {
-      try {
-        await follow()
-      } catch (error) {
-        if (!isPassing(error)) throw error
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
-      }
-    }
-  }
-
-  keepOn().catch((error: unknown) => {
+  watchRows(dial, params, onRows, over).catch((error: unknown) => {
     if (!over.aborted && !isSignedOut(error)) console.error('the list of sessions cannot be watched', error)
   })
   return () => stopping.abort()
@@ -92,10 +60,4 @@ function watchRows(
 /** The page says so itself, and begins anew when somebody signs in. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof NativeError && error.code === 'unauthorized'
-}
-
-/** What another try may mend. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof NativeError) return error.code === 'stopping'
-  return error instanceof DaemonUnreachable || error instanceof ConnectionLost
 }

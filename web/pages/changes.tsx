@@ -11,8 +11,8 @@ import { inertLine } from '../parts/inert.ts'
 import { Page } from '../parts/page.tsx'
 import { Spinner } from '../parts/spinner.tsx'
 import { lastPart } from '../parts/use-sessions.ts'
-import { useMedia, WIDE } from '../parts/use-media.ts'
-import { changesPath, changesQueryIn, type ChangesQuery } from '../state/changes/scope.ts'
+import { PHONE, useMedia, WIDE } from '../parts/use-media.ts'
+import { changesPath, changesQueryIn, type ChangesQuery, type Scope } from '../state/changes/scope.ts'
 import { oneOf, remembered } from '../state/remembered.ts'
 import { go } from '../state/router.ts'
 
@@ -44,14 +44,36 @@ export function ChangesPage({ id }: { id: string }) {
       )}
       {!read.data && read.problem === null && <Spinner label="Looking what has changed" />}
       {read.data && changes.files.length === 0 && changes.comments.length === 0 && (
-        <Empty icon="file-diff" title="Nothing has changed">
-          {read.data.reason}
-        </Empty>
+        <Nothing scope={query.scope} changes={changes} reason={read.data.reason} />
       )}
       {read.data && (changes.files.length > 0 || changes.comments.length > 0) && (
         <Review sessionId={id} changes={changes} split={isWide && shape.value === 'split'} isWide={isWide} />
       )}
     </Page>
+  )
+}
+
+function Nothing({ scope, changes, reason }: { scope: Scope; changes: Changes; reason: string | null }) {
+  const isMerged = scope === 'branch' && changes.worktree !== null && reason === null
+  if (!isMerged || changes.turns.length === 0) {
+    return (
+      <Empty icon="file-diff" title="Nothing has changed">
+        {reason}
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      icon="circle-check"
+      title="Nothing is left to merge"
+      actions={
+        <a class="button" href="/">
+          All sessions
+        </a>
+      }
+    >
+      Your repository has all that this session has changed. <em>Session</em> shows it.
+    </Empty>
   )
 }
 
@@ -78,13 +100,20 @@ function About({ id, changes: { session, isRunning, read, reload } }: { id: stri
 
 function Actions({ id, changes }: { id: string; changes: Changes }) {
   const [showsCheckpoints, setShowsCheckpoints] = useState(false)
-  const { worktree, session, turns, isRunning, reload } = changes
+  const isPhone = useMedia(PHONE)
+  const { worktree, unmerged, session, turns, isRunning, reload } = changes
   return (
     <div class="section-actions">
-      <Button icon="history" label="Checkpoints" onClick={() => setShowsCheckpoints(true)} />
+      <Button
+        icon="history"
+        label="Checkpoints"
+        iconOnly={isPhone && worktree !== null}
+        onClick={() => setShowsCheckpoints(true)}
+      />
       {worktree && (
         <WorktreeActions
           worktree={worktree}
+          unmerged={unmerged}
           title={session?.title ?? ''}
           isRunning={isRunning}
           onChanged={reload}

@@ -3,11 +3,14 @@ import type { SessionView } from '../../src/dialects/native/wire.ts'
 import { Button } from '../parts/button.tsx'
 import { Composer } from '../parts/composer/composer.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { Page } from '../parts/page.tsx'
 import { Conversation, type ConversationHandle } from '../parts/session/conversation.tsx'
+import { useDecisionKeys } from '../parts/session/decision-keys.ts'
 import { Find } from '../parts/session/find.tsx'
 import { Header } from '../parts/session/header.tsx'
 import { Plan } from '../parts/session/plan.tsx'
 import { Queue } from '../parts/session/queue.tsx'
+import { Unmerged } from '../parts/session/unmerged.tsx'
 import { Spinner } from '../parts/spinner.tsx'
 import { abilitiesOf } from '../state/abilities.ts'
 import { fork } from '../state/configuring.ts'
@@ -46,6 +49,7 @@ function Session({ session, view }: { session: OpenSession; view: SessionView })
     return () => opened.close()
   }, [session])
   useKeys(session, finding, () => setFinding(true))
+  useDecisionKeys()
   const canSteer = abilitiesOf(view.agent)?.steer ?? false
   return (
     <div class="session">
@@ -60,11 +64,17 @@ function Session({ session, view }: { session: OpenSession; view: SessionView })
           }}
         />
       )}
-      <Conversation ref={conversation} session={session} view={view} onReuse={(text) => unsent?.type(text)} />
+      <Conversation
+        handle={conversation}
+        session={session}
+        view={view}
+        onReuse={(text) => unsent?.type(text)}
+      />
       <Announcement view={view} />
       <div class="session-dock">
         <Plan entries={session.plan.value} isRunning={session.turn.value !== null} />
         <Queue session={session} canSteer={canSteer} />
+        <Unmerged view={view} />
         {unsent && <Composer session={session} unsent={unsent} view={view} />}
       </div>
     </div>
@@ -73,21 +83,26 @@ function Session({ session, view }: { session: OpenSession; view: SessionView })
 
 /** For those who do not see it: only what ends their waiting. */
 function Announcement({ view }: { view: SessionView }) {
-  const before = useRef(view.status)
-  const [words, setWords] = useState('')
+  // A short turn has come and gone before anybody has seen it run.
+  const state = `${view.status} ${view.turnCount}`
+  const before = useRef(state)
+  const [said, setSaid] = useState({ words: '', state })
   useEffect(() => {
-    const was = before.current
-    before.current = view.status
-    if (was === view.status) return
-    if (view.status === 'waiting') setWords('The agent waits for your decision.')
-    else if (view.status === 'idle') setWords(ENDINGS[view.lastOutcome ?? 'completed'])
-    else setWords('')
-  }, [view.status])
+    if (before.current === state) return
+    before.current = state
+    setSaid({ words: announcementOf(view), state })
+  }, [state])
   return (
     <p class="aside" role="status">
-      {words}
+      {/* Another element is read out, even if it says the same. */}
+      <span key={said.state}>{said.words}</span>
     </p>
   )
+}
+
+function announcementOf({ status, lastOutcome }: SessionView): string {
+  if (status === 'waiting') return 'The agent waits for your decision.'
+  return status === 'idle' ? ENDINGS[lastOutcome ?? 'completed'] : ''
 }
 
 const ENDINGS = {
@@ -106,7 +121,9 @@ function useKeys(session: OpenSession, finding: boolean, onFind: () => void): vo
         event.preventDefault()
         onFind()
       }
-      if (event.key === 'Escape' && session.turn.peek()) interruptSession(session.id)
+      // Held a little long, it has only closed what was open.
+      const turn = session.turn.peek()
+      if (event.key === 'Escape' && !event.repeat && turn) interruptSession(session.id, turn.id)
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
@@ -114,26 +131,27 @@ function useKeys(session: OpenSession, finding: boolean, onFind: () => void): vo
 }
 
 function Gone() {
+  const others = (
+    <a class="button" href="/">
+      All sessions
+    </a>
+  )
   return (
-    <Empty
-      icon="message-square"
-      title="There is no such session"
-      actions={
-        <a class="button" href="/">
-          All sessions
-        </a>
-      }
-    >
-      It was removed, or the address is wrong.
-    </Empty>
+    <Page title="Session">
+      <Empty icon="message-square" title="There is no such session" actions={others}>
+        It was removed, or the address is wrong.
+      </Empty>
+    </Page>
   )
 }
 
 function Failed({ problem }: { problem: string | null }) {
   const again = <Button icon="refresh-cw" label="Try again" onClick={() => location.reload()} />
   return (
-    <Empty icon="circle-alert" title="The session could not be opened" actions={again}>
-      {problem}
-    </Empty>
+    <Page title="Session">
+      <Empty icon="circle-alert" title="The session could not be opened" actions={again}>
+        {problem}
+      </Empty>
+    </Page>
   )
 }

@@ -4,11 +4,11 @@ import { newSession } from '../state/new-session.ts'
 import { Badge } from './badge.tsx'
 
 /** Which agent; those that cannot be used say why, and what to do about it. */
-export function AgentChoice({ agents }: { agents: readonly AgentReport[] }) {
+export function AgentChoice({ agents, current }: { agents: readonly AgentReport[]; current: string }) {
   const id = useId()
   const there = agents.filter(({ installed }) => installed)
   const missing = agents.filter(({ installed }) => !installed)
-  const chosen = there.find(({ name }) => name === newSession.agent.value)
+  const chosen = there.find(({ name }) => name === current)
   return (
     <fieldset class="pick">
       <legend class="field-label">Agent</legend>
@@ -18,7 +18,7 @@ export function AgentChoice({ agents }: { agents: readonly AgentReport[] }) {
             <input
               type="radio"
               name={id}
-              checked={newSession.agent.value === name}
+              checked={current === name}
               onChange={() => {
                 newSession.agent.value = name
                 newSession.model.value = null

@@ -131,5 +131,5 @@ function Picked({ picked }: { picked: readonly Approval[] }) {
 
 function sessionName({ sessionId }: Approval): string {
   const row = rowOf(sessionId)
-  return row ? visibleLine(titleOf(row)) : 'A session'
+  return row ? titleOf(row) : 'A session'
 }

@@ -37,8 +37,8 @@ export function EditForm({ approval, sending, send, onCancel }: FormProps) {
   }
 
   return (
-    <form class="decision-form" onSubmit={stop(allow)}>
-      <Field label="Run this instead" error={wrong}>
+    <form class="decision-form" onSubmit={stop(allow)} onKeyDown={submitOnKey}>
+      <Field label={editable?.label ?? ''} error={wrong}>
         {(control) => (
           <textarea
             {...control}
@@ -64,7 +64,7 @@ export function RefuseForm({ approval, sending, send, onCancel }: FormProps) {
   const isPlan = approval.kind === 'plan'
   const refuse = (): void => void send('refuse', refusal(approval.id, text.trim()))
   return (
-    <form class="decision-form" onSubmit={stop(refuse)}>
+    <form class="decision-form" onSubmit={stop(refuse)} onKeyDown={submitOnKey}>
       <Field label={isPlan ? 'What should be different?' : 'What should it do instead?'}>
         {(control) => (
           <textarea
@@ -188,6 +188,13 @@ function QuestionFields({ isFirst, question, chosen, own, onChosen, onOwn }: Que
       />
     </fieldset>
   )
+}
+
+/** Enter alone begins a line. */
+function submitOnKey(event: preact.TargetedKeyboardEvent<HTMLFormElement>): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.repeat) return
+  event.preventDefault()
+  event.currentTarget.requestSubmit()
 }
 
 function stop(then: () => void): (event: Event) => void {

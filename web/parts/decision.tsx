@@ -1,20 +1,26 @@
-import { useEffect, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalView } from '../../src/dialects/native/wire.ts'
 import {
   answersOf,
+  awaitedAnswers,
   editableOf,
   type Answer,
   type ApprovalContext,
   type DecideParams,
 } from '../state/answers.ts'
+import { defer } from '../state/approval-actions.ts'
 import { contextOf, decide, mayRule } from '../state/deciding.ts'
+import { laterThan } from '../state/snooze.ts'
 import { Button } from './button.tsx'
 import { EditForm, QuestionForm, RefuseForm } from './decision-forms.tsx'
 import { Diff } from './diff.tsx'
 import { Icon } from './icon.tsx'
 import { inert, inertLine } from './inert.ts'
 import { Markdown } from './markdown/markdown.tsx'
+import { useSwipe } from './swipe.ts'
 import { toolWords } from './tool.ts'
+import { useSoon } from './use-soon.ts'
 
 /** As much of an approval as a card needs; `ApprovalView` has more. */
 export type AskedApproval = Pick<
@@ -26,6 +32,8 @@ export interface DecisionCardProps {
   approval: AskedApproval
   /** If it is known already; the card asks for it otherwise. */
   context?: ApprovalContext | null | undefined
+  /** What a finger moves aside, where that is more than the card. */
+  swiped?: RefObject<HTMLElement | null>
   /** It is decided, here. */
   onDecided?(): void
 }
@@ -33,7 +41,7 @@ export interface DecisionCardProps {
 type Doing = 'choosing' | 'editing' | 'refusing'
 
 /** An open decision: what is wanted, what each answer means, and the answers. Who asks, and why, is told around it. */
-export function DecisionCard({ approval, context: given, onDecided }: DecisionCardProps) {
+export function DecisionCard({ approval, context: given, swiped, onDecided }: DecisionCardProps) {
   const context = useContext(approval.id, given)
   const [doing, setDoing] = useState<Doing>('choosing')
   const [sending, setSending] = useState<string | null>(null)
@@ -49,9 +57,18 @@ export function DecisionCard({ approval, context: given, onDecided }: DecisionCa
     if (wrong === null) onDecided?.()
   }
 
+  const root = useRef<HTMLElement>(null)
+  const soon = useSoon(() => void send('once', answersOf(approval, null, false)[0]!.params))
+  const isFree = doing === 'choosing' && sending === null && !soon.isDue
+  useSwipe(swiped ?? root, {
+    right: isFree && approval.kind === 'tool' ? soon.begin : null,
+    left: isFree ? () => defer(approval, laterThan(Date.now())[0]!.at) : null,
+  })
+
   const form = { approval, sending, send, onCancel: () => setDoing('choosing') }
   return (
     <section
+      ref={root}
       class="decision"
       aria-label={titleOf(approval)}
       data-approval={approval.id}
@@ -63,10 +80,14 @@ export function DecisionCard({ approval, context: given, onDecided }: DecisionCa
       }}
     >
       <Head approval={approval} />
-      {doing === 'editing' ? <EditForm {...form} /> : <What approval={approval} context={context} />}
+      {(doing !== 'editing' || approval.about.class === 'edit') && (
+        <What approval={approval} context={context} />
+      )}
+      {doing === 'editing' && <EditForm {...form} />}
       {doing === 'refusing' && <RefuseForm {...form} />}
       {doing === 'choosing' && approval.kind === 'question' && <QuestionForm {...form} />}
-      {doing === 'choosing' && approval.kind !== 'question' && (
+      {soon.isDue && <InAMoment undo={soon.undo} />}
+      {doing === 'choosing' && approval.kind !== 'question' && !soon.isDue && (
         <Choices approval={approval} context={context} sending={sending} send={send} setDoing={setDoing} />
       )}
       {problem !== null && (
@@ -76,6 +97,16 @@ export function DecisionCard({ approval, context: given, onDecided }: DecisionCa
         </p>
       )}
     </section>
+  )
+}
+
+function InAMoment({ undo }: { undo(): void }) {
+  return (
+    <p class="decision-soon" role="status">
+      <Icon name="check" />
+      Allowed once, in a moment
+      <Button kind="plain" icon="undo-2" label="Undo" onClick={undo} />
+    </p>
   )
 }
 
@@ -167,20 +198,26 @@ interface ChoicesProps {
 
 function Choices({ approval, context, sending, send, setDoing }: ChoicesProps) {
   const answers = answersOf(approval, context, mayRule())
+  const awaited = context ? [] : awaitedAnswers(approval, mayRule())
   const lasting = answers.filter(({ rules }) => rules.length > 0)
+  const button = (answer: Answer) => (
+    <Button
+      key={answer.id}
+      kind={kindOf(answer)}
+      answer={NUMBERS[answer.id]}
+      label={answer.label}
+      busy={sending === answer.id}
+      onClick={() => void send(answer.id, answer.params)}
+    />
+  )
   return (
     <>
       <div class="decision-answers">
-        {answers.map((answer) => (
-          <Button
-            key={answer.id}
-            kind={kindOf(answer)}
-            answer={NUMBERS[answer.id]}
-            label={answer.label}
-            busy={sending === answer.id}
-            onClick={() => void send(answer.id, answer.params)}
-          />
+        {answers.slice(0, -1).map(button)}
+        {awaited.map(({ id, label }) => (
+          <Button key={id} answer={NUMBERS[id]} label={label} disabled />
         ))}
+        {answers.slice(-1).map(button)}
         <span class="decision-more">
           <Button kind="quiet" answer={4} label="Refuse with words…" onClick={() => setDoing('refusing')} />
           {editableOf(approval) && (

@@ -29,9 +29,9 @@ export function FirstRun() {
       <section class="welcome-hero">
         <h2>See an agent at work</h2>
         <p>
-          A session of the built-in demo agent: it writes two files for real, asks you before it runs their
-          test, and you see what has changed. It takes a minute, needs no account, and stays in a directory of
-          its own.
+          A session of the built-in demo agent: it writes two files for real, and asks you before it runs
+          their test. You look at what it has changed, and merge it. It takes a minute, needs no account, and
+          stays in a repository of its own.
         </p>
         <ol class="welcome-steps">
           <li>
@@ -42,6 +42,9 @@ export function FirstRun() {
           </li>
           <li>
             <Icon name="file-diff" /> Look at the changes
+          </li>
+          <li>
+            <Icon name="git-merge" /> Merge them
           </li>
         </ol>
         <div class="welcome-actions">

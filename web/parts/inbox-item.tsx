@@ -3,6 +3,7 @@ import { pathOf } from '../route.ts'
 import { answered } from '../state/approvals.ts'
 import { defer } from '../state/approval-actions.ts'
 import { beAt, chosen, current, toggleChosen } from '../state/inbox-view.ts'
+import { withoutMarkup } from '../state/row-words.ts'
 import { titleOf } from '../state/session-actions.ts'
 import { placeName } from '../state/session-list.ts'
 import { rowOf } from '../state/sessions.ts'
@@ -50,7 +51,12 @@ export function InboxItem({ approval }: { approval: Approval }) {
         <Menu kind="quiet" icon="clock" label="Not now" items={laterItems(approval)} />
       </header>
       <Why context={context} />
-      <DecisionCard approval={approval} context={context} onDecided={() => answered(approval.id)} />
+      <DecisionCard
+        approval={approval}
+        context={context}
+        swiped={root}
+        onDecided={() => answered(approval.id)}
+      />
     </article>
   )
 }
@@ -66,7 +72,7 @@ export function WhoAsks({ approval, context }: { approval: Approval; context?: A
   return (
     <div class="inbox-who">
       <a class="inbox-session" href={pathOf({ page: 'session', id: approval.sessionId })}>
-        {row ? visibleLine(titleOf(row)) : 'A session'}
+        {row ? titleOf(row) : 'A session'}
       </a>
       {helper && (
         <span class="inbox-helper">
@@ -86,7 +92,7 @@ function Why({ context }: { context: ApprovalContext | null }) {
   if (!context || context.lines.length === 0) return null
   return (
     <blockquote class="inbox-why" aria-label="What the agent said before it asked" tabIndex={0}>
-      {visible(context.lines.join('\n'))}
+      {visible(context.lines.map(withoutMarkup).join('\n'))}
     </blockquote>
   )
 }

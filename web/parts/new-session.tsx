@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type AgentReport, useAgents } from '../state/agents.ts'
-import { addPictures, newSession, startSession } from '../state/new-session.ts'
+import { useAgents } from '../state/agents.ts'
+import { addPictures, agentOfNew, askForDefaults, newSession, startSession } from '../state/new-session.ts'
 import { go } from '../state/router.ts'
 import { wordsOf } from '../state/session-actions.ts'
 import { sessions } from '../state/sessions.ts'
+import { AdoptList } from './adopt-list.tsx'
 import { AgentChoice } from './agent-choice.tsx'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
-import { type Look, PathField, useLook } from './path-field.tsx'
+import { type Look, lookAt, PathField, useLook } from './path-field.tsx'
 import { ModeChoice, ModelChoice, WorktreeChoice } from './session-choices.tsx'
 import { Spinner } from './spinner.tsx'
 import { toast } from './toast.tsx'
@@ -16,10 +17,11 @@ import { toast } from './toast.tsx'
 /** Starts a session, and opens it or stays for the next one. */
 export function NewSession({ onClose }: { onClose(): void }) {
   const { agents, problem } = useAgents()
+  const unknown = useDefaults()
   const look = useLook(newSession.cwd.value)
-  const agent = agents?.find(({ name }) => name === newSession.agent.value) ?? null
-  const { start, busy, wrong, noPlace } = useStart(agent !== null, look, onClose)
-  useDefaults(agents)
+  const wanted = agentOfNew(agents)
+  const agent = agents?.find(({ name }) => name === wanted) ?? null
+  const { start, busy, wrong, noPlace } = useStart(agent?.name ?? null, look, onClose)
   const actions = (
     <>
       <Button label="Start and stay" shortcut="Control+Enter" disabled={!agent} onClick={() => start(true)} />
@@ -44,8 +46,8 @@ export function NewSession({ onClose }: { onClose(): void }) {
         }}
       >
         {agents === null && problem === null && <Spinner label="Looking for agents" />}
-        {problem !== null && <p class="field-error">{problem}</p>}
-        {agents !== null && <AgentChoice agents={agents} />}
+        {[problem, unknown].map((one) => one !== null && <p class="field-error">{one}</p>)}
+        {agents !== null && <AgentChoice agents={agents} current={wanted} />}
         <PathField look={look} problem={noPlace} />
         {look?.inRepository && <WorktreeChoice />}
         <ModeChoice />
@@ -57,24 +59,27 @@ export function NewSession({ onClose }: { onClose(): void }) {
             The session was not started: {wrong}
           </p>
         )}
+        <AdoptList onClose={onClose} />
       </div>
     </Dialog>
   )
 }
 
-function useStart(hasAgent: boolean, look: Look | null, onClose: () => void) {
+function useStart(agent: string | null, look: Look | null, onClose: () => void) {
   const [wrong, setWrong] = useState<string | null>(null)
   const [noPlace, setNoPlace] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
   useEffect(() => setNoPlace(null), [newSession.cwd.value])
 
   async function start(stay: boolean): Promise<void> {
-    if (busy || !hasAgent) return
-    if (!look?.isDirectory) return setNoPlace('Choose a directory that is there.')
+    if (busy || agent === null) return
     setBusy(true)
     setWrong(null)
     try {
-      const id = await startSession(look)
+      // Whoever is quick has typed it just now.
+      const place = look ?? (newSession.cwd.value.trim() === '' ? null : await lookAt(newSession.cwd.value))
+      if (!place?.isDirectory) return setNoPlace('Choose a directory that is there.')
+      const id = await startSession(place, agent)
       if (!stay) {
         onClose()
         return go({ page: 'session', id })
@@ -90,17 +95,18 @@ function useStart(hasAgent: boolean, look: Look | null, onClose: () => void) {
   return { start: (stay: boolean) => void start(stay), busy, wrong, noPlace }
 }
 
-/** Who has chosen nothing gets what was used last: the agent that can be used, and where sessions have worked. */
-function useDefaults(agents: readonly AgentReport[] | null): void {
+/** Who has chosen nothing gets the daemon's agent and mode, and where sessions have worked last. Returns what went wrong. */
+function useDefaults(): string | null {
+  const [problem, setProblem] = useState<string | null>(null)
   useEffect(() => {
-    if (agents && !agents.some(({ name, installed }) => installed && name === newSession.agent.value))
-      newSession.agent.value = agents.find(({ installed }) => installed)?.name ?? ''
-  }, [agents])
+    askForDefaults().catch((error: unknown) => setProblem(`The defaults are not known: ${wordsOf(error)}`))
+  }, [])
   useEffect(() => {
     if (newSession.cwd.value !== '') return
     const rows = [...(sessions.value?.rows.values() ?? [])].filter(({ worktree }) => !worktree)
     newSession.cwd.value = rows.toSorted((a, b) => b.activeAt - a.activeAt)[0]?.cwd ?? ''
   }, [])
+  return problem
 }
 
 function FirstMessage({ takesPictures }: { takesPictures: boolean }) {

@@ -11,6 +11,7 @@ import {
   togglePeek,
   toggleSelected,
 } from '../state/now-view.ts'
+import { flagging } from '../state/overlay.ts'
 import { go } from '../state/router.ts'
 import { archive, markDone, rowsOf, togglePin } from '../state/session-actions.ts'
 import type { SessionRow } from '../client/rows.ts'
@@ -36,6 +37,7 @@ export function useNowKeys({ onSnooze }: { onSnooze(): void }): void {
     pin: act(togglePin),
     archive: act(archive),
     snooze: () => (meant().length > 0 ? onSnooze() : false),
+    flag: () => withCursor((id) => (flagging.value = id)),
     filter: () => document.getElementById('now-filter')?.focus(),
     group: () => void (grouping.value = grouping.value === 'project' ? 'state' : 'project'),
     board: () => void (layout.value = layout.value === 'board' ? 'list' : 'board'),

@@ -1,10 +1,11 @@
 import { go } from '../state/router.ts'
-import { overlay } from '../state/overlay.ts'
+import { flagging, overlay } from '../state/overlay.ts'
 import { lazy } from './lazy.tsx'
 import { useKeys } from './use-keys.ts'
 
 const Palette = lazy('palette', async () => (await import('./palette.tsx')).Palette)
 const KeyHelp = lazy('palette', async () => (await import('./key-help.tsx')).KeyHelp)
+const FlagsDialog = lazy('flags', async () => (await import('./flags-dialog.tsx')).FlagsDialog)
 const NewSession = lazy('new-session', async () => (await import('./new-session.tsx')).NewSession)
 
 /** What can be called up from everywhere, and the keys for it. */
@@ -22,6 +23,7 @@ export function Overlays() {
     <div class="overlays">
       {overlay.value === 'palette' && <Palette onClose={close} />}
       {overlay.value === 'keys' && <KeyHelp onClose={close} />}
+      {flagging.value !== null && <FlagsDialog id={flagging.value} onClose={() => (flagging.value = null)} />}
       {overlay.value === 'new' && <NewSession onClose={close} />}
     </div>
   )

@@ -1,5 +1,6 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
 import { client } from '../state/connection.ts'
+import { hitPath } from '../state/found.ts'
 import { type PaletteItem, paletteItems } from '../state/palette-items.ts'
 import { type PaletteGroup, ranked } from '../state/ranking.ts'
 import { go } from '../state/router.ts'
@@ -206,14 +207,19 @@ function useMessages(query: string): PaletteItem[] {
   return found
 }
 
-function messageItem(hit: { sessionId: string; seq: number; text: string }): PaletteItem {
+function messageItem(hit: {
+  sessionId: string
+  seq: number
+  turnId: string | null
+  text: string
+}): PaletteItem {
   const row = rowOf(hit.sessionId)
   return {
     id: `message:${hit.sessionId}:${hit.seq}`,
     group: 'messages',
     title: visibleLine(hit.text),
-    detail: row ? visibleLine(titleOf(row)) : 'An older session',
+    detail: row ? titleOf(row) : 'An older session',
     icon: 'message-square',
-    run: () => go(`/s/${encodeURIComponent(hit.sessionId)}?at=${hit.seq}`),
+    run: () => go(hitPath(hit)),
   }
 }

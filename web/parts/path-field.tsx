@@ -148,6 +148,10 @@ function useSuggestions(typed: string): PathSuggestion[] {
 
 const PAUSE_MS = 120
 
+export function lookAt(path: string): Promise<Look> {
+  return client().call('directory.look', { path: path.trim() })
+}
+
 /** What is at a path, once somebody has stopped typing; null: nobody knows yet. */
 export function useLook(path: string): Look | null {
   const [look, setLook] = useState<Look | null>(null)
@@ -156,12 +160,10 @@ export function useLook(path: string): Look | null {
     setLook(null)
     if (path.trim() === '') return
     const timer = setTimeout(() => {
-      client()
-        .call('directory.look', { path: path.trim() })
-        .then(
-          (found) => !isOver && setLook(found),
-          () => {},
-        )
+      lookAt(path).then(
+        (found) => !isOver && setLook(found),
+        () => {},
+      )
     }, PAUSE_MS)
     return () => {
       isOver = true

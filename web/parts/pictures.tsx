@@ -1,9 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Content } from '../../src/core/content.ts'
+import { isPictureType, type Content } from '../../src/core/content.ts'
 import { Icon } from './icon.tsx'
-
-/** What a browser shows without running anything. SVG is not among them. */
-const SHOWN: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 /** The pictures and documents of a message. */
 export function Pictures({ content }: { content: readonly Content[] }) {
@@ -12,7 +9,7 @@ export function Pictures({ content }: { content: readonly Content[] }) {
   return (
     <div class="pictures">
       {parts.map((part, at) =>
-        part.type === 'image' && SHOWN.has(part.mediaType) ? (
+        part.type === 'image' && isPictureType(part.mediaType) ? (
           <Picture key={at} mediaType={part.mediaType} data={part.data} />
         ) : (
           <span key={at} class="picture-other">

@@ -1,6 +1,7 @@
 import { copyText } from '../state/copy.ts'
 import { archive, interrupt, markDone, snooze, togglePin, wake } from '../state/session-actions.ts'
 import type { SessionRow } from '../client/rows.ts'
+import { flagging } from '../state/overlay.ts'
 import { laterThan } from '../state/snooze.ts'
 import type { MenuItem } from './menu.tsx'
 
@@ -17,6 +18,7 @@ export function rowMenu(row: SessionRow): MenuItem[] {
         }))
       : [{ label: 'Wake now', icon: 'undo-2' as const, run: () => wake([row]) }]),
     { label: marks.pinned ? 'Take the pin off' : 'Pin', icon: 'pin', run: () => togglePin([row]) },
+    { label: 'Flags…', icon: 'flag', run: () => (flagging.value = row.id) },
     ...(turn
       ? [{ label: 'Stop the turn', icon: 'square' as const, danger: true, run: () => interrupt([row]) }]
       : []),

@@ -17,9 +17,9 @@ import { contextPercent, costText, newsOf, questionOf, whereText } from '../stat
 import { titleOf } from '../state/session-actions.ts'
 import { GROUP_NAMES } from '../state/session-list.ts'
 import { rowOf } from '../state/sessions.ts'
-import { visibleLine } from '../state/visible-text.ts'
 import { Button } from './button.tsx'
 import { Elapsed } from './elapsed.tsx'
+import { Flags } from './flags.tsx'
 import { Icon } from './icon.tsx'
 import { hasLostFocus, useCursor, useListFocus } from './list-focus.ts'
 import { Menu } from './menu.tsx'
@@ -83,7 +83,7 @@ function Card({ row }: { row: SessionRow }) {
           onClick={() => showPeek(null)}
         >
           {row.marks.pinned && <Icon name="pin" label="Pinned" />}
-          <span class="session-row-name">{visibleLine(titleOf(row))}</span>
+          <span class="session-row-name">{titleOf(row)}</span>
         </a>
         <Menu kind="quiet" icon="ellipsis" iconOnly label={`More for ${titleOf(row)}`} items={rowMenu(row)} />
         <Button
@@ -98,7 +98,10 @@ function Card({ row }: { row: SessionRow }) {
           }}
         />
       </div>
-      <p class="board-news">{questionOf(row, askedBy(row)) ?? newsOf(row)}</p>
+      <p class="board-news">
+        <Flags flags={row.marks.flags} />
+        {questionOf(row, askedBy(row)) ?? newsOf(row)}
+      </p>
       <p class="board-facts">
         <span>{facts.filter(Boolean).join(' · ')}</span>
         {row.turn ? (
@@ -118,7 +121,7 @@ function BoardPeek() {
   return (
     <section class="board-peek" data-row={row.id} aria-label={`Peek at ${titleOf(row)}`}>
       <div class="board-card-head">
-        <h2>{visibleLine(titleOf(row))}</h2>
+        <h2>{titleOf(row)}</h2>
         <Button kind="quiet" icon="x" iconOnly label="Close the peek" onClick={() => showPeek(null)} />
       </div>
       <Peek row={row} />

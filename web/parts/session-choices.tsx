@@ -3,7 +3,7 @@ import { type Effort, isEffort } from '../../src/core/effort.ts'
 import type { Api } from '../client/client.ts'
 import { client } from '../state/connection.ts'
 import { MODE_WORDS, MODES_IN_ORDER } from '../state/modes.ts'
-import { newSession } from '../state/new-session.ts'
+import { modeOfNew, newSession } from '../state/new-session.ts'
 import { Field } from './field.tsx'
 
 /** What the agent may do without asking. */
@@ -18,7 +18,7 @@ export function ModeChoice() {
             <input
               type="radio"
               name={id}
-              checked={newSession.mode.value === mode}
+              checked={modeOfNew.value === mode}
               aria-describedby={`${id}-means`}
               onChange={() => (newSession.mode.value = mode)}
             />
@@ -27,7 +27,7 @@ export function ModeChoice() {
         ))}
       </div>
       <p class="field-hint" id={`${id}-means`} role="status">
-        {MODE_WORDS[newSession.mode.value].means}
+        {MODE_WORDS[modeOfNew.value].means}
       </p>
     </fieldset>
   )

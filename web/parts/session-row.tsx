@@ -15,10 +15,10 @@ import {
 import { markDone, snooze, titleOf, togglePin, wake } from '../state/session-actions.ts'
 import type { SessionRow } from '../client/rows.ts'
 import { laterThan, whenBack } from '../state/snooze.ts'
-import { visibleLine } from '../state/visible-text.ts'
 import { Button } from './button.tsx'
 import { useCursor } from './list-focus.ts'
 import { Elapsed } from './elapsed.tsx'
+import { Flags } from './flags.tsx'
 import { Icon } from './icon.tsx'
 import { Peek } from './peek.tsx'
 import { rowMenu } from './row-menu.ts'
@@ -82,10 +82,13 @@ function RowText({ row }: { row: SessionRow }) {
         onClick={() => showPeek(null)}
       >
         {row.marks.pinned && <Icon name="pin" label="Pinned" />}
-        <span class="session-row-name">{visibleLine(titleOf(row))}</span>
+        <span class="session-row-name">{titleOf(row)}</span>
         <span class="aside">, {STATE_WORDS[row.attention]}</span>
       </a>
-      <span class="session-row-news">{questionOf(row, askedBy(row)) ?? newsOf(row)}</span>
+      <span class="session-row-news">
+        <Flags flags={row.marks.flags} />
+        {questionOf(row, askedBy(row)) ?? newsOf(row)}
+      </span>
     </div>
   )
 }
@@ -97,7 +100,7 @@ function RowFacts({ row }: { row: SessionRow }) {
       <span class="session-row-agent">{row.agent}</span>
       <span class="session-row-where" title={row.cwd}>
         <Icon name={row.worktree ? 'folder-git-2' : 'folder'} />
-        {whereText(row)}
+        <span class="session-row-where-name">{whereText(row)}</span>
       </span>
       <span class="session-row-when">
         <When row={row} />

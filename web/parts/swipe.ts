@@ -6,9 +6,10 @@ const FAR_PX = 88
 /** Before that it is not clear which way it goes. */
 const CLEAR_PX = 10
 
+/** What a finger does; without it, it does not move anything that way. */
 export interface SwipeActs {
-  right(): void
-  left(): void
+  right: (() => void) | null
+  left: (() => void) | null
 }
 
 /** A finger that moves something aside, far enough, does something; what it would do shows below it meanwhile. */
@@ -18,10 +19,7 @@ export function useSwipe(ref: RefObject<HTMLElement | null>, acts: SwipeActs): v
   useEffect(() => {
     const element = ref.current
     if (!element) return
-    const swipe = new Swipe(element, (far) => {
-      if (far > 0) latest.current.right()
-      else latest.current.left()
-    })
+    const swipe = new Swipe(element, (dx) => (dx > 0 ? latest.current.right : latest.current.left))
     const names = ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'] as const
     for (const name of names) element.addEventListener(name, swipe)
     return () => names.forEach((name) => element.removeEventListener(name, swipe))
@@ -31,14 +29,14 @@ export function useSwipe(ref: RefObject<HTMLElement | null>, acts: SwipeActs): v
 /** One finger on one element. */
 class Swipe implements EventListenerObject {
   readonly #element: HTMLElement
-  readonly #done: (far: number) => void
+  readonly #actOf: (dx: number) => (() => void) | null
   #start: { x: number; y: number; id: number } | null = null
   #isAside = false
   #moved = 0
 
-  constructor(element: HTMLElement, done: (far: number) => void) {
+  constructor(element: HTMLElement, actOf: (dx: number) => (() => void) | null) {
     this.#element = element
-    this.#done = done
+    this.#actOf = actOf
   }
 
   handleEvent(event: Event): void {
@@ -49,8 +47,9 @@ class Swipe implements EventListenerObject {
     else this.#end(event.type === 'pointerup')
   }
 
-  #down({ pointerType, isPrimary, clientX, clientY, pointerId }: PointerEvent): void {
-    if (pointerType === 'mouse' || !isPrimary) return
+  #down({ pointerType, isPrimary, clientX, clientY, pointerId, target }: PointerEvent): void {
+    const isTyping = target instanceof Element && target.closest('input:not([type="checkbox"]), textarea')
+    if (pointerType === 'mouse' || !isPrimary || isTyping) return
     this.#start = { x: clientX, y: clientY, id: pointerId }
     this.#isAside = false
     this.#moved = 0
@@ -61,6 +60,7 @@ class Swipe implements EventListenerObject {
     if (!this.#isAside && Math.abs(dy) > CLEAR_PX && Math.abs(dy) >= Math.abs(dx)) return this.#end(false)
     if (!this.#isAside && Math.abs(dx) < CLEAR_PX) return
     this.#isAside = true
+    if (!this.#actOf(dx)) return this.#putBack()
     this.#moved = dx
     this.#element.dataset['swipe'] = dx > 0 ? 'right' : 'left'
     this.#element.style.setProperty('--swipe', `${dx}px`)
@@ -68,11 +68,17 @@ class Swipe implements EventListenerObject {
   }
 
   #end(counts: boolean): void {
+    const moved = this.#moved
     this.#start = null
+    this.#putBack()
+    // A finger that has moved this far makes no click.
+    if (counts && this.#isAside && Math.abs(moved) >= FAR_PX) this.#actOf(moved)?.()
+  }
+
+  #putBack(): void {
+    this.#moved = 0
     delete this.#element.dataset['swipe']
     this.#element.removeAttribute('data-far')
     this.#element.style.removeProperty('--swipe')
-    // A finger that has moved this far makes no click.
-    if (counts && this.#isAside && Math.abs(this.#moved) >= FAR_PX) this.#done(this.#moved)
   }
 }

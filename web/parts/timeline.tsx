@@ -7,7 +7,7 @@ import {
   type VirtualItem,
   type VirtualizerOptions,
 } from '@tanstack/virtual-core'
-import { Component, createRef, type ComponentChild, type ComponentChildren } from 'preact'
+import { Component, createRef, type ComponentChild, type ComponentChildren, type RefObject } from 'preact'
 import { Button } from './button.tsx'
 
 export interface TimelineItem {
@@ -28,6 +28,8 @@ export interface Position {
 }
 
 export interface TimelineProps<T extends TimelineItem> {
+  /** Has the timeline while it is on the page; a `ref` to a component of ours stays empty. */
+  handle: RefObject<Timeline<T> | null>
   items: readonly T[]
   render(item: T): ComponentChild
   /** About how high it is, before anybody has seen it. */
@@ -77,6 +79,7 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
   #focused: string | null = null
   #known: { items: readonly T[]; options: Pick<Options, 'getItemKey' | 'estimateSize'> } | null = null
   #lastTop = 0
+  #lastHeight = 0
   #width = 0
   #ended: (() => void) | null = null
   #returning: ReturnType<typeof setTimeout> | undefined
@@ -123,6 +126,7 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
   }
 
   override componentDidMount(): void {
+    this.props.handle.current = this
     this.#ended = this.#virtual._didMount()
     this.#virtual._willUpdate()
     const anchor = this.props.begin?.anchor
@@ -138,6 +142,7 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
   }
 
   override componentWillUnmount(): void {
+    this.props.handle.current = null
     clearTimeout(this.#returning)
     this.tellPosition()
     this.#ended?.()
@@ -256,10 +261,13 @@ export class Timeline<T extends TimelineItem> extends Component<TimelineProps<T>
     const element = this.#scroller.current
     if (!element) return
     const isDown = element.scrollTop >= this.#lastTop
+    // A window of another height moves by itself: nobody has gone up.
+    const isSameWindow = element.clientHeight === this.#lastHeight
     this.#lastTop = element.scrollTop
+    this.#lastHeight = element.clientHeight
     if (this.#isAtEnd()) {
       if (isDown) this.#follow(true)
-    } else if (!isDown) this.#follow(false)
+    } else if (!isDown && isSameWindow) this.#follow(false)
     this.#wantStart()
   }
 

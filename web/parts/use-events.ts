@@ -11,7 +11,7 @@ export function useEvents(
   told.current = onEvent
   useEffect(() => {
     const { types, ...about } = options
-    const stream = client().events({ ...about, types: [...types], onReset: () => 'now' })
+    const stream = client().events({ ...about, types, onReset: () => 'now' })
     void follow(stream, (event) => told.current(event))
     return () => stream.close()
   }, [options.sessionId, options.types.join()])

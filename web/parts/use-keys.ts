@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { type Action, type KeyContext, meaningOf, pressedKey } from '../state/keys.ts'
+import { type Action, HELD, type KeyContext, meaningOf, pressedKey } from '../state/keys.ts'
 
 /** False: it was not for me, somebody else may have it. */
 type Handler = () => boolean | void
@@ -41,7 +41,8 @@ export function listenForKeys(): void {
     if ('pending' in meaning) {
       pending = meaning.pending
       timer = setTimeout(() => (pending = null), PENDING_MS)
-    } else if (perform(meaning.context, meaning.action)) event.preventDefault()
+    } else if (event.repeat && !HELD.has(meaning.action)) event.preventDefault()
+    else if (perform(meaning.context, meaning.action)) event.preventDefault()
   })
 }
 

@@ -88,14 +88,23 @@ function useLines(
   return made.current
 }
 
-/** What the first lines of each kind measure is what the others are taken to: a wrong guess moves the page as it scrolls. */
+/**
+ * What the lowest of the first lines of each kind measures is what the others are taken to: a wrong guess moves the page as it
+ * scrolls. What was measured still holds: nobody measures again a line that stays as it is.
+ */
 function learnHeights(lines: Lines, kind: (index: number) => string, heights: Map<string, number>): void {
-  const before = heights.size
+  const learnt = new Map<string, number>()
   for (const { index, key } of lines.getVirtualItems()) {
     const height = lines.itemSizeCache.get(key)
-    if (height !== undefined && !heights.has(kind(index))) heights.set(kind(index), height)
+    const name = kind(index)
+    if (height === undefined || heights.has(name)) continue
+    learnt.set(name, Math.min(height, learnt.get(name) ?? height))
   }
-  if (heights.size > before) lines.measure()
+  if (learnt.size === 0) return
+  for (const [name, height] of learnt) heights.set(name, height)
+  const measured = [...lines.itemSizeCache]
+  lines.measure()
+  for (const [key, height] of measured) lines.itemSizeCache.set(key, height)
 }
 
 /** Where it begins in what is scrolled. */

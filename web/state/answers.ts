@@ -1,3 +1,4 @@
+import { NEW, WHOLE } from '../../src/core/diff/fields.ts'
 import type { Api } from '../client/client.ts'
 import type { ApprovalView } from '../../src/dialects/native/wire.ts'
 
@@ -84,6 +85,18 @@ export function answersOf(
   return [once, ...lasting(allow, context, mayRule), refuse]
 }
 
+const LASTING = { session: 'Allow for this session', directory: 'Allow for this project' } as const
+
+/** The answers that may come once the context is known. They have their places before: nobody hits one who aims at another. */
+export function awaitedAnswers(
+  { kind, external }: Pick<ApprovalView, 'kind' | 'external'>,
+  mayRule: boolean,
+): { id: keyof typeof LASTING; label: string }[] {
+  if (kind !== 'tool' || external) return []
+  const ids = mayRule ? (['session', 'directory'] as const) : (['session'] as const)
+  return ids.map((id) => ({ id, label: LASTING[id] }))
+}
+
 function lasting(
   allow: DecideParams & { behavior: 'allow' },
   context: ApprovalContext | null,
@@ -93,14 +106,14 @@ function lasting(
   const { session, directory, path } = context.effects
   const forSession: Answer = {
     id: 'session',
-    label: 'Allow for this session',
+    label: LASTING.session,
     effect: 'From now on, this passes in this session:',
     rules: session,
     params: { ...allow, forSession: true },
   }
   const forDirectory: Answer = {
     id: 'directory',
-    label: 'Allow for this project',
+    label: LASTING.directory,
     effect: `From now on, this passes in every session in ${path} and below:`,
     rules: directory,
     params: { ...allow, forDirectory: true },
@@ -127,8 +140,9 @@ export function allowWith(approvalId: string, input: unknown): DecideParams {
   return { approvalId, behavior: 'allow', input, by: BY }
 }
 
-/** What a person can change before allowing it: the command where there is one, else the whole input as JSON. */
+/** What a person can change before allowing it: the command, the text that is written, or else the whole input as JSON. */
 export interface Editable {
+  label: string
   text: string
   /** Throws what is wrong with it, for the person. */
   read(text: string): unknown
@@ -137,12 +151,21 @@ export interface Editable {
 export function editableOf({
   kind,
   input,
+  about,
   external,
-}: Pick<ApprovalView, 'kind' | 'input' | 'external'>): Editable | null {
+}: Pick<ApprovalView, 'kind' | 'input' | 'about' | 'external'>): Editable | null {
   if (kind !== 'tool' || external || typeof input !== 'object' || input === null) return null
-  const { command } = fieldsOf(input)
-  if (typeof command === 'string') return { text: command, read: (text) => ({ ...input, command: text }) }
-  return { text: JSON.stringify(input, null, 2), read: (text) => JSON.parse(text) as unknown }
+  const fields = fieldsOf(input)
+  const names = about.class === 'edit' ? [...NEW, ...WHOLE] : ['command']
+  const known = names.filter((name) => typeof fields[name] === 'string')
+  // Several of them are not one text.
+  if (known.length === 1) {
+    const [name] = known as [string]
+    const label = about.class === 'edit' ? 'Write this instead' : 'Run this instead'
+    return { label, text: String(fields[name]), read: (text) => ({ ...input, [name]: text }) }
+  }
+  const text = JSON.stringify(input, null, 2)
+  return { label: 'Use this input instead', text, read: (changed) => JSON.parse(changed) as unknown }
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {

@@ -9,7 +9,7 @@ import type { Approval } from './who.ts'
 export const BY = 'dashboard'
 
 /** Not now: it comes back then. */
-export function defer(approval: Approval, until: number | null): void {
+export function defer(approval: Pick<Approval, 'id'>, until: number | null): void {
   const put = (to: number | null): Promise<unknown> =>
     client().call('approval.defer', { approvalId: approval.id, until: to })
   put(until).then(() => {

@@ -1,4 +1,4 @@
-import type { Content } from '../../src/core/content.ts'
+import { isPictureType, type Content } from '../../src/core/content.ts'
 
 /** A picture that goes with the next message. */
 export interface Attachment {
@@ -9,26 +9,34 @@ export interface Attachment {
   readonly data: string
 }
 
-export const MAX_ATTACHMENTS = 10
+const MAX_ATTACHMENTS = 10
+/** Of all pictures of a message, in base64: with its text it has to fit into one request. */
+const MAX_ALL = 14_000_000
 /** Of one picture as it is sent; agents refuse larger ones. */
 const MAX_BYTES = 4_500_000
 /** Larger than this it is made smaller first, if it can be. */
 const FINE_BYTES = 1_500_000
 const MAX_SIDE = 2000
 
-const TAKEN: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
-
 let last = 0
 
 /** Reads a picture that somebody has pasted or dropped. Throws what is wrong with it, for the person. */
 export async function attachmentOf(file: File): Promise<Attachment> {
   const name = file.name || 'picture'
-  if (!TAKEN.has(file.type))
+  if (!isPictureType(file.type))
     throw new Error(`${name} is no picture that an agent can see (PNG, JPEG, GIF or WebP).`)
   const picture = file.size > FINE_BYTES && file.type !== 'image/gif' ? await smaller(file) : file
   if (picture.size > MAX_BYTES)
     throw new Error(`${name} is too large: a picture may have ${MAX_BYTES / 1e6} MB.`)
   return { id: ++last, name, mediaType: picture.type, data: await base64Of(picture) }
+}
+
+/** Why a picture cannot go with those that there are; null: it can. */
+export function obstacleTo(one: Attachment, others: readonly Attachment[]): string | null {
+  if (others.length >= MAX_ATTACHMENTS) return `A message may have ${MAX_ATTACHMENTS} pictures.`
+  const size = [one, ...others].reduce((sum, { data }) => sum + data.length, 0)
+  if (size <= MAX_ALL) return null
+  return `${one.name} was left out: the pictures of a message may have ${(MAX_ALL * 0.75) / 1e6} MB together.`
 }
 
 export function contentOf(text: string, attachments: readonly Attachment[]): Content[] {

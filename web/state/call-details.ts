@@ -1,3 +1,4 @@
+import type { Picture } from '../../src/core/content.ts'
 import type { Event } from '../../src/core/event.ts'
 import type { FileChange } from '../../src/core/file-change.ts'
 import { client } from './connection.ts'
@@ -10,6 +11,7 @@ export interface CallDetails {
   isError: boolean
   /** Bytes of the output that were not kept. */
   cut: number
+  images: readonly Picture[]
   /** What it changes, where it is an edit. */
   files: readonly FileChange[] | null
 }
@@ -39,6 +41,7 @@ export async function callDetails(row: CallRow, cwd: string): Promise<CallDetail
     output: result?.output ?? null,
     isError: result?.isError ?? false,
     cut: result?.cut ?? 0,
+    images: result?.images ?? [],
     files: fileChanges({ kind: 'tool', tool: row.tool, input }, cwd),
   }
   kept.set(keyOf(row), details)

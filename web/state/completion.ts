@@ -1,3 +1,4 @@
+import type { AgentCommand } from '../../src/core/event.ts'
 import { EFFORTS } from '../../src/core/effort.ts'
 import { MODES } from '../../src/core/mode.ts'
 
@@ -42,8 +43,8 @@ export interface CommandFacts {
   models: readonly { id: string; name: string }[]
   efforts: readonly string[]
   canCompact: boolean
-  /** Names that the agent has for commands of its own, without the slash. */
-  agents: readonly string[]
+  /** Those of the agent's own. */
+  agents: readonly AgentCommand[]
 }
 
 const MAX_SUGGESTIONS = 12
@@ -74,8 +75,10 @@ function names({ models, efforts, canCompact, agents }: CommandFacts): Keyed[] {
   )
   const known = new Set(own.map(([name]) => name))
   const others = agents
-    .filter((name) => !known.has(name))
-    .map((name) => ({ key: name, text: `/${name} `, label: `/${name}`, hint: "the agent's own" }))
+    .filter(({ name }) => !known.has(name))
+    .map(({ name, about }) => {
+      return { key: name, text: `/${name} `, label: `/${name}`, hint: about ?? "the agent's own" }
+    })
   return [...ours, ...others]
 }
 

@@ -38,7 +38,8 @@ async function learn(): Promise<void> {
 export function keepConnected(): void {
   if (route.value.page === 'signin') return
   client()
-  addEventListener('online', () => client().nudge())
+  // A daemon on this very machine is there without a network, too: it is asked.
+  for (const change of ['online', 'offline']) addEventListener(change, () => client().nudge())
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') client().nudge()
   })

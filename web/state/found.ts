@@ -45,9 +45,17 @@ export function groupHits(hits: readonly Hit[]): HitGroup[] {
   return [...groups].map(([sessionId, group]) => ({ sessionId, hits: [...group.values()] }))
 }
 
-/** Where a hit is read: the session, at the message. */
-export function hitPath({ sessionId, seq }: Pick<Hit, 'sessionId' | 'seq'>): string {
-  return `/s/${encodeURIComponent(sessionId)}?at=${seq}`
+/** Where a hit is read: the session, at the message. A message of the user's stands where its turn begins. */
+export function hitPath({ sessionId, seq, turnId }: Pick<Hit, 'sessionId' | 'seq' | 'turnId'>): string {
+  const place = new URLSearchParams({ at: String(seq), ...(turnId !== null && { turn: turnId }) })
+  return `/s/${encodeURIComponent(sessionId)}?${place.toString()}`
+}
+
+/** The place in a session that an address leads to; null: to none. */
+export function placeIn(search: string): { seq: number; turnId: string | null } | null {
+  const params = new URLSearchParams(search)
+  const seq = Number(params.get('at'))
+  return Number.isSafeInteger(seq) && seq > 0 ? { seq, turnId: params.get('turn') } : null
 }
 
 /** What the address says is looked for, and where. */

@@ -1,5 +1,6 @@
 import { WORKERS } from 'corral:assets'
-import type { HighlightAnswer, HighlightRequest, Segments } from '../parts/markdown/segments.ts'
+import type { Segments } from '../../src/core/markdown/segments.ts'
+import type { HighlightAnswer, HighlightRequest } from '../parts/markdown/request.ts'
 import { scriptUrl } from '../trusted.ts'
 
 /** Longer code is shown without colours. */

@@ -33,6 +33,7 @@ export const KEYS = [
   { context: 'list', key: 'e', action: 'done', what: 'Mark as done' },
   { context: 'list', key: 'z', action: 'snooze', what: 'Snooze' },
   { context: 'list', key: 'p', action: 'pin', what: 'Pin, or take the pin off' },
+  { context: 'list', key: 'f', action: 'flag', what: 'Flags: words of your own' },
   { context: 'list', key: 'a', action: 'archive', what: 'Archive' },
   { context: 'list', key: '/', action: 'filter', what: 'Filter the list' },
   { context: 'list', key: 'v', action: 'group', what: 'Group by state or by project' },
@@ -60,6 +61,9 @@ export const KEYS = [
   { context: 'changes', key: 'c', action: 'comment', what: 'Comment on the lines' },
   { context: 'changes', key: 'Escape', action: 'leave', what: 'Choose nothing' },
 ] as const satisfies readonly Key[]
+
+/** A key that is held goes on with these; anything else is done once for each press: what follows was not looked at yet. */
+export const HELD: ReadonlySet<string> = new Set<Action>(['next', 'previous'])
 
 type Row = (typeof KEYS)[number]
 export type Action<C extends KeyContext = KeyContext> = Extract<Row, { context: C }>['action']

@@ -11,7 +11,6 @@ import { placeName } from './session-list.ts'
 import type { SessionRow } from '../client/rows.ts'
 import { rowOf, sessions } from './sessions.ts'
 import { laterThan } from './snooze.ts'
-import { visibleLine } from './visible-text.ts'
 
 /** Something that the palette can do. */
 export interface PaletteItem extends Candidate {
@@ -34,7 +33,7 @@ function sessionItems(): PaletteItem[] {
     .map((row) => ({
       id: `session:${row.id}`,
       group: 'sessions',
-      title: visibleLine(titleOf(row)),
+      title: titleOf(row),
       detail: `${row.agent} · ${row.cwd}`,
       words: [row.project?.name, row.model, ...row.marks.flags].join(' '),
       icon: row.attention === 'needs_you' ? 'circle-alert' : 'message-square',
@@ -84,7 +83,7 @@ function actionItems(): PaletteItem[] {
       run: () => (overlay.value = 'keys'),
     },
   ]
-  const own = row ? actsOn(row).map((act) => ({ ...act, hint: visibleLine(titleOf(row)) })) : []
+  const own = row ? actsOn(row).map((act) => ({ ...act, hint: titleOf(row) })) : []
   return [...general, ...own].map((act) => ({ id: `act:${act.title}`, group: 'actions', ...act }))
 }
 

@@ -44,7 +44,8 @@ function wordsOf(query: string): string[] {
 
 /** Null when a word is nowhere to be found. */
 function scoreOf({ title, detail = '', words = '' }: Candidate, query: readonly string[]): number | null {
-  let total = 0
+  // Who has written all of it means this one, whatever begins with it.
+  let total = title.toLowerCase() === query.join(' ') ? WHOLE : 0
   for (const word of query) {
     const score = Math.max(
       3 * wordScore(title.toLowerCase(), word),
@@ -59,17 +60,20 @@ function scoreOf({ title, detail = '', words = '' }: Candidate, query: readonly 
 
 const WHOLE = 100
 const BEGINNING = 80
+const WHOLE_WORD = 65
 const WORD = 60
 const INSIDE = 30
 const SCATTERED = 10
 
-/** How well a text fits one word: as a whole, at its beginning, at that of a word, anywhere, or letter by letter. */
+/** How well a text fits one word: as a whole, at its beginning, as a word, at the beginning of one, anywhere, or letter by letter. */
 function wordScore(text: string, word: string): number {
   if (text === word) return WHOLE
   if (text.startsWith(word)) return BEGINNING
   const at = text.indexOf(word)
   if (at < 0) return isScattered(text, word) ? SCATTERED : 0
-  return placesOf(text, word).some((place) => startsWord(text, place)) ? WORD : INSIDE
+  const begun = placesOf(text, word).filter((place) => startsWord(text, place))
+  if (begun.length === 0) return INSIDE
+  return begun.some((place) => endsWord(text, place + word.length)) ? WHOLE_WORD : WORD
 }
 
 function placesOf(text: string, part: string): number[] {
@@ -80,6 +84,10 @@ function placesOf(text: string, part: string): number[] {
 
 function startsWord(text: string, at: number): boolean {
   return at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1]!)
+}
+
+function endsWord(text: string, at: number): boolean {
+  return at === text.length || !/[\p{L}\p{N}]/u.test(text[at]!)
 }
 
 /** All letters in order, the first of them at the beginning of a word. Two letters would fit nearly everything. */

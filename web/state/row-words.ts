@@ -1,3 +1,4 @@
+import type { Usage } from '../../src/core/usage.ts'
 import { placeName } from './session-list.ts'
 import type { SessionRow } from '../client/rows.ts'
 import { visibleLine } from './visible-text.ts'
@@ -34,7 +35,7 @@ export function newsOf({
 }
 
 /** One line of Markdown, read as text. */
-function withoutMarkup(line: string): string {
+export function withoutMarkup(line: string): string {
   return line.replace(/^(?:#{1,6}|[-*+>]|\d+[.)])\s+/, '').replace(/\*\*|__|`+/g, '')
 }
 
@@ -54,6 +55,19 @@ export function costText(usd: number | null): string | null {
   if (usd === null || usd <= 0) return null
   if (usd < 0.01) return '<$0.01'
   return usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd)}`
+}
+
+/** What it took: `12k tokens`, `$0.03`. Nothing is said of what is not known. */
+export function usageWords({
+  inputTokens,
+  outputTokens,
+  cacheReadTokens,
+  cacheWriteTokens,
+  costUsd,
+}: Usage): string[] {
+  const used = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
+  const cost = costText(costUsd)
+  return [...(used > 0 ? [`${tokensText(used)} tokens`] : []), ...(cost === null ? [] : [cost])]
 }
 
 /** Where it works, for the one who knows their own directories. */

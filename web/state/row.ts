@@ -44,6 +44,8 @@ export interface CallRow extends RowBase {
   readonly endSeq: number | null
   /** The beginning of its output, when that is an error. */
   readonly error: string | null
+  /** What the sub-agent that it ran has used; null: it ran none, or nobody has told. */
+  readonly usage: Usage | null
   /** What a human has yet to answer about it. */
   readonly questions: readonly ApprovalItem[]
   /** What a human has answered last. */
@@ -109,6 +111,7 @@ export function joined(older: Row, newer: Row): Row {
     endedAt: isOver(newer.state) ? (newer.endedAt ?? older.endedAt) : null,
     endSeq: newer.endSeq ?? older.endSeq,
     error: newer.error ?? older.error,
+    usage: newer.usage ?? older.usage,
     verdict: newer.verdict ?? older.verdict,
   }
 }

@@ -41,8 +41,9 @@ export async function runOwn(sessionId: string, command: OwnCommand): Promise<bo
   }
 }
 
-export function interruptSession(sessionId: string): void {
+/** The turn that is shown, and not one that has begun meanwhile. */
+export function interruptSession(sessionId: string, turnId: string): void {
   client()
-    .call('session.interrupt', { sessionId })
+    .call('session.interrupt', { sessionId, turnId })
     .catch((error: unknown) => toast(`It could not be stopped: ${wordsOf(error)}`, { tone: 'bad' }))
 }

@@ -4,12 +4,13 @@ import { client } from './connection.ts'
 import { rowOf } from './sessions.ts'
 import type { SessionRow } from '../client/rows.ts'
 import { whenBack } from './snooze.ts'
+import { visibleLine } from './visible-text.ts'
 
 /*
  * What a person does to sessions, one or several. Each says what it has done, with a way back, or why it could not.
  */
 
-type Marks = Partial<Pick<SessionRow['marks'], 'pinned' | 'snoozedUntil' | 'settled' | 'readSeq'>>
+type Marks = Partial<Pick<SessionRow['marks'], 'pinned' | 'snoozedUntil' | 'settled' | 'readSeq' | 'flags'>>
 
 /** What went wrong, for people. */
 export function wordsOf(error: unknown): string {
@@ -24,8 +25,9 @@ function many(rows: readonly SessionRow[]): string {
   return rows.length === 1 ? titleOf(rows[0]!) : `${rows.length} sessions`
 }
 
+/** Whoever made it up: nothing in it turns the text around, or is obeyed. */
 export function titleOf({ title, agent }: Pick<SessionRow, 'title' | 'agent'>): string {
-  return title ?? `A session of ${agent}`
+  return visibleLine(title ?? `A session of ${agent}`)
 }
 
 async function mark(rows: readonly SessionRow[], marks: (row: SessionRow) => Marks): Promise<void> {
@@ -75,6 +77,11 @@ export function togglePin(rows: readonly SessionRow[]): void {
   mark(rows, () => ({ pinned })).catch(failed('The pin could not be set'))
 }
 
+/** All of them, in place of those that it had. */
+export function setFlags(row: SessionRow, flags: string[]): void {
+  mark([row], () => ({ flags })).catch(failed('The flags could not be set'))
+}
+
 export function archive(rows: readonly SessionRow[]): void {
   const set = (archived: boolean): Promise<unknown> =>
     Promise.all(rows.map(({ id }) => client().call('session.configure', { sessionId: id, archived })))
@@ -90,8 +97,10 @@ export function archive(rows: readonly SessionRow[]): void {
 
 export function interrupt(rows: readonly SessionRow[]): void {
   const running = rows.filter(({ turn }) => turn !== null)
+  const stop = ({ id: sessionId, turn }: SessionRow) =>
+    client().call('session.interrupt', { sessionId, ...(turn && { turnId: turn.id }) })
   if (running.length === 0) return void toast('Nothing is running there')
-  Promise.all(running.map(({ id }) => client().call('session.interrupt', { sessionId: id }))).then(
+  Promise.all(running.map(stop)).then(
     () => toast(`Stopped: ${many(running)}`),
     failed('It could not be stopped'),
   )

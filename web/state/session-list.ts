@@ -77,13 +77,17 @@ export function groupsByProject(rows: Iterable<SessionRow>): Group[] {
   return groups.sort((a, b) => most(a) - most(b) || a.name.localeCompare(b.name))
 }
 
-function placeOf({ project, cwd }: SessionRow): string {
-  return project ? `project:${project.id}` : `directory:${cwd}`
+function placeOf({ project, cwd, worktreeOf }: SessionRow): string {
+  return project ? `project:${project.id}` : `directory:${worktreeOf ?? cwd}`
 }
 
-/** What people call the place where it works. */
-export function placeName({ project, cwd }: Pick<SessionRow, 'project' | 'cwd'>): string {
-  return project?.name ?? (cwd.split('/').findLast((part) => part !== '') || '/')
+/** What people call the place where it works: of a worktree, the one that it was made from. */
+export function placeName({
+  project,
+  cwd,
+  worktreeOf,
+}: Pick<SessionRow, 'project' | 'cwd' | 'worktreeOf'>): string {
+  return project?.name ?? ((worktreeOf ?? cwd).split('/').findLast((part) => part !== '') || '/')
 }
 
 function rank({ attention }: SessionRow): number {

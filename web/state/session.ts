@@ -203,6 +203,7 @@ export class OpenSession {
     ])
     if (this.#isClosed) return
     this.#begin(part, view)
+    this.#reachSomething().catch(() => {}) // what comes asks again
     const { seq: after, log } = part
     const onReset = (): number => {
       this.#stream?.close()
@@ -211,6 +212,11 @@ export class OpenSession {
     const stream = client().events({ after, log, sessionId, types: TYPES, onReset })
     this.#stream = stream
     for await (const event of stream) this.#take(event)
+  }
+
+  /** Nothing may have been said here yet, but where this session branched off. */
+  async #reachSomething(): Promise<void> {
+    while (this.#next !== null && this.order.peek().length === 0 && !this.#isClosed) await this.older()
   }
 
   #begin(part: Part, view: SessionView): void {

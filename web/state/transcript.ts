@@ -118,20 +118,34 @@ export interface VisibleRow {
   readonly depth: number
 }
 
-/** The rows that are to be seen, in order: those of sub-agents only where their call is open. */
-export function visibleRows({ lists, rows }: Transcript, isOpen: (id: string) => boolean): VisibleRow[] {
+/**
+ * The rows that are to be seen, in order. Of a call that is folded, what its sub-agent waits for is seen all the same: nobody
+ * has to look for a question.
+ */
+export function visibleRows(transcript: Transcript, isOpen: (id: string) => boolean): VisibleRow[] {
+  const { lists, rows } = transcript
+  const asked = askedIn(transcript)
   const seen: VisibleRow[] = []
-  const add = (parent: string, depth: number): void => {
+  const add = (parent: string, depth: number, isWhole: boolean): void => {
     const list = lists.get(parent)
     if (!list) return
     for (const id of [...list.placed, ...list.open]) {
+      if (!isWhole && !asked.has(id)) continue
       seen.push({ id, depth })
       const row = rows.get(id)
-      if (row?.kind === 'call' && isOpen(id)) add(row.callId, depth + 1)
+      if (row?.kind !== 'call') continue
+      const isWholeInside = isWhole && isOpen(id)
+      if (isWholeInside || asked.has(id)) add(row.callId, depth + 1, isWholeInside)
     }
   }
-  add(TOP, 0)
+  add(TOP, 0, true)
   return seen
+}
+
+/** The rows in which somebody is asked something, and those of the calls that hold them. */
+function askedIn(transcript: Transcript): ReadonlySet<string> {
+  const questions = [...transcript.conversation.questions.values()].filter(({ asked }) => asked)
+  return new Set(questions.flatMap(({ callId }) => callsAbove(transcript, callId)).map(callRowId))
 }
 
 /** A call, the one that it is in, and so on up to the agent's own. Calls that claim to hold each other are told once. */
@@ -230,6 +244,7 @@ function putCall(transcript: Transcript, call: Call, was: CallState | null = nul
     endedAt: endOf(call, was, before, event),
     endSeq: result?.seq ?? before?.endSeq ?? null,
     error: result?.isError ? errorOf(result) : (before?.error ?? null),
+    usage: call.usage ?? before?.usage ?? null,
     questions: isOver(call.state) ? [] : (before?.questions ?? []),
     verdict: before?.verdict ?? null,
     known: true,
@@ -253,6 +268,7 @@ function ask(transcript: Transcript, question: ApprovalItem): void {
   const row = transcript.rows.get(callRowId(question.callId))
   if (row?.kind !== 'call') return
   const others = row.questions.filter(({ approval }) => approval.id !== question.approval.id)
+  if (row.parent !== null) transcript.moved = true
   keep(transcript, { ...row, questions: [...others, question] })
 }
 
@@ -261,6 +277,7 @@ function decided(transcript: Transcript, change: Extract<Change, { type: 'decide
   const row = question && transcript.rows.get(callRowId(question.callId))
   if (row?.kind !== 'call') return
   const questions = row.questions.filter(({ approval }) => approval.id !== verdict.approvalId)
+  if (row.parent !== null) transcript.moved = true
   keep(transcript, { ...row, questions, verdict: verdict.asked ? verdict : row.verdict })
 }
 
@@ -351,6 +368,7 @@ function adopt(transcript: Transcript, callId: string): void {
     endedAt: null,
     endSeq: null,
     error: null,
+    usage: null,
     questions: [],
     verdict: null,
     known: false,

@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import { NativeError } from '../client/client.ts'
 import { client } from './connection.ts'
+import { toast } from '../parts/toast.tsx'
 import type { Draft, OpenSession } from './session.ts'
 
 /** How long somebody must stop typing before it is kept. */
@@ -18,6 +19,7 @@ export class Unsent {
   #kept = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | null = null
+  #isTold = false
   readonly #stop: () => void
 
   constructor(session: OpenSession) {
@@ -57,6 +59,13 @@ export class Unsent {
     this.#saving = this.#save().finally(() => (this.#saving = null))
   }
 
+  /** Something that is too long to be kept can still be sent; whoever leaves would miss it. */
+  #failed(error: unknown): void {
+    if (this.#isTold || !(error instanceof NativeError) || error.code !== 'invalid') return
+    this.#isTold = true
+    toast('This is too long to be kept as a draft: send it before you leave the page.', { tone: 'bad' })
+  }
+
   #heard({ text, revision }: Draft): void {
     if (this.#revision !== null && revision <= this.#revision) return
     const isTyping = this.text.peek() !== this.#kept
@@ -75,7 +84,7 @@ export class Unsent {
         this.#revision = Math.max(revision, this.#revision ?? 0)
       } catch (error) {
         const current = error instanceof NativeError && error.code === 'conflict' ? draftIn(error.data) : null
-        if (!current) return // tried again with the next change
+        if (!current) return this.#failed(error) // tried again with the next change
         this.#revision = current.revision
         this.#kept = current.text
       }

@@ -21,7 +21,8 @@ export function aboutCall(profile: AcpProfile, call: Call, input: JsonObject): A
   const known = classOf(profile, call, input)
   const { subjects } = aboutTool(known, input)
   if (known !== 'edit' && known !== 'read') return { class: known, subjects }
-  const paths = [...new Set([...call.paths, ...pathsIn(call.content), ...subjects])]
+  const named = profile.filesOf?.(input) ?? subjects
+  const paths = [...new Set([...call.paths, ...pathsIn(call.content), ...named])]
   // Of very long lists the log has only the beginning.
   const cut = call.paths.length >= MAX_PATHS || call.content.length >= MAX_PARTS
   return { class: known, subjects: paths, ...(cut && { partly: true }) }

@@ -26,6 +26,7 @@ export function acpDriver(profile: AcpProfile): AgentDriver {
       return { command: detection.path ?? name, cwd: session.cwd, ...launch, greeting: [greeting(profile)] }
     },
     ...(profile.prepare && { prepare: profile.prepare }),
+    ...(profile.conversations && { conversations: profile.conversations }),
     ...(profile.unrecorded && { unrecorded: profile.unrecorded }),
     translator: acpTranslator(profile) as Translator<unknown>,
     serve: (env) => acpService(profile, env),

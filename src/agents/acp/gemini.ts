@@ -66,6 +66,7 @@ export const gemini: AcpProfile = {
       NO_COLOR: '1',
     },
   }),
+  conversations: async () => (await import('./gemini-conversations.ts')).geminiConversations,
   async prepare({ nativeId }, env) {
     if (nativeId !== null) await prepareRecord(nativeId, env, Date.now())
     return { files: defaultSettings(env) }

@@ -2,7 +2,7 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { SAFE_EFFORTS } from '../effort.ts'
 import { isExecutable } from '../find.ts'
-import { asObject, type JsonObject } from '../json.ts'
+import { asArray, asObject, type JsonObject } from '../json.ts'
 import { detectProgram } from './detect.ts'
 import type { AcpProfile } from './profile.ts'
 import { opencodeSignedIn } from './signed-in-opencode.ts'
@@ -78,6 +78,7 @@ export const opencode: AcpProfile = {
       OPENCODE_DISABLE_AUTOUPDATE: '1',
     },
   }),
+  conversations: async () => (await import('./opencode-conversations.ts')).opencodeConversations,
   unrecorded: { OPENCODE_DB: ':memory:' },
   modes: { auto: ['build'], code: ['build'], plan: ['plan'], ask: ['build'] },
   offers: { files: false, terminals: false },
@@ -87,6 +88,7 @@ export const opencode: AcpProfile = {
   serverTool,
   planIn: ({ rawOutput }) => asObject(asObject(rawOutput).metadata).todos,
   questionOf,
+  filesOf,
 }
 
 /** Of a search the title is what is searched for, and of a file outside of the session's directory where it is. */
@@ -102,6 +104,15 @@ function questionOf({ parentDir, query, provider }: JsonObject): string | null {
 function serverTool({ title, rawInput }: JsonObject): string | null {
   const silent = Object.keys(asObject(rawInput)).length === 0
   return silent && typeof title === 'string' && /^[\w-]+_[\w-]+$/.test(title) ? title : null
+}
+
+/** Of a patch `filepath` has all of them in one text, and not from the session's directory. */
+function filesOf({ files }: JsonObject): string[] | null {
+  const paths = asArray(files).flatMap((one) => {
+    const { filePath, movePath } = asObject(one)
+    return [filePath, movePath].filter((path) => typeof path === 'string')
+  })
+  return paths.length > 0 ? paths : null
 }
 
 const STUB_BYTES = 1024 * 1024

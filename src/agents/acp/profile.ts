@@ -5,6 +5,7 @@ import type { Session } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
 import type { JsonObject } from '../json.ts'
 import type { SignedIn } from '../signed-in.ts'
+import type { ConversationStore } from '../store.ts'
 import type { EffortOption } from './effort.ts'
 
 /** An answer in this protocol is one of the options that the agent offers, and a turn is over before the next begins. */
@@ -25,6 +26,8 @@ export interface AcpProfile {
   launch(session: Session, ids: () => string): Pick<LaunchPlan, 'args' | 'env' | 'ownTmp'>
   /** As the driver's: in this environment it keeps no conversations. */
   readonly unrecorded?: Readonly<Record<string, string>>
+  /** As the driver's: reads the conversations that it keeps for itself. */
+  conversations?(): Promise<ConversationStore>
   /** As the driver's: before its process starts. */
   prepare?(session: Session, env: NodeJS.ProcessEnv): Promise<Pick<LaunchPlan, 'files'>>
   /** The session's conversation has been opened. */
@@ -49,6 +52,8 @@ export interface AcpProfile {
   serverTool?(asked: JsonObject): string | null
   /** What to call a question that does not say which tool it is about. */
   questionOf?(input: JsonObject): string | null
+  /** The files that the input of an edit names, where the common names do not tell them; null: they do. */
+  filesOf?(input: JsonObject): string[] | null
   /** The mode that a piece of text is really about, for an agent that tells it in its answer. */
   modeIn?(text: string): string | null
   /** The thought in a piece, for an agent whose thoughts come in one piece each. */

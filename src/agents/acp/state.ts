@@ -1,4 +1,4 @@
-import type { PlanEntry } from '../../core/event.ts'
+import type { AgentCommand, PlanEntry } from '../../core/event.ts'
 import type { Session } from '../../core/session.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { JsonObject } from '../json.ts'
@@ -68,6 +68,8 @@ export interface AcpState {
   unplanned: Failure | null
   /** What it has told last of what it is going to do. */
   plan: PlanEntry[] | null
+  /** The commands that it has told of last. */
+  commands?: AgentCommand[]
 }
 
 export interface Context {

@@ -1,4 +1,6 @@
+import type { EventOf } from '../../core/event.ts'
 import { asArray, asObject, asString, cutText, isObject, type JsonObject } from '../json.ts'
+import { imagesIn } from '../images.ts'
 import type { DriverOutput } from '../output.ts'
 import { planOf } from '../plan.ts'
 import { contentText, outputText } from './content.ts'
@@ -113,7 +115,8 @@ export function start(profile: AcpProfile, state: AcpState, id: string): Step<Ac
 function finish(state: AcpState, id: string, update: JsonObject): Step<AcpState> {
   const call = state.calls.find((one) => one.id === id)!
   const { text, cut } = cutText(outputText(update, call.streamed), MAX_OUTPUT)
-  return closed(state, call, { output: text, isError: update.status === 'failed', cut })
+  const images = imagesIn(asArray(update.content).map((one) => asObject(one).content))
+  return closed(state, call, { output: text, isError: update.status === 'failed', cut, ...images })
 }
 
 /** Calls that were asked about and not heard of since. */
@@ -146,7 +149,7 @@ function abandon(state: AcpState, call: Call, output: string): Step<AcpState> {
 function closed(
   state: AcpState,
   call: Call,
-  end: { output: string; isError: boolean; cut: number },
+  end: Pick<EventOf<'tool.completed'>, 'output' | 'isError' | 'cut' | 'images'>,
 ): Step<AcpState> {
   const next = {
     ...state,

@@ -1,3 +1,4 @@
+import { commandsOf, commandsTold } from '../commands.ts'
 import { contextTold } from '../context.ts'
 import { asCount, asObject, asString, capped, type JsonObject } from '../json.ts'
 import { contextIn } from './compaction.ts'
@@ -9,12 +10,7 @@ import { type AcpState, planned } from './state.ts'
 import { toolUpdate } from './tool.ts'
 
 /** Of no interest in a log, or told elsewhere. */
-const CHATTER: ReadonlySet<unknown> = new Set([
-  'available_commands_update',
-  'config_option_update',
-  'session_info_update',
-  'user_message_chunk',
-])
+const CHATTER: ReadonlySet<unknown> = new Set(['config_option_update', 'user_message_chunk'])
 
 /** What is part of an answer. */
 const ANSWERS: ReadonlySet<unknown> = new Set([
@@ -24,6 +20,7 @@ const ANSWERS: ReadonlySet<unknown> = new Set([
   'tool_call_update',
 ])
 const MAX_EARLY = 256
+const MAX_TITLE = 1000
 const MAX_EARLY_CHARS = 64 * 1024
 /** An agent that does not stay where it is put is not told so for ever. */
 const MAX_MOVES = 8
@@ -66,10 +63,18 @@ export function updated(profile: AcpProfile, before: AcpState, line: JsonObject)
       const plan = planOf(update.entries, 'content')
       return state.opening ? nothing({ ...state, plan }) : planned(state, plan)
     }
+    case 'available_commands_update': {
+      const commands = commandsOf(update.availableCommands)
+      return says({ ...state, commands }, ...commandsTold(state.commands, commands))
+    }
     case 'usage_update': {
       const context = contextIn(update)
       const told = state.opening ? [] : contextTold(context.tokens, context.window)
       return says({ ...priced(state, asObject(update.cost)), context }, ...told)
+    }
+    case 'session_info_update': {
+      const title = asString(update.title)
+      return title ? says(state, { type: 'title.told', title: title.slice(0, MAX_TITLE) }) : nothing(state)
     }
     default: {
       if (state.opening || CHATTER.has(update.sessionUpdate)) return nothing(state)

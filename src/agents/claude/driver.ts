@@ -61,6 +61,7 @@ export const claudeDriver = {
   interrupt: () => [request('interrupt', randomUUID(), { subtype: 'interrupt' })],
   barrier: (id) => [barrier(id)],
   farewell: () => [request('end', randomUUID(), { subtype: 'end_session' })],
+  conversations: async () => (await import('./conversations.ts')).claudeConversations,
   spare: { plan: sparePlan, claimable, claim },
 } satisfies AgentDriver
 

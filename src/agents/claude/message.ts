@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, capped, cutText, isObject, type JsonObject } from '../json.ts'
+import { imagesIn } from '../images.ts'
 import type { DriverOutput } from '../output.ts'
 import { ownName } from './client-tools.ts'
 import { contextOf, withCall } from './context.ts'
@@ -101,6 +102,7 @@ export function user(before: ClaudeState, line: JsonObject): Step<ClaudeState> {
       isError,
       parent: parentOf(line),
       cut,
+      ...imagesIn(blocksOf(block.content)),
       ...used,
     })
     const plan = planAfter(state.planning, callId, { isError, result })

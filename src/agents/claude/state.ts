@@ -1,4 +1,5 @@
 import type { CallRequest } from '../../core/call.ts'
+import type { AgentCommand } from '../../core/event.ts'
 import type { Fullness } from '../../core/fullness.ts'
 import type { AgentLimits } from '../../core/limits.ts'
 import type { JsonObject } from '../json.ts'
@@ -41,6 +42,8 @@ export interface ClaudeState {
   /** What it has told last about the account. */
   limits: AgentLimits | null
   planning: Planning
+  /** The commands that it has told of last. */
+  commands?: AgentCommand[]
   /** How full the conversation is, and of which model's window. */
   context: Fullness & { model: string | null }
 }

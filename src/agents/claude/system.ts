@@ -1,3 +1,4 @@
+import { commandsOf, commandsTold } from '../commands.ts'
 import { asArray, asCount, asString, type JsonObject, withoutLongLists } from '../json.ts'
 import type { DriverOutput } from '../output.ts'
 import { compactBoundary, compactError, compacting, compactionFailed } from './compaction.ts'
@@ -38,8 +39,14 @@ const TELLS = 'msg_lifecycle_v1'
 /** Comes at the start of every turn, not of the process. */
 function init(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
   const tells = state.tells || asArray(line.capabilities).includes(TELLS)
+  const commands = commandsOf(line.slash_commands)
   return inTurn({
-    state: { ...state, tells, permissionMode: asString(line.permissionMode) ?? state.permissionMode },
+    state: {
+      ...state,
+      tells,
+      commands,
+      permissionMode: asString(line.permissionMode) ?? state.permissionMode,
+    },
     outputs: [
       {
         type: 'agent.init',
@@ -48,6 +55,7 @@ function init(state: ClaudeState, line: JsonObject): Step<ClaudeState> {
         version: asString(line.claude_code_version),
         raw: withoutLongLists(line, MAX_INIT),
       },
+      ...commandsTold(state.commands, commands),
     ],
   })
 }

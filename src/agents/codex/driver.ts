@@ -68,6 +68,7 @@ export const codexDriver = {
   /** It ends by a signal. */
   farewell: () => [],
   afterExit,
+  conversations: async () => (await import('./conversations.ts')).codexConversations,
   shared,
 } satisfies AgentDriver
 

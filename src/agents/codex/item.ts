@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, capped, cutText, type JsonObject } from '../json.ts'
+import { imagesIn } from '../images.ts'
 import type { DriverOutput } from '../output.ts'
 import { compactionCompleted, compactionStarted } from './compaction.ts'
 import { unwrapped } from './shell.ts'
@@ -101,7 +102,15 @@ function toolCompleted(state: CodexState, type: string, item: JsonObject): Step<
   const { id: callId, parent } = known
   return says(
     { ...state, open },
-    { type: 'tool.completed', callId, output: text, isError: hasFailed(item), parent, cut },
+    {
+      type: 'tool.completed',
+      callId,
+      output: text,
+      isError: hasFailed(item),
+      parent,
+      cut,
+      ...imagesIn(asArray(asObject(item.result).content)),
+    },
   )
 }
 

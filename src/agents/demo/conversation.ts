@@ -9,6 +9,7 @@ import { compactScript, fallbackIn, limitsIn } from './pretence.ts'
 import { DEFAULT_MODEL, DEMO_WINDOW, type DemoInput } from './protocol.ts'
 import { aborted, Requests } from './requests.ts'
 import type { Attachment, Utterance } from './script.ts'
+import type { Stage } from './tour.ts'
 import { type Ending, runTurn, type TurnNeeds } from './turn.ts'
 import { usageOf } from './usage.ts'
 
@@ -17,8 +18,8 @@ export interface ConversationNeeds {
   /** Null: the conversation to go on with is lost, and every turn says so. */
   memory: Memory | null
   directory: string
-  /** It was made for the tour. */
-  isTour: boolean
+  /** What it is to the tour; null: it was not made for it. */
+  stage: Stage | null
   mode: Mode
   model: string
   clock: () => number
@@ -145,7 +146,7 @@ export class Conversation {
         remembered: memory.remembered,
         attachments: memory.attachments,
         directory: this.#needs.directory,
-        isTour: this.#needs.isTour,
+        stage: this.#needs.stage,
       }),
       offered: (tool) => this.#tools.includes(tool),
       ask: (request) => this.#requests.ask(request, over),

@@ -1,3 +1,4 @@
+import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 import type { Decision } from '../../core/approval.ts'
 import type { HeldCall } from '../../core/call.ts'
@@ -9,8 +10,12 @@ import { SIGNED_IN } from '../signed-in.ts'
 import { type DemoDecision, type DemoInput, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
 import { demoTranslator } from './translator.ts'
 
-/** The program's file: a source beside this one, or its bundle beside the daemon's. */
+/** The word that makes the single executable be the demo agent: scripts/binary/main.ts. */
+const WORD = '@demo'
+
+/** The program's file: a source beside this one, or its bundle beside the daemon's. The single executable has it inside. */
 export function demoProgram(): string {
+  if (isSea()) return WORD
   const name = import.meta.url.endsWith('.ts') ? './main.ts' : './demo.js'
   return fileURLToPath(new URL(name, import.meta.url))
 }

@@ -7,7 +7,7 @@ import { lineSplitter } from './lines.ts'
 import { type Beginning, openMemory, stateDirectory } from './memory.ts'
 import { createOutput, type Output } from './output.ts'
 import { DEFAULT_MODEL, DEMO_MODELS, DEMO_TITLE, DEMO_VERSION } from './protocol.ts'
-import { isTourDirectory } from './tour.ts'
+import { stageAt } from './tour.ts'
 
 const MAX_LINE_BYTES = 128 * 1024 * 1024
 
@@ -29,7 +29,7 @@ function main(args: string[], env: NodeJS.ProcessEnv): void {
     output,
     memory,
     directory: process.cwd(),
-    isTour: isTourDirectory(process.cwd(), env),
+    stage: stageAt(process.cwd(), env),
     mode: isMode(values.mode) ? values.mode : 'ask',
     model: values.model,
     clock: () => performance.now(),

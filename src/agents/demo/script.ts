@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { type Directive, directivesIn, markersIn } from './directive.ts'
-import { tourOf } from './tour.ts'
+import { type Stage, tourOf } from './tour.ts'
 
 /** Something said since the last answer, in order: by the user, or by a tool. */
 export interface Utterance {
@@ -24,8 +24,8 @@ export interface Facts {
   attachments: readonly Attachment[]
   /** The session's directory; null when it is not known, and then no path is safe. */
   directory: string | null
-  /** It was made for the tour (`tour.ts`). */
-  isTour?: boolean
+  /** What it is to the tour (`tour.ts`), if it was made for it. */
+  stage?: Stage | null
 }
 
 /** A tool call, by what it is for; who plays the script gives it the name the agent at hand has for it. */
@@ -122,7 +122,7 @@ const RULES: Record<string, Rule> = {
 
 /** What to do about what was said. The last directive decides; thoughts before it come first. */
 export function planOf(said: readonly Utterance[], facts: Facts): Action[] {
-  const tour = facts.isTour ? tourOf(said) : null
+  const tour = facts.stage ? tourOf(said, facts.stage) : null
   if (tour) return tour
   const script = said.flatMap((one) => directivesIn(one.text)).filter(isDirective)
   if (script.length === 0) return [{ do: 'say', text: undirected(said) }]

@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 import { TOUR_MESSAGE, TOURS } from '../../core/tour.ts'
 import { REFUSED } from './real-tools.ts'
 import type { Action, Utterance } from './script.ts'
@@ -35,27 +35,45 @@ const BEGINNING = `I will do this in two steps:
 
 const MIDDLE = `Both files are written. This session is in the mode **code**, so I may edit files without asking.
 
-To run a command I need your answer: **allow it once**, for this session, for everything in this directory, or say no and tell me why.`
+To run a command I need your answer: **allow it once**, for this session or for this project, or refuse.`
 
 const HELP = `I am the demo agent: there is no model behind me, and I can only play this one piece.
 
 Start a session with a real agent for anything else. **Now** and **System** say which ones are installed here, and how to install and sign in to the others.`
 
-/** Whether a directory was made for the tour. */
-export function isTourDirectory(directory: string, env: NodeJS.ProcessEnv): boolean {
+/** Where the tour is played: in a worktree, which can be merged, or in a plain directory. */
+export type Stage = 'worktree' | 'directory'
+
+/** What a directory is to the tour; null: it was not made for it. */
+export function stageAt(directory: string, env: NodeJS.ProcessEnv): Stage | null {
   const home = env['CORRAL_HOME']
-  if (!home) return false
+  if (!home) return null
   try {
-    return realpathSync(directory).startsWith(join(realpathSync(home), TOURS) + sep)
+    const here = realpathSync(directory)
+    const tours = join(realpathSync(home), TOURS) + sep
+    if (here.startsWith(tours)) return 'directory'
+    return repositoryOf(here)?.startsWith(tours) ? 'worktree' : null
   } catch {
-    return false
+    return null
   }
 }
 
+const LINK = /^gitdir: (.+)\n?$/
+
+/** What a worktree belongs to. It says so itself, and is believed only if git has it in its books there. */
+function repositoryOf(directory: string): string | null {
+  const link = join(directory, '.git')
+  if (!lstatSync(link).isFile()) return null
+  const place = LINK.exec(readFileSync(link, 'utf8'))?.[1]
+  if (place === undefined) return null
+  const known = readFileSync(join(place, 'gitdir'), 'utf8').trimEnd()
+  return realpathSync(dirname(known)) === directory ? realpathSync(place) : null
+}
+
 /** What to do there about what was said; null where the script language decides. */
-export function tourOf(said: readonly Utterance[]): Action[] | null {
+export function tourOf(said: readonly Utterance[], stage: Stage): Action[] | null {
   const last = said.at(-1)
-  if (last?.by === 'tool') return [tell(closing(last.text))]
+  if (last?.by === 'tool') return [tell(closing(last.text, NEXT[stage]))]
   if (last?.text.trim() === TOUR_MESSAGE) return BEGIN
   return last?.text.includes('[[') ? null : [tell(HELP)]
 }
@@ -78,22 +96,29 @@ function tell(text: string): Action {
   return { do: 'tell', text, everyMs: WORD_MS }
 }
 
-/** Told by what the command has said. */
-function closing(output: string): string {
-  const passed = /^# pass (\d+)|ℹ pass (\d+)/m.exec(output)
-  if (passed && /(?:^# |ℹ )fail 0/m.test(output)) {
-    return `Done: ${passed[1] ?? passed[2]} tests pass.
+/** What to do with the two files. */
+const NEXT: Readonly<Record<Stage, string>> = {
+  worktree: `So far they are in a worktree: a checkout for this session alone. To have them in your repository:
 
-**Changes** shows what I wrote. Then go to **Now**: it says which real agents are installed here, and how to set up the others.`
-  }
-  if (output.startsWith(REFUSED)) {
-    return `You said no, so I have not run it. The two files are there, and **Changes** shows them.`
-  }
+1. Press **See the changes** below, and look at what I wrote.
+2. Press **Merge**.
+
+After that, **Now** says which real agents are installed here, and how to set up the others.`,
+  directory: `**Changes**, at the top of this page, shows them. After that, **Now** says which real agents are installed here, and how to set up the others.`,
+}
+
+/** Told by what the command has said. */
+function closing(output: string, next: string): string {
+  const passed = /^# pass (\d+)|ℹ pass (\d+)/m.exec(output)
+  if (passed && /(?:^# |ℹ )fail 0/m.test(output))
+    return `Done: ${passed[1] ?? passed[2]} tests pass, and the two files are ready. ${next}`
+  if (output.startsWith(REFUSED))
+    return `You said no, so I have not run it. The two files are there all the same. ${next}`
   return `The test did not pass:
 
 \`\`\`
 ${output.slice(0, 400).replaceAll('```', "'''")}
 \`\`\`
 
-The two files are there, and **Changes** shows them.`
+The two files are there all the same. ${next}`
 }

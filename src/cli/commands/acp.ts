@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { uuid } from '../../core/ids.ts'
 import type { Mode } from '../../core/mode.ts'
 import type { Corral } from '../../dialects/acp/port.ts'
-import type { NativeClient } from '../../dialects/native/client.ts'
+import type { NativeClient } from '../../client/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { insisting } from '../insisting.ts'
@@ -12,16 +11,13 @@ import { version } from '../version.ts'
 
 /** How long a request of the editor waits for a daemon that is not reachable. A running turn is waited for without a limit. */
 const CALL_MS = 30_000
-/** How long a daemon that another editor starts may take. */
-const START_MS = 10_000
-const POLL_MS = 50
 /** How long the process may go on when its editor has gone. */
 const EXIT_MS = 500
 const ORIGIN = 'acp'
 
 export const acp: Command = async (cli) => {
   const defaults = { agent: text(cli.options['agent']), ...setup(cli.options) }
-  if (cli.options['start']) await ensureDaemon(cli)
+  if (cli.options['start']) await (await import('../starting.ts')).ensureDaemon(cli)
   await cli.withDaemon(
     (calls) =>
       cli.withDaemon((feed) => attend(cli, corralOf(calls, feed, defaults)), {
@@ -42,21 +38,6 @@ async function attend(cli: Cli, corral: Corral): Promise<void> {
   await closed
   const { name, message } = signal.reason as Error
   if (name === 'MessageTooLargeError') throw new CliError(message)
-}
-
-/** Two editors may start one at the same time: only one of them succeeds, and both use that daemon. */
-async function ensureDaemon(cli: Cli): Promise<void> {
-  const { startDetached, statusOf } = await import('../detach.ts')
-  if (await statusOf(cli.socket)) return
-  try {
-    // stdout belongs to the protocol.
-    await startDetached({ ...cli, json: false, print: cli.note })
-  } catch (error) {
-    for (const deadline = Date.now() + START_MS; Date.now() < deadline; await delay(POLL_MS)) {
-      if (await statusOf(cli.socket)) return
-    }
-    throw error
-  }
 }
 
 /** What new sessions begin with. */

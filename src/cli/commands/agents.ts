@@ -1,6 +1,6 @@
 import { ABILITIES } from '../../core/capability.ts'
 import type { Capabilities } from '../../core/ports.ts'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean, table } from '../format.ts'

@@ -1,6 +1,6 @@
 import { byQuestion } from '../answer.ts'
 import type { Cli, Command } from '../cli.ts'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import { clean, shortId } from '../format.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { json } from '../options.ts'

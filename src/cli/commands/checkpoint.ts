@@ -1,8 +1,10 @@
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import { existsSync } from 'node:fs'
+import type { Api, NativeClient } from '../../client/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
-import { EXIT } from '../exit.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { ago, clean, shortId, table } from '../format.ts'
-import { pickId, resolveSession } from '../resolve.ts'
+import { resolveSession } from '../find-session.ts'
+import { pickId } from '../resolve.ts'
 
 type Changes = Api['changes.read']['result']
 type FileChange = Changes['files'][number]
@@ -10,7 +12,7 @@ type Preview = Api['checkpoint.preview']['result']
 
 export const list: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveSession(client, String(fragment))
+    const sessionId = await resolveSession(cli, client, String(fragment))
     const { checkpoints, reason } = await client.call('checkpoint.list', { sessionId })
     if (cli.json) return checkpoints.forEach(cli.printJson)
     if (cli.options['quiet']) return checkpoints.forEach(({ turnId }) => cli.print(clean(turnId)))
@@ -39,7 +41,7 @@ async function resolveTurn(client: NativeClient, sessionId: string, fragment: un
 
 export const changes: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveSession(client, String(fragment))
+    const sessionId = await resolveSession(cli, client, String(fragment))
     const turn = text(cli.options['turn'])
     const turnId = turn === undefined ? undefined : await resolveTurn(client, sessionId, turn)
     const found = await client.call('changes.read', {
@@ -59,9 +61,19 @@ function scopeOf({ options }: Cli): Changes['scope'] {
   return scopes.find((scope) => options[scope] === true) ?? 'turn'
 }
 
-export const restore: Command = (cli, [fragment, turn]) =>
+/** With nothing but a file it is a backup that is meant. */
+export const restore: Command = async (cli, [fragment, turn]) => {
+  if (turn !== undefined) return restoreFiles(cli, [fragment, turn])
+  if (existsSync(String(fragment))) return (await import('./backup.ts')).restore(cli, [fragment])
+  throw new CliError(
+    `there is no backup ${String(fragment)}; to bring the files of a session back, name a turn (corral checkpoint ls)`,
+    EXIT.usage,
+  )
+}
+
+const restoreFiles: Command = (cli, [fragment, turn]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveSession(client, String(fragment))
+    const sessionId = await resolveSession(cli, client, String(fragment))
     const turnId = await resolveTurn(client, sessionId, turn)
     const force = cli.options['force'] === true
     if (cli.options['yes'] !== true)

@@ -2,6 +2,7 @@ import { MODES } from '../../core/mode.ts'
 import { KEY_NAMES, PROVIDERS } from '../../core/signin.ts'
 import type { Command } from '../cli.ts'
 import { EFFORT_WORDS } from '../options.ts'
+import { STATES } from '../session-list.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { COMMANDS as ALL, namesOf, NOUNS } from '../program.ts'
 import { COMMON, type CommandSpec } from '../program/spec.ts'
@@ -17,14 +18,18 @@ export const completion: Command = async (cli, [shell]) => {
 const VALUES: Readonly<Record<string, string>> = {
   '--mode': printing(MODES),
   '--effort': printing(EFFORT_WORDS),
+  '--state': printing(STATES),
   '--agent': 'corral agent ls --quiet 2>/dev/null',
 }
 
 const DIRECTORIES = ['--home', '--cwd', '--repo', '--root', '--directory']
 
+/** Prints ids and titles, with a tab between. */
+const SESSIONS = 'corral ls --titles --limit 500 2>/dev/null'
+
 /** Shell commands that print what the first argument may be; by its name in `CommandSpec.args`. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
-  session: 'corral ls --quiet --limit 500 2>/dev/null',
+  session: SESSIONS,
   approval: 'corral approval ls --quiet 2>/dev/null',
   device: 'corral device ls --quiet 2>/dev/null',
   project: 'corral project ls --quiet 2>/dev/null',
@@ -98,14 +103,23 @@ function bash(): string {
   const values = Object.entries(VALUES).map(
     ([option, print]) => `    ${option}) COMPREPLY=($(compgen -W "$(${print})" -- "$current")); return ;;`,
   )
+  const offer = (print: string): string => (print === SESSIONS ? 'sessions=1' : `words="$words $(${print})"`)
   const first = one.map(
-    ({ commands, print }) =>
-      `    ${anyOf(commands)}) [ "$COMP_CWORD" -eq "$first" ] && words="$words $(${print})" ;;`,
+    ({ commands, print }) => `    ${anyOf(commands)}) [ "$COMP_CWORD" -eq "$first" ] && ${offer(print)} ;;`,
   )
-  const each = many.map(({ commands, print }) => `    ${anyOf(commands)}) words="$words $(${print})" ;;`)
+  const each = many.map(({ commands, print }) => `    ${anyOf(commands)}) ${offer(print)} ;;`)
   return `# corral completion for bash: source <(corral completion bash)
+# Titles are shown as long as several sessions fit; only the id is put into the line.
+_corral_sessions() {
+  local line
+  while IFS= read -r line; do
+    [[ "\${line%%$'\\t'*}" == "$1"* ]] && COMPREPLY+=("\${line%%$'\\t'*}  \${line#*$'\\t'}")
+  done < <(${SESSIONS})
+  [ "\${#COMPREPLY[@]}" -eq 1 ] && COMPREPLY=("\${COMPREPLY[0]%% *}")
+  return 0
+}
 _corral() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words="" first=2
+  local current="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}" words="" first=2 sessions=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${outer.map((spec) => spec.name).join(' ')}" -- "$current"))
     return
@@ -124,6 +138,7 @@ ${options.join('\n')}
 ${[...first, ...each].join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [ -z "$sessions" ] || [[ "$current" == -* ]] || { COMPREPLY=(); _corral_sessions "$current"; }
 }
 complete -F _corral corral
 `
@@ -135,7 +150,8 @@ function zsh(): string {
     (spec) =>
       `    ${anyOf([spec.name])}) compadd -- ${[...innerNames(spec), ...longOptions(spec)].join(' ')} ;;`,
   )
-  const lines = (print: string): string => `compadd -- \${(f)"$(${print})"}`
+  const lines = (print: string): string =>
+    print === SESSIONS ? '_corral_sessions' : `compadd -- \${(f)"$(${print})"}`
   const values = Object.entries(VALUES).map(([option, print]) => `    ${option}) ${lines(print)}; return ;;`)
   const first = one.map(
     ({ commands, print }) => `    ${anyOf(commands)}) (( CURRENT == first )) && ${lines(print)} ;;`,
@@ -143,6 +159,13 @@ function zsh(): string {
   const each = many.map(({ commands, print }) => `    ${anyOf(commands)}) ${lines(print)} ;;`)
   return `#compdef corral
 # corral completion for zsh: source <(corral completion zsh)
+_corral_sessions() {
+  local -a found
+  found=(\${(f)"$(${SESSIONS})"})
+  found=("\${(@)found//:/ }")
+  found=("\${(@)found/$'\\t'/:}")
+  _describe -V session found
+}
 _corral() {
   local command="$words[2]" first=3
   local -a commands

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { NativeClient } from '../../dialects/native/client.ts'
+import type { NativeClient } from '../../client/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { startDetached } from '../detach.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { bytes, duration, table } from '../format.ts'
+import { hasEnded } from '../process-end.ts'
+import { inTurn } from '../starting.ts'
 
 const GONE_MS = 120_000
-const POLL_MS = 25
 
 export const stop: Command = async (cli) => {
   const agents = cli.options['keepAgents'] ? 'keep' : 'end'
@@ -17,29 +16,44 @@ export const stop: Command = async (cli) => {
 }
 
 export const restart: Command = async (cli) => {
-  try {
-    const pid = await stopDaemon(cli, 'keep', false)
-    if (!cli.json) cli.note(`stopped (pid ${pid}); its agents keep running`)
-  } catch (error) {
-    if (!(error instanceof CliError) || error.exitCode !== EXIT.noDaemon) throw error
-    if (!cli.json) cli.note('no daemon was running')
-  }
-  return startDetached(cli)
+  if (await restartedAsService(cli)) return EXIT.ok
+  // Nobody else starts one in between.
+  return inTurn(cli, async () => {
+    try {
+      const pid = await stopDaemon(cli, 'keep', false)
+      if (!cli.json) cli.note(`stopped (pid ${pid}); its agents keep running`)
+    } catch (error) {
+      if (!(error instanceof CliError) || error.exitCode !== EXIT.noDaemon) throw error
+      if (!cli.json) cli.note('no daemon was running')
+    }
+    return startDetached(cli)
+  })
+}
+
+/** A daemon that the system runs is restarted by the system: one that we start would not be its. */
+async function restartedAsService(cli: Cli): Promise<boolean> {
+  const { hasService, ownService } = await import('../own-service.ts')
+  if (!hasService(cli)) return false
+  const { lookAtService, restartService } = await import('../../system/service/manage.ts')
+  const service = ownService(cli)
+  const before = (await lookAtService(service, cli.env)).state
+  if (!before?.isRunning) return false
+  await restartService(service, cli.env)
+  const { awaitDaemon } = await import('../detach.ts')
+  const status = await awaitDaemon(cli, before.pid)
+  if (cli.json) cli.printJson(status)
+  else cli.print(`${service.name} was restarted: corral ${status.version} (pid ${status.pid})`)
+  return true
 }
 
 /** Resolves when the process is gone. */
-async function stopDaemon(cli: Cli, agents: 'end' | 'keep', now: boolean): Promise<number> {
+export async function stopDaemon(cli: Cli, agents: 'end' | 'keep', now: boolean): Promise<number> {
   const { pid } = await cli.withDaemon(async (client) => {
     if (agents === 'end' && !now && !cli.json) await sayWaiting(cli, client)
     return client.call('daemon.stop', { agents, now })
   })
-  for (const deadline = Date.now() + GONE_MS; alive(pid); await delay(POLL_MS)) {
-    if (Date.now() > deadline)
-      throw new CliError(
-        `the daemon (pid ${pid}) has not stopped after ${GONE_MS / 1000} s; its log may say why`,
-      )
-  }
-  return pid
+  if (await hasEnded(pid, GONE_MS)) return pid
+  throw new CliError(`the daemon (pid ${pid}) has not stopped after ${GONE_MS / 1000} s; its log may say why`)
 }
 
 async function sayWaiting(cli: Cli, client: NativeClient): Promise<void> {
@@ -54,20 +68,6 @@ async function sayWaiting(cli: Cli, client: NativeClient): Promise<void> {
       ? '1 running turn (--now interrupts it)'
       : `${running} running turns (--now interrupts them)`
   cli.note(`waiting${limit} for ${turns}`)
-}
-
-/** A zombie counts as ended: in a container it may stay for a while. */
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  try {
-    return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return process.platform !== 'linux'
-  }
 }
 
 export const status: Command = (cli) =>

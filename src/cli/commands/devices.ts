@@ -1,6 +1,7 @@
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { ago, clean, fields, oneLine, shortId, table } from '../format.ts'
+import { nameFrom } from '../options.ts'
 import { pickOne } from '../resolve.ts'
 
 type Device = Api['device.list']['result']['devices'][number]
@@ -55,7 +56,7 @@ export const remove: Command = (cli, [fragment]) =>
 export const rename: Command = (cli, [fragment, words]) =>
   cli.withDaemon(async (client) => {
     const { id: deviceId } = await find(client, fragment)
-    const device = await client.call('device.rename', { deviceId, name: (words as string[]).join(' ') })
+    const device = await client.call('device.rename', { deviceId, name: nameFrom(words, 'device') })
     if (cli.json) cli.printJson(device)
     else cli.print(`renamed ${shortId(deviceId)} to ${oneLine(device.name, 200)}`)
   })

@@ -3,11 +3,11 @@ import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
-import { text, type Cli, type Command } from '../cli.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
+import { text, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean } from '../format.ts'
-import { resolveSession } from '../resolve.ts'
+import { resolveSession } from '../find-session.ts'
 
 type Page = Api['session.export']['result']
 
@@ -18,14 +18,25 @@ export const exportSession: Command = (cli, [fragment]) =>
     const wanted = text(cli.options['format']) ?? (cli.json ? 'json' : 'md')
     const format = FORMATS[wanted as keyof typeof FORMATS]
     if (!format) throw new CliError(`--format must be md or json, not ${wanted}`, EXIT.usage)
-    const sessionId = await resolveSession(client, String(fragment))
+    const directory = text(cli.options['all'])
+    if ((directory === undefined) === (fragment === undefined))
+      throw new CliError('name one session, or --all and a directory', EXIT.usage)
+    if (directory !== undefined)
+      return (await import('./export-all.ts')).exportAll(cli, client, directory, format)
+    const sessionId = await resolveSession(cli, client, String(fragment))
     const pages = pagesOf(client, { sessionId, format })
     const file = text(cli.options['output'])
     if (file === undefined) await write(cli.stdout.isTTY ? cleaned(pages) : pages, cli.stdout)
-    else await intoFile(cli, pages, file)
+    else {
+      await intoFile(pages, file)
+      cli.note(`written to ${file}`)
+    }
   })
 
-async function* pagesOf(client: NativeClient, what: { sessionId: string; format: 'json' | 'markdown' }) {
+export async function* pagesOf(
+  client: NativeClient,
+  what: { sessionId: string; format: 'json' | 'markdown' },
+) {
   let cursor: string | null = null
   do {
     const page: Page = await client.call('session.export', { ...what, ...(cursor !== null && { cursor }) })
@@ -44,7 +55,7 @@ async function write(pages: AsyncIterable<string>, out: Writable): Promise<void>
 }
 
 /** The file has another name until it is complete. */
-async function intoFile(cli: Cli, pages: AsyncIterable<string>, file: string): Promise<void> {
+export async function intoFile(pages: AsyncIterable<string>, file: string): Promise<void> {
   const part = `${file}.part`
   const out = createWriteStream(part, { mode: 0o600 })
   try {
@@ -58,5 +69,4 @@ async function intoFile(cli: Cli, pages: AsyncIterable<string>, file: string): P
     await rm(part, { force: true }).catch(() => {})
     throw error
   }
-  cli.note(`written to ${file}`)
 }

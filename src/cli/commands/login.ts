@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { text as readAll } from 'node:stream/consumers'
 import { Writable } from 'node:stream'
 import { KEY_NAMES, PROVIDERS, type KeyName, type Provider, type SignInMode } from '../../core/signin.ts'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import { isHeadless } from '../../signin/headless.ts'
 import type { Cli, Command, Options } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -107,7 +107,12 @@ async function typed(cli: Cli, prompt: string): Promise<string> {
 async function signIn(cli: Cli, client: NativeClient, provider: Provider): Promise<number> {
   const mode = modeOf(cli.options)
   const headless = isHeadless(cli.env)
-  const { flowId, joined } = await client.call('signin.start', { provider, mode, headless })
+  const { flowId, joined } = await client.call('signin.start', {
+    provider,
+    mode,
+    headless,
+    attended: true,
+  })
   if (joined && !cli.json) cli.note('a sign-in for this service is already running; following it')
   let left = false
   const leave = (): void => {
@@ -116,13 +121,14 @@ async function signIn(cli: Cli, client: NativeClient, provider: Provider): Promi
     if (joined) process.exit(EXIT.left)
     void client.call('signin.cancel', { flowId }).catch(() => process.exit(EXIT.left))
   }
-  process.once('SIGINT', leave)
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.once(signal, leave)
   try {
     const end = await follow(cli, client, flowId)
     if (end?.type === 'completed') return EXIT.ok
     throw new CliError(`not signed in: ${end?.message ?? 'it ended'}`, left ? EXIT.left : EXIT.error)
   } finally {
-    process.off('SIGINT', leave)
+    for (const signal of signals) process.off(signal, leave)
   }
 }
 

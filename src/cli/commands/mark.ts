@@ -1,9 +1,9 @@
-import type { NativeClient } from '../../dialects/native/client.ts'
+import type { NativeClient } from '../../client/client.ts'
 import type { SessionView } from '../../dialects/native/wire.ts'
 import type { Cli, Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { shortId } from '../format.ts'
-import { resolveSession } from '../resolve.ts'
+import { resolveSession } from '../find-session.ts'
 
 const MINUTE = 60_000
 const UNITS: Readonly<Record<string, number>> = {
@@ -17,7 +17,7 @@ type Marking = (client: NativeClient, sessionId: string) => Promise<SessionView>
 
 async function marking(cli: Cli, fragment: unknown, say: string, mark: Marking): Promise<void> {
   await cli.withDaemon(async (client) => {
-    const session = await mark(client, await resolveSession(client, String(fragment)))
+    const session = await mark(client, await resolveSession(cli, client, String(fragment)))
     if (cli.json) cli.printJson(session)
     else cli.print(`${say} ${shortId(session.id)}`)
   })

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Decision } from '../../core/approval.ts'
 import { uuid } from '../../core/ids.ts'
 import { askHuman, tracked, type Desk } from '../../dialects/mcp/asking.ts'
-import type { NativeClient } from '../../dialects/native/client.ts'
+import type { NativeClient } from '../../client/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { resolveSession } from '../resolve.ts'
+import { resolveSession } from '../find-session.ts'
 import { version } from '../version.ts'
 
 /** Long enough to withdraw questions, short enough for a client that waits for this process to end. */
@@ -27,7 +27,7 @@ export const mcp: Command = async (cli, [name]) => {
       async (daemon) => {
         clients.add(daemon)
         const place = session
-          ? { sessionId: await resolveSession(daemon, session) }
+          ? { sessionId: await resolveSession(cli, daemon, session) }
           : { client, cwd: process.cwd() }
         return askHuman(deskOf(daemon), place, question, signal).finally(() => clients.delete(daemon))
       },

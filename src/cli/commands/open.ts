@@ -7,15 +7,18 @@ const PATIENCE_MS = 3000
 
 /** The code in the address is good for one browser and one minute, so it may be seen for a moment in the list of processes. */
 export const open: Command = (cli) =>
-  cli.withDaemon(async (client) => {
-    const { url, expiresAt } = await client.call('door.code')
-    const isPrinted = cli.options['print'] === true || cli.json || isHeadless(cli.env)
-    if (!isPrinted && (await openBrowser(cli, url)))
-      return cli.note(`the dashboard is in your browser: ${new URL(url).origin}`)
-    if (cli.json) return cli.printJson({ url, expiresAt })
-    cli.print(url)
-    cli.note('open this address within a minute; it works once')
-  })
+  cli.withDaemon(
+    async (client) => {
+      const { url, expiresAt } = await client.call('door.code')
+      const isPrinted = cli.options['print'] === true || cli.json || isHeadless(cli.env)
+      if (!isPrinted && (await openBrowser(cli, url)))
+        return cli.note(`the dashboard is in your browser: ${new URL(url).origin}`)
+      if (cli.json) return cli.printJson({ url, expiresAt })
+      cli.print(url)
+      cli.note('open this address within a minute; it works once')
+    },
+    { start: true },
+  )
 
 /** The program of this system that opens addresses. */
 function opener(env: NodeJS.ProcessEnv): [command: string, ...args: string[]] {

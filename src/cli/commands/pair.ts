@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Api, EventStream, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, EventStream, NativeClient } from '../../client/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { clean, duration, oneLine } from '../format.ts'

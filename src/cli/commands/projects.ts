@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { uuid } from '../../core/ids.ts'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import { given, text, type Cli, type Command, type Options } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { ago, clean, fields, prefixed, shortId } from '../format.ts'
+import { ago, clean, fields, prefixed, shortId, table } from '../format.ts'
+import { nameFrom } from '../options.ts'
 import { pickOne } from '../resolve.ts'
 
 type Project = Api['project.get']['result']
@@ -45,9 +46,11 @@ export const show: Command = (cli, [fragment]) =>
 export const add: Command = (cli, [words]) =>
   cli.withDaemon(async (client) => {
     const repos = (cli.options['repo'] ?? []) as string[]
+    const name = nameFrom(words, 'project')
+    await mustBeNew(client, name)
     const project = await client.call('project.create', {
       id: uuid(),
-      name: (words as string[]).join(' '),
+      name,
       ...detailsOf(cli.options),
       ...(repos.length > 0 && { repos: repos.map((path) => resolve(path)) }),
     })
@@ -70,9 +73,11 @@ function changing(
     })
 }
 
-export const rename = changing((client, projectId, _, words) =>
-  client.call('project.update', { projectId, name: (words as string[]).join(' ') }),
-)
+export const rename = changing(async (client, projectId, _, words) => {
+  const name = nameFrom(words, 'project')
+  await mustBeNew(client, name, projectId)
+  return client.call('project.update', { projectId, name })
+})
 
 export const set = changing((client, projectId, { options }) => {
   const changes = detailsOf(options)
@@ -102,5 +107,19 @@ export const remove: Command = (cli, [fragment]) =>
 async function find(client: NativeClient, fragment: unknown): Promise<Project> {
   const { projects } = await client.call('project.list')
   const named = projects.filter(({ name }) => name === fragment)
-  return named.length === 1 ? named[0]! : pickOne('project', fragment, projects, ({ id }) => id)
+  if (named.length < 2) return named[0] ?? pickOne('project', fragment, projects, ({ id }) => id)
+  // Clients of other protocols may have made them.
+  const list = table(
+    named.map(({ id, repos }) => [shortId(id), repos.map(({ path }) => clean(path)).join(', ')]),
+  )
+  throw new CliError(
+    `${named.length} projects are called ${clean(String(fragment))}; give the id of one:\n${prefixed(list, '  ')}`,
+  )
+}
+
+/** Two of one name could not be told apart. */
+async function mustBeNew(client: NativeClient, name: string, projectId?: string): Promise<void> {
+  const { projects } = await client.call('project.list')
+  const other = projects.find((project) => project.id !== projectId && project.name === name.trim())
+  if (other) throw new CliError(`there is a project ${clean(name)} already (${shortId(other.id)})`)
 }

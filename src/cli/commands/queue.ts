@@ -1,10 +1,11 @@
 import { textOf } from '../../core/content.ts'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { resolveSession } from '../find-session.ts'
 import { oneLine, shortId, table } from '../format.ts'
 import { wholeNumber } from '../options.ts'
-import { pickOne, resolveSession } from '../resolve.ts'
+import { pickOne } from '../resolve.ts'
 
 type Turn = Api['queue.list']['result']['turns'][number]
 
@@ -13,8 +14,8 @@ interface Queue {
   turns: Turn[]
 }
 
-async function queueOf(client: NativeClient, fragment: unknown): Promise<Queue> {
-  const sessionId = await resolveSession(client, String(fragment))
+async function queueOf(cli: Cli, client: NativeClient, fragment: unknown): Promise<Queue> {
+  const sessionId = await resolveSession(cli, client, String(fragment))
   return { sessionId, turns: (await client.call('queue.list', { sessionId })).turns }
 }
 
@@ -23,11 +24,11 @@ function pick({ turns }: Queue, fragment: unknown): string {
 }
 
 export const list: Command = (cli, [session]) =>
-  cli.withDaemon(async (client) => print(cli, await queueOf(client, session)))
+  cli.withDaemon(async (client) => print(cli, await queueOf(cli, client, session)))
 
 export const remove: Command = (cli, [session, message]) =>
   cli.withDaemon(async (client) => {
-    const queue = await queueOf(client, session)
+    const queue = await queueOf(cli, client, session)
     const { sessionId } = queue
     const removed = await client.call('queue.remove', { sessionId, turnId: pick(queue, message) })
     if (cli.json) cli.printJson(removed)
@@ -36,11 +37,11 @@ export const remove: Command = (cli, [session, message]) =>
 
 export const move: Command = (cli, [session, message]) =>
   cli.withDaemon(async (client) => {
-    const queue = await queueOf(client, session)
+    const queue = await queueOf(cli, client, session)
     const { sessionId } = queue
     const position = wholeNumber(cli.options, 'to', 1)
     await client.call('queue.move', { sessionId, turnId: pick(queue, message), position })
-    print(cli, await queueOf(client, sessionId))
+    print(cli, await queueOf(cli, client, sessionId))
   })
 
 /** `corral queue SESSION`, with the verb as an option. */

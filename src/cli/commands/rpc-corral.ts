@@ -1,6 +1,6 @@
 import { isCompaction } from '../../core/compaction.ts'
 import type { Corral } from '../../dialects/loaf/ports.ts'
-import type { NativeClient } from '../../dialects/native/client.ts'
+import type { NativeClient } from '../../client/client.ts'
 import { insisting } from '../insisting.ts'
 import { sessionEvents } from '../session-events.ts'
 

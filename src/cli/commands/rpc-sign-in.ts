@@ -1,7 +1,7 @@
 import { KEY_NAMES, PROVIDERS, SIGN_IN_MODES } from '../../core/signin.ts'
 import type { FlowEvent, FlowListener, SignIn } from '../../dialects/loaf/ports.ts'
 import type { Profile } from '../../dialects/loaf/wire.ts'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 
 type NativeEvent = Api['signin.flow']['result']['events'][number]
 

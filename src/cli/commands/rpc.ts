@@ -6,7 +6,7 @@ import { uuid } from '../../core/ids.ts'
 import type { Daemon } from '../../daemon.ts'
 import type { Memory } from '../../dialects/loaf/ports.ts'
 import { within } from '../../dialects/loaf/within.ts'
-import type { NativeClient } from '../../dialects/native/client.ts'
+import type { NativeClient } from '../../client/client.ts'
 import { isHeadless } from '../../signin/headless.ts'
 import type { Cli, Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -139,7 +139,7 @@ async function engineFor(cli: Cli, quit: AbortController): Promise<Engine> {
 
 /** Resolves when the engine behind the socket has stopped. */
 async function endOf(socket: string, signal: AbortSignal): Promise<void> {
-  const { connect } = await import('../../dialects/native/client.ts')
+  const { connect } = await import('../../client/client.ts')
   const client = await connect(socket).catch(() => null)
   const close = (): void => client?.close()
   signal.addEventListener('abort', close)

@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import { text, type Cli, type Command, type Options } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { clean, duration, shortId } from '../format.ts'
+import { clean, duration, exactLine, shortId } from '../format.ts'
 import { wholeNumber } from '../options.ts'
-import { resolveSession } from '../resolve.ts'
+import { resolveSession } from '../find-session.ts'
 
 type Rules = Api['session.get']['result']['rules']
 
@@ -67,13 +67,13 @@ async function show(cli: Cli, client: NativeClient, { name, agent, rules }: Hold
   else print(cli, name, rules)
   const { warnings } = await client.call('rules.check', { rules, ...agent })
   for (const { rule, message } of warnings) {
-    cli.note(cli.paint('yellow', `${clean(rule)}: ${clean(message)}`))
+    cli.note(cli.paint('yellow', `${exactLine(rule)}: ${clean(message)}`))
   }
 }
 
 async function holderOf(cli: Cli, client: NativeClient, session?: string): Promise<Holder> {
   const directory = directoryOf(cli)
-  if (session !== undefined && directory === undefined) return ofSession(client, session)
+  if (session !== undefined && directory === undefined) return ofSession(cli, client, session)
   if (session === undefined && directory !== undefined) return ofDirectory(client, realPath(directory))
   throw new CliError('say whose rules; give either --session ID or --directory DIRECTORY', EXIT.usage)
 }
@@ -93,8 +93,8 @@ function realPath(directory: string): string {
   }
 }
 
-async function ofSession(client: NativeClient, fragment: string): Promise<Holder> {
-  const sessionId = await resolveSession(client, fragment)
+async function ofSession(cli: Cli, client: NativeClient, fragment: string): Promise<Holder> {
+  const sessionId = await resolveSession(cli, client, fragment)
   const { rules: before, agent } = await client.call('session.get', { sessionId })
   return {
     name: `session ${shortId(sessionId)}`,
@@ -115,7 +115,7 @@ async function ofDirectory(client: NativeClient, path: string): Promise<Holder> 
 }
 
 function directoryName(path: string): string {
-  return `${clean(path)} and below`
+  return `${exactLine(path)} and below`
 }
 
 /** The shell does not expand `~` inside the quotes that rules need. */
@@ -126,6 +126,8 @@ function withHome(rule: string): string {
 function changesOf(options: Options, { allow, deny }: Rules): Partial<Rules> {
   const list = (name: string): string[] => ((options[name] ?? []) as string[]).map(withHome)
   const unwanted = new Set(list('remove'))
+  if ([...list('allow'), ...list('deny')].some((rule) => rule.trim() === ''))
+    throw new CliError('the rule is empty; write one as in shell(npm test*)', EXIT.usage)
   const edited = (old: readonly string[], more: string[]): string[] =>
     [...new Set([...old, ...more])].filter((rule) => !unwanted.has(rule))
   for (const rule of unwanted) {
@@ -144,8 +146,8 @@ function changesOf(options: Options, { allow, deny }: Rules): Partial<Rules> {
 function print(cli: Cli, name: string, { allow, deny, acceptEdits, skipUntil }: Rules): void {
   const left = skipUntil === null ? 0 : skipUntil - Date.now()
   const lines = [
-    ...deny.map((rule) => `deny   ${clean(rule)}`),
-    ...allow.map((rule) => `allow  ${clean(rule)}`),
+    ...deny.map((rule) => `deny   ${exactLine(rule)}`),
+    ...allow.map((rule) => `allow  ${exactLine(rule)}`),
     ...(acceptEdits ? ['allow  edits of files'] : []),
     ...(left > 0 ? [`allow  everything for another ${duration(left)}`] : []),
   ]

@@ -1,8 +1,8 @@
-import type { Api } from '../../dialects/native/client.ts'
+import type { Api } from '../../client/client.ts'
 import { text, type Cli, type Command } from '../cli.ts'
 import { clean, duration, shortId, table } from '../format.ts'
 import { wholeNumber } from '../options.ts'
-import { resolveSession } from '../resolve.ts'
+import { resolveSession } from '../find-session.ts'
 
 const PAGE = 100
 
@@ -14,7 +14,7 @@ export const search: Command = (cli, [words]) =>
     const session = text(cli.options['session'])
     const query = {
       text: (words as string[]).join(' '),
-      ...(session !== undefined && { sessionId: await resolveSession(client, session) }),
+      ...(session !== undefined && { sessionId: await resolveSession(cli, client, session) }),
     }
     const hits: Hit[] = []
     let cursor: string | null = null

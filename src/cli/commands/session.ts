@@ -1,73 +1,67 @@
 import { uuid } from '../../core/ids.ts'
-import type { NativeClient } from '../../dialects/native/client.ts'
+import type { NativeClient } from '../../client/client.ts'
 import type { SessionView } from '../../dialects/native/wire.ts'
 import { given, text, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { ago, clean, fields, oneLine, sessionName, shortId, table } from '../format.ts'
+import { ago, clean, fields, oneLine, sessionName, shortId } from '../format.ts'
+import { noteSession } from '../last-session.ts'
 import { setup, wholeNumber } from '../options.ts'
 import { PAGE, readPast } from '../past.ts'
 import { renderItems, usageText } from '../render.ts'
-import { resolveSession } from '../resolve.ts'
+import { resolveSession } from '../find-session.ts'
+import { sessionTable, stateOf, wantedStates } from '../session-list.ts'
 
 export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
     const wanted = wholeNumber(cli.options, 'limit', 50)
     const agent = text(cli.options['agent'])
     const archived = cli.options['archived'] === true
-    const sessions = await collect(client, wanted, { archived, ...(agent !== undefined && { agent }) })
+    const states = wantedStates(cli)
+    const which = { archived, ...(agent !== undefined && { agent }) }
+    const sessions = await collect(client, wanted, which, states)
     if (cli.json) return sessions.forEach(cli.printJson)
     if (cli.options['quiet']) return sessions.forEach((session) => cli.print(session.id))
+    if (cli.options['titles'])
+      return sessions.forEach((session) =>
+        cli.print(`${shortId(session.id)}\t${oneLine(sessionName(session), 60)}`),
+      )
+    if (wanted === 0) return
+    if (sessions.length === 0 && states)
+      return cli.note(
+        `no session is ${[...states].join(' or ').replace('-', ' ').replace('needs you', 'waiting for you')}`,
+      )
     if (sessions.length === 0 && agent !== undefined)
       return cli.note(`no session uses the agent ${clean(agent)}`)
     if (sessions.length === 0 && archived) return cli.note('no session is archived')
     if (sessions.length === 0) return cli.note('no sessions yet; start one with: corral new "…"')
-    const rows = sessions.map((session) => [
-      cli.paint('bold', shortId(session.id)),
-      statusWord(cli, session),
-      clean(session.agent),
-      session.mode,
-      ago(session.activeAt),
-      oneLine(sessionName(session), 60),
-    ])
-    cli.print(table(rows))
+    cli.print(sessionTable(cli, sessions))
   })
 
 async function collect(
   client: NativeClient,
   wanted: number,
   which: { archived: boolean; agent?: string },
+  states: ReturnType<typeof wantedStates>,
 ): Promise<SessionView[]> {
   const found: SessionView[] = []
   let cursor: string | null = null
   while (found.length < wanted) {
-    const limit = Math.min(PAGE, wanted - found.length)
+    const limit = states ? PAGE : Math.min(PAGE, wanted - found.length)
     const page: { sessions: SessionView[]; next: string | null } = await client.call('session.list', {
       limit,
       ...which,
       ...(cursor !== null && { cursor }),
     })
-    found.push(...page.sessions)
+    found.push(...page.sessions.filter((session) => !states || states.has(stateOf(session))))
     cursor = page.next
     if (cursor === null) break
   }
-  return found
-}
-
-function statusWord(cli: Cli, session: SessionView): string {
-  const extra = session.queued > 0 ? ` +${session.queued}` : ''
-  const style = {
-    idle: 'dim',
-    running: 'green',
-    waiting: 'magenta',
-    paused: 'yellow',
-    destroyed: 'red',
-  } as const
-  return cli.paint(style[session.status], session.status + extra)
+  return found.slice(0, wanted)
 }
 
 export const show: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveSession(client, String(fragment))
+    const sessionId = await resolveSession(cli, client, String(fragment))
     const session = await client.call('session.get', { sessionId })
     if (cli.json) return cli.printJson(session)
     cli.print(fields(cli.paint, detailsOf(session)))
@@ -78,7 +72,7 @@ function detailsOf(session: SessionView): [name: string, value: string][] {
   const count = (number: number): string => (number > 0 ? String(number) : '')
   return [
     ['id', session.id],
-    ['title', oneLine(session.title ?? '', 200)],
+    ['title', oneLine(session.name ?? '', 200)],
     ['status', session.archived ? `${status}, archived` : status],
     ['agent', clean(session.agent)],
     ['mode', session.mode],
@@ -98,7 +92,7 @@ function detailsOf(session: SessionView): [name: string, value: string][] {
 export const history: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
     const wanted = wholeNumber(cli.options, 'limit', 100)
-    const sessionId = await resolveSession(client, String(fragment))
+    const sessionId = await resolveSession(cli, client, String(fragment))
     const { items } = await readPast(client, sessionId, wanted)
     if (cli.json) items.forEach(cli.printJson)
     else cli.stdout.write(renderItems(items, cli.paint))
@@ -106,7 +100,7 @@ export const history: Command = (cli, [fragment]) =>
 
 export const interrupt: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const sessionId = await resolveSession(client, String(fragment))
+    const sessionId = await resolveSession(cli, client, String(fragment))
     const result = await client.call('session.interrupt', {
       sessionId,
       clearQueue: cli.options['clear'] === true,
@@ -123,7 +117,8 @@ function changing(
 ): Command {
   return (cli, [fragment, words]) =>
     cli.withDaemon(async (client) => {
-      const session = await change(client, await resolveSession(client, String(fragment)), cli, words)
+      const session = await change(client, await resolveSession(cli, client, String(fragment)), cli, words)
+      noteSession(cli, session.id)
       if (cli.json) cli.printJson(session)
       else cli.print(`${say} ${shortId(session.id)}`)
     })
@@ -137,7 +132,8 @@ export const fork = changing('forked; the new session is', (client, sessionId, c
 )
 
 export const rename = changing('renamed', (client, sessionId, _, words) =>
-  client.call('session.configure', { sessionId, title: (words as string[]).join(' ') }),
+  // Without a word in it, it gives back the name that the session has of itself.
+  client.call('session.configure', { sessionId, title: (words as string[]).join(' ').trim() || null }),
 )
 
 export const set = changing('changed', (client, sessionId, cli) => {
@@ -152,7 +148,7 @@ export const set = changing('changed', (client, sessionId, cli) => {
 export const remove: Command = (cli, [fragments]) =>
   cli.withDaemon(async (client) => {
     for (const fragment of fragments as string[]) {
-      const sessionId = await resolveSession(client, fragment)
+      const sessionId = await resolveSession(cli, client, fragment)
       const { worktree } = await client.call('session.destroy', { sessionId })
       if (cli.json) cli.printJson({ sessionId, worktree })
       else cli.print(`removed ${shortId(sessionId)}`)

@@ -9,7 +9,13 @@ const EXIT_MS = 2000
 
 export const start: Command = async (cli) => {
   const config = await loadConfig({ env: cli.env, flags: flagsOf(cli) })
-  if (cli.options['detach']) return (await import('../detach.ts')).startDetached(cli)
+  if (cli.options['detach']) {
+    const [{ startDetached }, { inTurn }] = await Promise.all([
+      import('../detach.ts'),
+      import('../starting.ts'),
+    ])
+    return inTurn(cli, () => startDetached(cli))
+  }
   const { runDaemon } = await import('../../daemon.ts')
   const starting = runDaemon({ config, version, env: cli.env, homedir: homedir(), print: cli.note })
   stopOnSignals(cli, starting)
@@ -36,7 +42,10 @@ function stopOnSignals(cli: Cli, starting: Promise<Daemon>): void {
     if (asked) process.exit(EXIT.error)
     asked = true
     if (!cli.json) cli.note(`${signal}: stopping; send it again to end at once`)
-    const how = { agents: signal === 'SIGHUP' ? 'keep' : 'end', now: true } as const
+    const how = {
+      agents: signal === 'SIGHUP' || cli.options['keepAgents'] ? 'keep' : 'end',
+      now: true,
+    } as const
     // `start` reports a daemon that cannot start.
     starting.then((daemon) => daemon.stop(how)).catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { bytes, clean, duration, oneLine, sessionName, shortId, table } from '../format.ts'
 

@@ -1,10 +1,10 @@
-import type { Api, NativeClient } from '../../dialects/native/client.ts'
+import type { Api, NativeClient } from '../../client/client.ts'
 import { given, type Cli, type Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { allSessions, fitting, pick, resolveSession } from '../find-session.ts'
 import { clean, fields, shortId, table } from '../format.ts'
-import { pickOne, resolveSession } from '../resolve.ts'
 
-type Worktree = Api['worktree.list']['result']['worktrees'][number]
+export type Worktree = Api['worktree.list']['result']['worktrees'][number]
 type Merged = Api['worktree.merge']['result']
 
 export const list: Command = (cli) =>
@@ -24,7 +24,7 @@ export const list: Command = (cli) =>
 
 export const show: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const worktree = await find(client, fragment)
+    const worktree = await findWorktree(cli, client, fragment)
     if (cli.json) return cli.printJson(worktree)
     const { sessionId, path, branch, base } = worktree
     const text = fields(cli.paint, [
@@ -38,7 +38,7 @@ export const show: Command = (cli, [fragment]) =>
 
 export const diff: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const { sessionId } = await find(client, fragment)
+    const { sessionId } = await findWorktree(cli, client, fragment)
     const found = await client.call('worktree.diff', { sessionId })
     if (cli.json) return cli.printJson({ sessionId, ...found })
     cli.stdout.write(cli.stdout.isTTY ? coloured(cli, clean(found.text)) : found.text)
@@ -57,7 +57,7 @@ function coloured(cli: Cli, text: string): string {
 
 export const merge: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const { sessionId } = await find(client, fragment)
+    const { sessionId } = await findWorktree(cli, client, fragment)
     const merged = await client.call('worktree.merge', { sessionId, ...given(cli.options, 'message') })
     if (cli.json) cli.printJson({ sessionId, ...merged })
     else sayMerged(cli, merged)
@@ -80,24 +80,41 @@ function sayMerged(cli: Cli, { outcome, commit = '', why, files = [] }: Merged):
 
 export const remove: Command = (cli, [fragment]) =>
   cli.withDaemon(async (client) => {
-    const { sessionId } = await find(client, fragment)
-    await client.call('worktree.discard', { sessionId, force: cli.options['force'] === true })
+    const { sessionId } = await findWorktree(cli, client, fragment)
+    await client
+      .call('worktree.discard', { sessionId, force: cli.options['force'] === true })
+      .catch((error: unknown) => withHint(error, sessionId))
     if (cli.json) cli.printJson({ sessionId })
     else cli.print(`removed the worktree of ${shortId(sessionId)}`)
   })
 
-async function find(client: NativeClient, fragment: unknown): Promise<Worktree> {
-  const { worktrees } = await client.call('worktree.list')
-  try {
-    return pickOne('worktree', fragment, worktrees, ({ sessionId }) => sessionId)
-  } catch (error) {
-    const session = await sessionOf(client, String(fragment)).catch(() => null)
-    if (session === null || worktrees.some(({ sessionId }) => sessionId === session.id)) throw error
-    const hint = 'make one that has with: corral new --worktree'
-    throw new CliError(`session ${shortId(session.id)} has no worktree of its own; ${hint}`)
-  }
+/** Says it as it is typed here. */
+function withHint(error: unknown, sessionId: string): never {
+  if ((error as { code?: unknown }).code !== 'unsaved_work') throw error
+  const id = shortId(sessionId)
+  const said = (error as Error).message.replace(/; merge it first.*$/, '')
+  throw new CliError(
+    `${said}; keep it with: corral worktree merge ${id}; lose it with: corral worktree rm ${id} --force`,
+  )
 }
 
-async function sessionOf(client: NativeClient, fragment: string): Promise<Api['session.get']['result']> {
-  return client.call('session.get', { sessionId: await resolveSession(client, fragment) })
+/** By the id or the title of its session. */
+export async function findWorktree(cli: Cli, client: NativeClient, fragment: unknown): Promise<Worktree> {
+  const given = String(fragment)
+  const [{ worktrees }, sessions] = await Promise.all([client.call('worktree.list'), allSessions(client)])
+  const wanted = given === '-' ? await resolveSession(cli, client, given) : given
+  const candidates = worktrees.map((worktree) => ({
+    name: null,
+    ...sessions.find(({ id }) => id === worktree.sessionId),
+    id: worktree.sessionId,
+    worktree,
+  }))
+  if (fitting(wanted, candidates).length === 0) refuseWithout(fitting(wanted, sessions))
+  return pick(wanted, candidates, 'worktree').worktree
+}
+
+function refuseWithout([session, ...others]: readonly { id: string }[]): void {
+  if (!session || others.length > 0) return
+  const hint = 'make one that has with: corral new --worktree'
+  throw new CliError(`session ${shortId(session.id)} has no worktree of its own; ${hint}`)
 }

@@ -42,9 +42,9 @@ export const CHECKPOINT_COMMANDS: readonly CommandSpec[] = [
     name: 'restore',
     noun: 'checkpoint',
     group: 'Sessions',
-    args: '<session> <turn>',
+    args: '<session> [turn]',
     summary: 'Bring the files back to what they were before a turn',
-    use: 'Use it to undo what an agent has done. Without --yes it only shows what would change. Commits, ignored files and what you have staged stay as they are. Corral refuses if it would lose work of yours, and prints how to undo it.',
+    use: 'Use it to undo what an agent has done. Without --yes it only shows what would change. Commits, ignored files and what you have staged stay as they are. Corral refuses if it would lose work of yours, and prints how to undo it. With nothing but the file of a backup it is `corral backup restore`.',
     examples: ['corral restore 5acbbca2 77e0c1d4', 'corral restore 5acbbca2 77e0c1d4 --yes'],
     options: [
       ['--yes', 'do it'],

@@ -12,10 +12,14 @@ export const DAEMON_COMMANDS: readonly CommandSpec[] = [
     name: 'start',
     group: 'Daemon',
     args: '',
-    summary: 'Start the daemon; `corral` without a command does the same',
-    use: 'Use it once, before everything else: the daemon runs the agents, and the other commands talk to it. It stays in the foreground unless you give --detach.',
+    summary: 'Start the daemon',
+    use: 'Use it to choose when and how the daemon runs: it runs the agents, and the other commands talk to it. `corral new` and a few others start it by themselves. It stays in the foreground unless you give --detach.',
     examples: ['corral start --detach'],
-    options: [...LISTEN, ['-d, --detach', 'run in the background and write a log file']],
+    options: [
+      ...LISTEN,
+      ['-d, --detach', 'run in the background and write a log file'],
+      ['--keep-agents', 'when a signal stops it, leave agents running for the next daemon'],
+    ],
     load: async () => (await import('../commands/start.ts')).start,
   },
   {

@@ -52,7 +52,7 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     args: '<approval>',
     summary: 'Allow what an agent asks for, or answer its question',
     use: 'Use it for an approval that `corral approval ls` lists. A question of the agent needs --answer; a number stands for one of the options it offers.',
-    examples: ['corral approve 1f3e90ab', 'corral approve 1f3e90ab --answer "the second one"'],
+    examples: ['corral approve cbbca2.1', 'corral approve cbbca2.1 --answer "the second one"'],
     options: [
       ['--answer <text>', 'the answer to its question; give one for each question, in order', 'many'],
       ['--input <json>', 'run the tool with this input instead'],
@@ -69,8 +69,17 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     args: '<approval> [comment...]',
     summary: 'Refuse what an agent asks for',
     use: 'Use it for an approval that `corral approval ls` lists. The agent reads the comment, if it can.',
-    examples: ['corral deny 1f3e90ab "Use the staging database"'],
+    examples: ['corral deny cbbca2.1 "Use the staging database"'],
     load: async () => (await approval()).deny,
+  },
+  {
+    name: 'inbox',
+    group: 'Everyday',
+    args: '',
+    summary: 'See what needs you in all sessions, and answer it; `corral` alone does the same',
+    use: 'Use it to keep an eye on everything: each decision with its session, its directory, and the command or the diff. In a terminal it is live: y allows, n refuses, a allows it in this session from now on, s is not now, o opens the session, q leaves. Elsewhere it prints a list.',
+    examples: ['corral inbox', 'corral inbox --json'],
+    load: async () => (await import('../commands/inbox.ts')).inbox,
   },
   {
     name: 'approval ls',
@@ -86,7 +95,7 @@ export const DECISION_COMMANDS: readonly CommandSpec[] = [
     args: '<approval>',
     summary: 'Show an approval and its decision',
     use: 'Use it to read everything an agent wants to do before you decide, or how it was decided.',
-    examples: ['corral approval show 1f3e90ab'],
+    examples: ['corral approval show cbbca2.1'],
     load: async () => (await approval()).show,
   },
   {

@@ -25,7 +25,7 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     name: 'worktree ls',
     args: '',
     summary: 'List the worktrees of sessions',
-    use: 'Use it to see which sessions have their own worktree; `corral new --worktree` makes one. A worktree is named by the id of its session.',
+    use: 'Use it to see which sessions have their own worktree; `corral new --worktree` makes one. A worktree is named by the id or the title of its session.',
     examples: ['corral worktree ls'],
     options: [['-q, --quiet', 'print only the ids of the sessions']],
     load: async () => (await worktree()).list,
@@ -54,6 +54,18 @@ export const WORKSPACE_COMMANDS: readonly CommandSpec[] = [
     examples: ['corral worktree merge 5acbbca2 -m "Add retries"'],
     options: [['-m, --message <text>', 'the message of the commit']],
     load: async () => (await worktree()).merge,
+  },
+  {
+    name: 'worktree pr',
+    args: '<worktree>',
+    summary: 'Push a worktree and open a pull request or merge request for it',
+    use: 'Use it when others review the work. Corral commits what is uncommitted, pushes the branch, and asks gh (GitHub) or glab (GitLab), which you have installed, to open the request. Its text is the last answer of the agent.',
+    examples: ['corral worktree pr 5acbbca2', 'corral worktree pr 5acbbca2 --draft --title "Add retries"'],
+    options: [
+      ['--title <title>', 'the title of the request (the title of the session)'],
+      ['--draft', 'open it as a draft'],
+    ],
+    load: async () => (await import('../commands/pull-request.ts')).pullRequest,
   },
   {
     name: 'worktree rm',

@@ -1,4 +1,4 @@
-import type { Event, EventOf, EventType } from '../event.ts'
+import { timeOf, type Event, type EventOf, type EventType } from '../event.ts'
 import { asks, begins, decides, finishes, leaves } from './calls.ts'
 import type { Call, Change, Message, OpenTurn, ApprovalItem, UserMessage } from './item.ts'
 
@@ -117,8 +117,8 @@ export function step(conversation: Conversation, event: Event): Change[] {
 type Sent = Event & EventOf<'turn.queued' | 'turn.steered' | 'turn.steer_accepted'>
 
 function messageOf(event: Sent, id: string, key: string | null): UserMessage {
-  const { input: content, origin, at: sentAt, type } = event
-  return { id, content, key, origin, steer: type !== 'turn.queued', sentAt }
+  const { input: content, origin, type } = event
+  return { id, content, key, origin, steer: type !== 'turn.queued', sentAt: timeOf(event) }
 }
 
 function waits({ waiting }: Conversation, event: Event & EventOf<'turn.queued'>): Change[] {
@@ -186,8 +186,8 @@ function grew({ open }: Conversation, event: Event & EventOf<'message.delta'>): 
 }
 
 function openedBy(event: Event & EventOf<'message.delta' | 'message.completed'>): Message {
-  const { messageId: id, kind, parent, at: openedAt } = event
-  return { id, kind, parent, openedAt, text: '', open: true, aborted: false }
+  const { messageId: id, kind, parent } = event
+  return { id, kind, parent, openedAt: timeOf(event), text: '', open: true, aborted: false }
 }
 
 /** A message that nothing was said in is none; a cut-off one has at least what was streamed of it. */

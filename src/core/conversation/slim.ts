@@ -26,7 +26,7 @@ export function shortened(value: unknown, depth = 0): unknown {
 }
 
 /** Large pictures and documents without their data: an empty text stands for it. */
-export function withoutData(content: readonly Content[]): Content[] {
+export function withoutData<Part extends Content>(content: readonly Part[]): Part[] {
   return content.map((part) =>
     part.type === 'text' || part.data.length <= MAX_IMAGE ? part : { ...part, data: '' },
   )
@@ -42,7 +42,11 @@ export function slim(event: Event, isOpen: (approvalId: string) => boolean): Eve
     case 'tool.started':
       return { ...event, input: shortened(event.input) }
     case 'tool.completed':
-      return { ...event, output: event.isError ? cutAt(event.output, MAX_ERROR) : '' }
+      return {
+        ...event,
+        output: event.isError ? cutAt(event.output, MAX_ERROR) : '',
+        ...(event.images && { images: withoutData(event.images) }),
+      }
     case 'approval.requested': {
       const { approval } = event
       if (isOpen(approval.id)) return event

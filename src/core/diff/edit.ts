@@ -3,6 +3,7 @@ import type { Approval } from '../approval.ts'
 import type { FileChange } from '../file-change.ts'
 import { straight, within } from '../path.ts'
 import { newBudget, type DiffBudget } from './budget.ts'
+import { NEW, OLD, PATHS, WHOLE } from './fields.ts'
 import { fitting, oldLinesOf, type FoundHunk } from './hunks.ts'
 import { patchedFiles } from './patch.ts'
 import { hunksBetween, linesOf } from './texts.ts'
@@ -13,11 +14,6 @@ import { hunksBetween, linesOf } from './texts.ts'
  */
 
 const MAX_FILES = 100
-
-const PATHS = ['file_path', 'filePath', 'filepath', 'path', 'notebook_path', 'absolute_path']
-const OLD = ['old_string', 'oldString', 'old_str', 'oldText', 'before']
-const NEW = ['new_string', 'newString', 'new_str', 'newText', 'after']
-const WHOLE = ['content', 'file_text', 'new_source']
 
 type Asked = Pick<Approval, 'kind' | 'tool' | 'input' | 'about'>
 

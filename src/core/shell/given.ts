@@ -11,6 +11,8 @@ interface ShellWords {
   file: string | undefined
   /** Files that it runs before. */
   before: string[]
+  /** The file as a command, with its words; empty: none. */
+  script: string[]
 }
 
 /** `-c line`, `-co pipefail line`, `-s`, `--rcfile file`, `file`. */
@@ -28,12 +30,21 @@ export function shellWords(program: string, words: readonly string[]): ShellWord
     }
   }
   const given = words.slice(/^--?$/.test(words[at] ?? '') ? at + 1 : at)
-  if (!/c/i.test(flags)) return { lines: [], file: flags.includes('s') ? undefined : given[0], before }
+  if (!/c/i.test(flags)) {
+    const reads = flags.includes('s')
+    return { lines: [], file: reads ? undefined : given[0], before, script: reads ? [] : scriptOf(given) }
+  }
   return {
     lines: OTHERS.test(program) ? [words.slice(1).join(' '), ...given] : given.slice(0, 1),
     file: '',
     before,
+    script: [],
   }
+}
+
+/** `bash deploy.sh` runs `./deploy.sh`. */
+export function scriptOf([file = '', ...rest]: readonly string[]): string[] {
+  return isUnseen(file || undefined) ? [] : [file.includes('/') ? file : `./${file}`, ...rest]
 }
 
 /** Their options are others: every word may be a line. */

@@ -9,7 +9,8 @@ const WRAPPERS: ReadonlyMap<string, number> = new Map([
     `command builtin exec env sudo doas nohup time nice ionice setsid stdbuf unbuffer busybox toybox caffeinate strace
     ltrace noglob nocorrect - { fakeroot systemd-run systemd-inhibit unshare nsenter xvfb-run xargs watch eval setpriv choom
     prlimit numactl uclampset ssh-agent dbus-run-session firejail proot torsocks torify proxychains proxychains4 eatmydata
-    rlwrap daemonize chronic pkexec run0 tini dumb-init valgrind linux32 linux64 cross-env dotenv entr`,
+    rlwrap daemonize chronic pkexec run0 tini dumb-init valgrind linux32 linux64 i386 i486 i586 i686 x86_64 uname26
+    cross-env dotenv entr corepack ifne runcon flatpak-spawn sshpass`,
   ),
   ...names(1, 'timeout gtimeout flock chroot taskset chrt setarch ssh repeat gosu su-exec faketime'),
 ])
@@ -48,7 +49,7 @@ const RUNNERS: ReadonlyMap<string, RegExp> = new Map([
   ['start-stop-daemon', /^-/],
   ['fd', /^(?:-[xX]|--exec|--exec-batch)$/],
   ['fdfind', /^(?:-[xX]|--exec|--exec-batch)$/],
-  ['git', /^(?:foreach|run|-x|--exec|--extcmd|--\w+-filter)$/],
+  ['git', /^(?:foreach|run|-x|--exec|--extcmd|--\w+-(?:filter|pack)|--open-files-in-pager)$/],
 ])
 
 const SHELLS: ReadonlySet<string> = wordsIn(
@@ -63,9 +64,9 @@ const STARTING_SHELLS: ReadonlySet<string> = wordsIn(
   'su runuser script sg newgrp ssh chroot unshare nsenter fakeroot',
 )
 
-/** Builtins that run some of their words: on a signal, for each line, to complete a word. */
+/** Builtins and others that run some of their words: on a signal, for each line, to complete a word, to measure them. */
 const KEEPING_LINES: ReadonlySet<string> = wordsIn(
-  'trap mapfile readarray compgen complete bind sched zpty print',
+  'trap mapfile readarray compgen complete bind sched zpty print hyperfine pee mispipe',
 )
 
 /** Builtins that give names another meaning, or take one away. */
@@ -79,9 +80,6 @@ const SETTING: ReadonlySet<string> = wordsIn(
 /** They take a program in another language among their words. */
 const INTERPRETERS =
   /^(?:python|pypy|ipython|perl|ruby|node|nodejs|tsx|ts-node|deno|bun|php|lua|awk|gawk|mawk|osascript|tclsh|expect|julia|rscript|make|gmake|tar|rsync|vi|vim|nvim|ex|ed|emacs|gdb|at|batch|crontab|tmux|screen|parallel)[\d.]*$/
-
-/** Given nothing, or `-`, they read a program. */
-const LANGUAGES = /^(?:python|pypy|perl|ruby|node|nodejs|php|lua)[\d.]*$/
 
 function wordsIn(list: string): Set<string> {
   return new Set(list.split(/\s+/))
@@ -121,5 +119,4 @@ export const takesLines = (program: string): boolean => TAKING_LINES.has(program
 export const startsShell = (program: string): boolean => STARTING_SHELLS.has(program)
 export const keepsLines = (program: string): boolean => KEEPING_LINES.has(program)
 export const givesNames = (program: string): boolean => NAMING.has(program)
-export const readsPrograms = (program: string): boolean => LANGUAGES.test(program)
 export const isInterpreter = (program: string): boolean => INTERPRETERS.test(program)

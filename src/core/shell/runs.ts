@@ -1,5 +1,6 @@
 import { HOLE, PART } from '../pattern.ts'
-import { isUnseen, linesAfterC, shellWords } from './given.ts'
+import { isUnseen, linesAfterC, scriptOf, shellWords } from './given.ts'
+import { isUnseenCode } from './languages.ts'
 import * as programs from './programs.ts'
 import { readScript, type Script } from './script.ts'
 
@@ -22,6 +23,8 @@ const MAX_CHARS = 256 * 1024
 /** Words that may be the first of a command, and words that may come before it. */
 const MAX_STARTS = 64
 const MAX_BEFORE = 256
+/** Words that may be what a program is to do, for which the options after it are passed over, too. */
+const MAX_VERBS = 4
 
 export function runsOf(line: string): Runs {
   const runs: Runs = { commands: [], placed: [], foreign: [], clear: true }
@@ -51,8 +54,16 @@ function read(reading: Reading, line: string, depth: number): void {
 function hear(reading: Reading, text: string, depth: number): void {
   const script = readScript(text)
   if (script.clear && depth <= MAX_DEPTH) take(reading, script, depth)
-  else keep(reading, 'foreign', text)
+  else keep(reading, 'foreign', withoutHoles(text))
 }
+
+/** Words together, and each that may be a program with holes of its own: `system("git $X")`. */
+function keepCode(reading: Reading, words: readonly string[]): void {
+  keep(reading, 'foreign', withoutHoles(words.join('\n')))
+  for (const word of words) if (isHidden(word) && /\s|\(/.test(word)) keep(reading, 'foreign', word)
+}
+
+const withoutHoles = (text: string): string => text.replaceAll(HOLE, ' ').replaceAll(PART, ' ')
 
 function take(reading: Reading, { commands, texts }: Script, depth: number): void {
   for (const text of texts) if (reading.runs.clear) hear(reading, text, depth + 1)
@@ -65,7 +76,7 @@ function expand(reading: Reading, words: readonly string[], stdin: string | null
   if (!reading.runs.clear) return
   const program = programOf(words[0]!)
   note(reading, program, words)
-  if (programs.isInterpreter(program)) keep(reading, 'foreign', [...words, stdin ?? ''].join('\n'))
+  if (programs.isInterpreter(program)) keepCode(reading, [...words, stdin ?? ''])
   const lines = linesOf(program, words, stdin)
   const commands = program === 'find' ? commandsOfFind(words) : wrapped(program, words)
   if (lines === null || commands === null) reading.runs.clear = false
@@ -79,6 +90,7 @@ function expand(reading: Reading, words: readonly string[], stdin: string | null
 
 /** Anything behind a word such as `exec` may be a command, or a line. */
 function mayRun(reading: Reading, program: string, words: readonly string[], depth: number): void {
+  if (program === 'git') gitMayRun(reading, words, depth)
   const from = programs.runFrom(program, words)
   if (from === null) return
   if (words.length - from > MAX_STARTS) reading.runs.clear = false
@@ -89,15 +101,31 @@ function mayRun(reading: Reading, program: string, words: readonly string[], dep
   }
 }
 
+/** `git for-each-repo --config=x push`, `git grep -O'less x'`, `git clone -u x`, `git fetch 'ext::sh -c …'`. */
+function gitMayRun(reading: Reading, words: readonly string[], depth: number): void {
+  const each = words.indexOf('for-each-repo')
+  if (each > 0) expand(reading, ['git', ...words.slice(each + 1)], null, depth + 1)
+  for (const word of words) {
+    if (word.includes('ext::')) reading.runs.clear = false
+    if (/^-[xO][^]*\s/.test(word)) hear(reading, word.slice(2), depth + 1)
+  }
+  const pack = words.includes('clone') ? words.findIndex((word) => word.startsWith('-u')) : -1
+  if (pack > 0) hear(reading, words[pack]!.slice(2) || (words[pack + 1] ?? ''), depth + 1)
+}
+
 /** By its name alone, wherever it lies and however it is written. */
 function programOf(word: string): string {
   const name = word.slice(word.lastIndexOf('/') + 1).replace(/^=/, '')
-  return name.toLowerCase()
+  // What others have beside them, systems of Apple call `gxargs`.
+  return name.toLowerCase().replace(/^g(?=(?:env|find|nice|nohup|stdbuf|time|timeout|xargs)$)/, '')
 }
 
 const isHidden = (text: string): boolean => text.includes(HOLE) || text.includes(PART)
 
-/** As it is, and without the options that stand before what it is to do: `git -C . push` is a `git push`. */
+/**
+ * As it is, and without the options that stand before what it is to do: `git -C . push` is a `git push`, and
+ * `docker compose -f x.yml down` a `docker compose down`.
+ */
 function note(reading: Reading, program: string, words: readonly string[]): void {
   const [first, ...rest] = words
   const add = (...all: (string | undefined)[]): void =>
@@ -111,10 +139,14 @@ function note(reading: Reading, program: string, words: readonly string[]): void
   if (starts === null) reading.runs.clear = false
   for (const start of starts ?? []) {
     if (start > 1) add(program, ...words.slice(start))
+    const after = starts!.length > MAX_VERBS ? [] : startsAfter(program, words.slice(start), 0)
+    if (after === null) reading.runs.clear = false
+    for (const next of after ?? []) if (next > 1) add(program, words[start], ...words.slice(start + next))
   }
   if (program.startsWith('git-')) add('git', program.slice('git-'.length), ...rest)
   // `git -c alias.x=push x`
-  if (program === 'git' && rest.some((word) => /^(?:--config-env=)?alias\./i.test(word))) add('git', HOLE)
+  const renames = /^(?:--config-env=)?(?:alias|include|includeif)\./i
+  if (program === 'git' && rest.some((word) => renames.test(word))) add('git', HOLE)
 }
 
 /** The lines that a program gives to a shell; null: it may be any. */
@@ -128,7 +160,10 @@ function linesOf(program: string, words: readonly string[], stdin: string | null
   if (programs.keepsLines(program)) return rest.filter((word) => !word.startsWith('-'))
   if (program === 'parallel') return lineOfParallel(rest)
   if (program === 'source' || program === '.') return rest.length > 0 && isUnseen(rest[0]) ? null : []
-  if (programs.readsPrograms(program) && (rest[0] ?? '-') === '-') return stdin === null ? null : []
+  if (isUnseenCode(program, words, stdin)) return null
+  if (/^(?:at|batch)$/.test(program))
+    return rest.some((word) => /^-\w*[fclrd]/.test(word)) ? [] : inputOf(stdin)
+  if (program === 'crontab' && rest.every((word) => word === '-')) return inputOf(stdin) && []
   if (program === 'zargs') return null
   // What a name stands for from now on is not followed.
   if (programs.givesNames(program)) return rest.some((word) => /=|^-[pf]/.test(word)) ? null : []
@@ -155,8 +190,10 @@ function lineOfParallel(words: readonly string[]): string[] | null {
   return line.length === 0 ? null : [`${line.join(' ').replaceAll(/\{[^\s{}]*\}/g, '$x')} $x`]
 }
 
-/** The commands that a wrapper may run; null: there are too many. */
+/** The commands that a wrapper may run, and the script of a shell; null: there are too many. */
 function wrapped(program: string, words: readonly string[]): string[][] | null {
+  if (programs.isShell(program)) return [shellWords(program, words).script].filter(isCommand)
+  if (program === 'source' || program === '.') return [scriptOf(words.slice(1))].filter(isCommand)
   const own = programs.wrapperWords(program)
   if (own === null) return []
   const starts = startsAfter(program, words, own)
@@ -166,6 +203,8 @@ function wrapped(program: string, words: readonly string[]): string[][] | null {
     return program === 'xargs' ? withMore(words.slice(1, start), inner) : inner
   })
 }
+
+const isCommand = (words: readonly string[]): boolean => words.length > 0
 
 /**
  * Where a command may begin behind the options and variables of a wrapper. An option may take the next word; where it is
@@ -186,8 +225,10 @@ function startsAfter(program: string, words: readonly string[], own: number): nu
       const takes = /^-./.test(word) ? programs.takesWord(program, word) : false
       if (takes !== false) reach(at + 2, left)
       if (takes === true) continue
-      if (/^-.|^\w+=/.test(word)) reach(at + 1, left)
-      else if (left > 0) reach(at + 1, left - 1)
+      // `env A.B=1 git`: there are variables with such names.
+      if (/^-.|=/.test(word)) reach(at + 1, left)
+      if (/^-.|^\w+=/.test(word)) continue
+      if (left > 0) reach(at + 1, left - 1)
       else starts.push(at)
     }
   }

@@ -198,6 +198,8 @@ function partText(part: WordPart, hole: string): string {
     case 'LocaleString':
       // But `"$@"` is many words, as is what zsh writes with signs (`"${=x}"`).
       return part.parts.map((one) => partText(one, /@|^\$\{\W/.test(one.text) ? HOLE : PART)).join('')
+    case 'ProcessSubstitution':
+      return `/dev/fd/${PART}`
     default:
       return hole
   }

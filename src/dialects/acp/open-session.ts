@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import type { RequestPermissionOutcome, SessionUpdate } from '@agentclientprotocol/sdk/unstable'
 import { emptyConversation, step } from '../../core/conversation/conversation.ts'
 import type { Change } from '../../core/conversation/item.ts'
-import type { Event } from '../../core/event.ts'
+import type { AgentCommand, Event } from '../../core/event.ts'
 import { createAsking, type Asking } from './asking.ts'
 import { createChoice } from './choice.ts'
 import type { Chosen } from './options.ts'
 import type { Request } from './permission.ts'
 import type { Corral, NamedModel, SessionView } from './port.ts'
 import type { Prompts } from './prompts.ts'
-import { endingOf, openCalls, remark, TYPES, updatesOf } from './updates.ts'
+import { commandsUpdate, endingOf, openCalls, remark, TYPES, updatesOf } from './updates.ts'
 
 /** What can be said to the editor about one session. */
 export interface Editor {
@@ -102,6 +102,7 @@ async function follow(
   const { cwd } = session
   const conversation = emptyConversation()
   let live = false
+  let commands: readonly AgentCommand[] = []
 
   async function tell(updates: readonly SessionUpdate[]): Promise<void> {
     if (live || tellPast) for (const update of updates) await editor.update(update)
@@ -113,6 +114,7 @@ async function follow(
     isReady()
     await setImmediate()
     if (!tellPast) await tell(openCalls(conversation, cwd))
+    if (commands.length > 0) await tell([commandsUpdate(commands)])
     for (const { asked, approval } of conversation.questions.values()) if (asked) asking.ask(approval)
   }
 
@@ -123,6 +125,10 @@ async function follow(
       mind(change, prompts, live ? asking : null)
     }
     await tell(await choice.step(event, live))
+    if (event.type === 'agent.commands') {
+      commands = event.commands
+      if (live) await tell([commandsUpdate(commands)])
+    }
     if (event.type === 'session.destroyed') throw new Error('The session was removed')
   }
 

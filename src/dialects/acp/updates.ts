@@ -6,7 +6,7 @@ import type {
 } from '@agentclientprotocol/sdk/unstable'
 import { CONVERSATION_TYPES, type Conversation } from '../../core/conversation/conversation.ts'
 import type { Call, CallState, Change, Message, UserMessage } from '../../core/conversation/item.ts'
-import type { Event, EventType, PlanEntry } from '../../core/event.ts'
+import type { AgentCommand, Event, EventType, PlanEntry } from '../../core/event.ts'
 import type { Failure } from '../../core/turn.ts'
 import type { Usage } from '../../core/usage.ts'
 import { blockOf } from './content.ts'
@@ -18,6 +18,7 @@ export const TYPES: EventType[] = [
   ...CONVERSATION_TYPES,
   'agent.init',
   'agent.model',
+  'agent.commands',
   'session.changed',
   'session.destroyed',
 ]
@@ -103,6 +104,12 @@ function planUpdate(entries: readonly PlanEntry[]): SessionUpdate {
       return { content: text, priority: 'medium', status: PLAN_STATUS[state] }
     }),
   }
+}
+
+/** What a user may write at the beginning of a message: the agent understands it. */
+export function commandsUpdate(commands: readonly AgentCommand[]): SessionUpdate {
+  const availableCommands = commands.map(({ name, about }) => ({ name, description: about ?? '' }))
+  return { sessionUpdate: 'available_commands_update', availableCommands }
 }
 
 /** A word of Corral's own, to an editor that has no other place for it. */

@@ -48,6 +48,8 @@ const OF_CORE: Record<ErrorCode, CodeName> = {
   agent_missing: 'providerNotAvailable',
   unsupported: 'invalidParams',
   conversation_busy: 'providerNotAvailable',
+  conversation_not_found: 'invalidParams',
+  conversation_adopted: 'invalidParams',
   queue_full: 'providerNotAvailable',
   not_running: 'invalidParams',
   cursor_reset: 'invalidParams',

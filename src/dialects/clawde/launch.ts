@@ -64,7 +64,7 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   if (!params.worktree) return { session: await create({ ...given, cwd: path }), ...routing }
   const command = { ...given, id: context.newId(), cwd: path }
   const makers = { create, workspace: context.workspace }
-  const { session, worktree } = await createInWorktree(makers, command, params.carry)
+  const { session, worktree } = await createInWorktree(makers, command, { carry: params.carry })
   return {
     session,
     ...(worktree && { worktree: { path: worktree.path, branch: worktree.branch } }),

@@ -68,7 +68,7 @@ export interface ClawdeParts extends Omit<
   onFault?(error: unknown): void
 }
 
-export interface ClawdeTiming extends Pick<WebSocketOptions, 'admitMs' | 'pingMs'> {
+export interface ClawdeTiming extends Pick<WebSocketOptions, 'admitMs' | 'beat'> {
   /** Who is behind for no longer than this was not slow. */
   lagMs?: number
   /** Where people are asked: a call of a session that is silent for so long is told as running. */

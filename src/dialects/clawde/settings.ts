@@ -47,6 +47,11 @@ export function clawdeSettings(sources: SettingsSources): ClawdeSettings {
   }
 }
 
+/** Where ClawDE's clients look for the token. */
+export function clawdeTokenFile(env: NodeJS.ProcessEnv, home: string, platform: NodeJS.Platform): string {
+  return join(dataDirectory(env, home, platform), 'auth_token')
+}
+
 function dataDirectory(env: NodeJS.ProcessEnv, home: string, platform: NodeJS.Platform): string {
   const chosen = env['CLAWD_DATA_DIR']
   if (chosen) return resolve(home, chosen)

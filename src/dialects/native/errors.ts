@@ -30,6 +30,8 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   unsaved_work: -32025,
   call_not_found: -32026,
   conflict: -32027,
+  conversation_not_found: -32028,
+  conversation_adopted: -32029,
 }
 
 /** Every method may end with these. */

@@ -1,6 +1,6 @@
 import { CONVERSATION_TYPES } from '../../core/conversation/conversation.ts'
 import type { Change } from '../../core/conversation/item.ts'
-import type { Event, EventType } from '../../core/event.ts'
+import { timeOf, type Event, type EventType } from '../../core/event.ts'
 import type { Turn } from '../../core/turn.ts'
 import type { HistoryItem } from './wire.ts'
 
@@ -29,7 +29,7 @@ export type RanWith = (turnId: string) => Pick<Turn, 'mode' | 'model'> | null
 
 /** A change of the conversation as an item of its history; null where history has no word for it. */
 export function historyItem(change: Change, event: Event, ranWith: RanWith = () => null): HistoryItem | null {
-  const place = { seq: event.seq, at: event.at, turnId: event.turnId ?? null }
+  const place = { seq: event.seq, at: timeOf(event), turnId: event.turnId ?? null }
   switch (change.type) {
     case 'said': {
       const { content, origin, steer } = change.message

@@ -26,6 +26,8 @@ export interface Context {
   device: Device | null
   daemon: Daemon
   agents(): Promise<AgentReport[]>
+  /** Does this when the connection has ended. */
+  whenClosed(work: () => void): void
   /** The subscriptions of this connection. */
   feed: Feed
   /** The lists of sessions that it watches. */

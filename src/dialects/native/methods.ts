@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { adoptionMethods } from './methods/adoption.ts'
 import { approvalMethods } from './methods/approval.ts'
 import { attentionMethods } from './methods/attention.ts'
 import { callMethods } from './methods/call.ts'
@@ -9,6 +10,7 @@ import { daemonMethods } from './methods/daemon.ts'
 import { demoMethods } from './methods/demo.ts'
 import { deviceMethods } from './methods/device.ts'
 import { directoryMethods } from './methods/directory.ts'
+import { discoverMethods } from './methods/discover.ts'
 import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
 import { fileMethods } from './methods/files.ts'
@@ -26,7 +28,9 @@ import { worktreeMethods } from './methods/worktree.ts'
 /** The whole API. */
 export const METHODS = [
   ...daemonMethods,
+  ...discoverMethods,
   ...sessionMethods,
+  ...adoptionMethods,
   ...turnMethods,
   ...queueMethods,
   ...usageMethods,

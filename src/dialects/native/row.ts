@@ -52,6 +52,7 @@ export function viewRow(session: Session, { now, project, lastTurn }: RowNeeds):
     lastOutcome: session.lastOutcome,
     lastError: lastError && { code: lastError.code, message: excerpt(lastError.message, MAX_ERROR) },
     worktree: hasOwnWorktree(session),
+    worktreeOf: session.worktreeOf ?? null,
     archived: session.archived,
   }
 }

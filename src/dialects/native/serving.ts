@@ -55,7 +55,9 @@ export function createServing({ onFault, ...parts }: NativeOptions): AcceptNativ
   return (connection, device = null) => {
     const feed = createFeed(parts.engine, connection.send, connection.share)
     const watches = createWatches(sessions, connection.send, connection.share)
-    const context: Context = { ...parts, device, feed, watches }
+    const endings: (() => void)[] = []
+    const whenClosed = (work: () => void): void => void endings.push(work)
+    const context: Context = { ...parts, device, feed, watches, whenClosed }
     const handler = answering(connection, (line, reply) => dispatcher.dispatch(line, context, reply))
     return {
       ...handler,
@@ -66,8 +68,17 @@ export function createServing({ onFault, ...parts }: NativeOptions): AcceptNativ
       closed() {
         feed.closeAll()
         watches.closeAll()
+        for (const work of endings) orFault(work, onFault)
       },
     }
+  }
+}
+
+function orFault(work: () => void, onFault: (error: unknown) => void): void {
+  try {
+    work()
+  } catch (error) {
+    onFault(error)
   }
 }
 

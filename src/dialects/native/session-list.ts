@@ -22,6 +22,7 @@ const UNSEEN: ReadonlySet<EventType> = new Set<EventType>([
   'agent.other',
   'agent.notice',
   'agent.plan',
+  'agent.commands',
   'agent.limits',
   'approval.delivered',
   'session.drafted',

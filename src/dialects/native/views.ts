@@ -1,6 +1,7 @@
 import { aboutOf } from '../../core/about.ts'
 import { attentionOf } from '../../core/attention.ts'
 import type { PastDecision } from '../../core/decisions.ts'
+import { nameOf } from '../../core/glance.ts'
 import { NO_MARKS } from '../../core/marks.ts'
 import { modelInUse } from '../../core/model.ts'
 import type { ApprovalRow } from '../../core/ports.ts'
@@ -15,6 +16,7 @@ export function viewSession(session: Session, now: number = Date.now()): Session
     agent: session.agent,
     cwd: session.cwd,
     title: session.title,
+    name: nameOf(session),
     mode: session.mode,
     model: session.model,
     modelInUse: modelInUse(session),

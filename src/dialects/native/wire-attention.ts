@@ -89,6 +89,12 @@ export const sessionRow = z.object({
   lastOutcome: z.enum(['completed', 'failed', 'interrupted']).nullable(),
   lastError: z.object({ code: z.string(), message: z.string() }).nullable(),
   worktree: z.boolean().describe('it works in a git worktree of its own'),
+  worktreeOf: z
+    .string()
+    .nullable()
+    .describe(
+      'the checkout that its worktree was made from; null: it has none, or that was not written down',
+    ),
   archived: z.boolean(),
 })
 export type SessionRow = z.output<typeof sessionRow>

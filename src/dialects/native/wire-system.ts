@@ -47,6 +47,7 @@ export const limits = z.object({
 export const worktree = z.object({
   sessionId: id,
   path: z.string(),
+  from: z.string().nullable().describe('the checkout that it was made from, and is merged into'),
   branch: z.string().nullable().describe('what is checked out in it now'),
   base: z.string().nullable().describe('the commit that its changes are counted from'),
 })

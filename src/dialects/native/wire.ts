@@ -77,6 +77,19 @@ export const createParams = z.strictObject({
     .default(false)
     .describe('in a git worktree of its own instead, made from the repository that `cwd` is in'),
   carry: z.boolean().default(false).describe('uncommitted work comes along into the worktree'),
+  branch: z
+    .string()
+    .min(1)
+    .max(200)
+    .exactOptional()
+    .describe(
+      'the name of the branch of that worktree, which must be free; otherwise one is made of the title',
+    ),
+  about: z
+    .string()
+    .max(10_000)
+    .exactOptional()
+    .describe('what the first message will be about: without a title, the branch is named after it'),
   mode: mode.exactOptional(),
   model: model.nullable().exactOptional(),
   effort: wantedEffort.exactOptional(),
@@ -111,7 +124,11 @@ export const sessionView = z.object({
   id,
   agent: z.string(),
   cwd: z.string(),
-  title: z.string().nullable(),
+  title: z.string().nullable().describe('as somebody has named it'),
+  name: z
+    .string()
+    .nullable()
+    .describe('what to call it: its title, or what its agent calls it, or how its first message begins'),
   mode,
   model: z.string().nullable().describe('the one that was chosen; null: the agent chooses'),
   modelInUse: z
@@ -202,6 +219,7 @@ export const EVENT_TYPES: Record<EventType, true> = {
   'review.removed': true,
   'review.sent': true,
   'agent.plan': true,
+  'agent.commands': true,
   'agent.notice': true,
   'agent.other': true,
   'session.created': true,

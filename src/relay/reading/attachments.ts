@@ -1,16 +1,16 @@
+import { PICTURE_TYPES } from '../../core/content.ts'
 import type { Block } from '../ask.ts'
 import type { Field } from './fields.ts'
 
 type Image = Extract<Block, { type: 'image' }>
 type Document = Extract<Block, { type: 'document' }>
 
-const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 const DOCUMENT_TYPES = ['application/pdf', 'text/plain', 'text/markdown'] as const
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*?;base64,/i
 
 /** An image whose media type and bytes stand in two fields. */
 export function imageOf(mediaType: Field, data: Field): Image {
-  return { type: 'image', mediaType: mediaType.oneOf(...IMAGE_TYPES), data: base64(data) }
+  return { type: 'image', mediaType: mediaType.oneOf(...PICTURE_TYPES), data: base64(data) }
 }
 
 export function documentOf(mediaType: Field, data: Field, title: string | null): Document {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { methods, type ContentBlock } from '@agentclientprotocol/sdk/unstable'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { editorFor, newSession, type TestEditor } from './support.ts'
 import { until } from '../../support/wait.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { methods } from '@agentclientprotocol/sdk/unstable'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import { corral } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { demoSession, turn } from '../native/support.ts'
@@ -54,7 +54,7 @@ function story({ updates }: TestEditor): string[] {
 describe('a session from elsewhere', () => {
   test('of the command line is loaded with its history, and goes on', async (t) => {
     const env = { ...daemon.env }
-    const args = ['--agent', 'demo', '--cwd', daemon.project, '--json']
+    const args = ['--agent', 'demo', '--mode', 'auto', '--cwd', daemon.project, '--json']
     const made = await corral(env, ['new', ...args, '[[think so]] [[say hello]]'])
     const sessionId = made.json<{ id: string }>()[0]!.id
     await corral(env, ['send', sessionId, '[[shell ls]]'])

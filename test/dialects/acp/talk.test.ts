@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { methods } from '@agentclientprotocol/sdk/unstable'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { until } from '../../support/wait.ts'
 import { editorFor, newSession, refusal, toolStates } from './support.ts'

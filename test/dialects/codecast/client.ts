@@ -42,9 +42,10 @@ export async function post(
 ): Promise<Answer> {
   // A connection that is kept may be closed for idleness just when a slow test uses it again.
   const headers: Record<string, string> = { connection: 'close' }
-  const init: RequestInit = { method: 'POST', body: typeof body === 'string' ? body : new Uint8Array(body) }
+  const bytes = typeof body === 'string' ? body : new Uint8Array(body)
+  const init: RequestInit = { method: 'POST', body: bytes }
   // A string body would bring a content type of its own.
-  if (contentType === null) init.body = new Blob([body])
+  if (contentType === null) init.body = new Blob([bytes])
   else headers['content-type'] = contentType
   const res = await fetch(`${base}/rpc`, { ...init, headers })
   return { status: res.status, headers: res.headers, text: await res.text() }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, test, type TestContext } from 'node:test'
-import { connect } from '../../../src/dialects/native/client.ts'
+import { connect } from '../../../src/client/client.ts'
 import { fakeKeychain, type FakeKeychain } from '../../signin/fake-keychain.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { startIssuer, type OAuthIssuer } from '../../support/oauth-issuer.ts'

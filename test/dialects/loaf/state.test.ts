@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor, DEMO, demoSession, startClient, turn, type Client } from './support.ts'
 

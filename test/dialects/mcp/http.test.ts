@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { clientFor, daemonFor, demoSession } from '../native/support.ts'
 import {

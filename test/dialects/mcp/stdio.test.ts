@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import { corral } from '../../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { demoSession } from '../native/support.ts'
@@ -177,7 +177,7 @@ test('a session that there is not is told in plain words', async (t) => {
     )
   }
   const { client: other } = await overStdio(t, daemon, { args: ['--session', 'zzz'] })
-  assert.match((await mayRun(other, 'ls')).text, /no session has an id that begins or ends with zzz/)
+  assert.match((await mayRun(other, 'ls')).text, /no session has zzz in its id or in its title/)
 })
 
 test('rules and mode answer at once; a question to a human is for a human in any mode', async (t) => {

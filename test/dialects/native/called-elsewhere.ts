@@ -30,7 +30,7 @@ const RELAY = ['overview', 'calls', 'series', 'settings.get', 'settings.set'].ma
 
 /** In worktree.test.ts. */
 const WORKTREES = [
-  ...['list', 'diff', 'merge', 'discard'].map((name) => `worktree.${name}`),
+  ...['list', 'diff', 'merge', 'commit', 'discard'].map((name) => `worktree.${name}`),
   ...['resources', 'history'].map((name) => `system.${name}`),
 ]
 
@@ -50,8 +50,12 @@ const SIGN_IN = ['status', 'start', 'flow', 'cancel', 'setKey', 'forget'].map((n
 /** In conversation and demo tests, and in test/door. */
 const OTHERS = ['conversation.read', 'demo.session', 'directory.look', 'door.code']
 
-/** Methods that other test files are about. */
+/** In adoption.test.ts. */
+const ADOPTION = ['agents.conversations', 'session.adopt']
+
+/** Methods that other test files are about; `rpc.discover` is called in test/client/conformance.test.ts. */
 export const CALLED_ELSEWHERE = [
+  'rpc.discover',
   'daemon.auth',
   'daemon.stop',
   ...ASKING,
@@ -65,4 +69,5 @@ export const CALLED_ELSEWHERE = [
   ...SIGN_IN,
   ...ATTENTION,
   ...OTHERS,
+  ...ADOPTION,
 ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { NativeClient } from '../../../src/dialects/native/client.ts'
+import type { NativeClient } from '../../../src/client/client.ts'
 import { openTranscript, prepend, visibleRows, type Transcript } from '../../../web/state/transcript.ts'
 import { clientFor, daemonFor, demoSession, readTo, turn } from './support.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { until } from '../../support/wait.ts'
 import { demoSession, readTo, turn } from './support.ts'
@@ -15,7 +15,7 @@ let looks: ReturnType<typeof firstLook>[]
 before(async () => {
   daemon = await startDaemon()
   client = await connect(daemon.socket)
-  looks = Array.from({ length: 5 }, firstLook)
+  looks = Array.from({ length: 6 }, firstLook)
 })
 
 after(async () => {
@@ -43,7 +43,7 @@ function lastText(events: Awaited<ReturnType<typeof readTo>>): string {
 
 test('the first look writes files for real, asks once, and runs what was allowed', async () => {
   const { session, approval } = await looks.pop()!
-  assert.ok(session.cwd.startsWith(join(daemon.corralHome, 'tours')))
+  assert.ok(session.cwd.startsWith(join(daemon.corralHome, 'worktrees')))
   assert.equal(session.mode, 'code')
   assert.deepEqual(
     readdirSync(session.cwd).sort(),
@@ -55,6 +55,41 @@ test('the first look writes files for real, asks once, and runs what was allowed
   const events = client.events({ after: 0, sessionId: session.id })
   await client.call('approval.decide', { approvalId: approval.id, behavior: 'allow' })
   assert.match(lastText(await readTo(events, 'turn.completed')), /^Done: 2 tests pass/)
+})
+
+test('what it has written can be merged, into a repository that was made for it', async () => {
+  const { session, approval } = await looks.pop()!
+  const events = client.events({ after: 0, sessionId: session.id })
+  await client.call('approval.decide', { approvalId: approval.id, behavior: 'deny' })
+  await readTo(events, 'turn.completed')
+  const { worktrees } = await client.call('worktree.list')
+  const from = worktrees.find(({ sessionId }) => sessionId === session.id)?.from ?? ''
+  assert.ok(from.startsWith(join(realpathSync(daemon.corralHome), 'tours')), from)
+  assert.deepEqual(readdirSync(from).sort(), ['.git', 'README.md'])
+  const unmerged = { sessionId: session.id, scope: 'branch', brief: true } as const
+  const { files } = await client.call('changes.read', unmerged)
+  assert.deepEqual(
+    files.map(({ path, additions, hunks }) => [path, additions, hunks]),
+    [
+      ['greet.mjs', 6, []],
+      ['greet.test.mjs', 6, []],
+    ],
+  )
+  assert.equal((await client.call('worktree.merge', { sessionId: session.id })).outcome, 'merged')
+  assert.deepEqual(readdirSync(from).sort(), ['.git', 'README.md', 'greet.mjs', 'greet.test.mjs'])
+  assert.deepEqual((await client.call('changes.read', unmerged)).files, [])
+})
+
+test('without git the first look is in a plain directory', async () => {
+  const plain = await startDaemon({ env: { PATH: '/nowhere' } })
+  try {
+    const other = await connect(plain.socket)
+    const session = await other.call('demo.session')
+    assert.ok(session.cwd.startsWith(join(plain.corralHome, 'tours')), session.cwd)
+    other.close()
+  } finally {
+    await plain.stop()
+  }
 })
 
 test('what is refused does not run, and the agent says so', async () => {

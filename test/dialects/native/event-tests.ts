@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Event } from '../../../src/core/event.ts'
-import { NativeError } from '../../../src/dialects/native/client.ts'
+import { NativeError } from '../../../src/client/client.ts'
 import type { TestDaemon } from '../../support/daemon.ts'
 import { demoSession, turn, readTo, type Over } from './support.ts'
 

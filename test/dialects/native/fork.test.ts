@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type Api, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type Api, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { corral } from '../../cli/support.ts'
 import { connect as connectHumanLayer, type Json } from '../humanlayer/support.ts'

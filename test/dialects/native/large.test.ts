@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFeed } from '../../../src/dialects/native/feed.ts'
-import { DEFAULT_MAX_LINE } from '../../../src/transports/ndjson.ts'
+import { connect } from '../../../src/client/client.ts'
+import { DEFAULT_MAX_LINE, DEFAULT_MAX_MESSAGE } from '../../../src/transports/ndjson.ts'
 import { startEngine } from '../../support/engine.ts'
-import { clientFor, daemonFor, demoSession } from './support.ts'
+import { clientFor, daemonFor, demoSession, tokenOf, webSocketOf } from './support.ts'
 
 test('connections that are told the same large event hold the same bytes', async (t) => {
   const { engine, cwd, stop } = await startEngine()
@@ -37,4 +38,16 @@ test('a request that is longer than a line may be is refused, and not sent again
     code: 'invalid',
   })
   assert.equal((await client.call('session.get', { sessionId: id })).turnCount, 0)
+})
+
+test('a WebSocket takes less, and its client knows', async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await connect(webSocketOf(daemon), { token: tokenOf(daemon), reconnect: true })
+  t.after(() => client.close())
+  const { id } = await demoSession(client, daemon)
+  const send = (length: number): Promise<unknown> =>
+    client.call('session.send', { sessionId: id, content: 'x'.repeat(length), key: `large ${length}` })
+  await assert.rejects(send(DEFAULT_MAX_MESSAGE), { code: 'invalid' })
+  await send(DEFAULT_MAX_MESSAGE - 1000)
+  assert.equal((await client.call('turn.list', { sessionId: id })).turns.length, 1)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { connect, type Api, type MethodName, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type Api, type MethodName, type NativeClient } from '../../../src/client/client.ts'
 import { METHODS } from '../../../src/dialects/native/methods.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { demoSession, refusal, turn, readTo } from './support.ts'
@@ -325,6 +325,10 @@ test('bookmarks are kept, listed and dropped', async () => {
   assert.deepEqual((await call('bookmark.list', { owner: 'me', sessionId })).bookmarks, [bookmark])
   await call('bookmark.delete', { owner: 'me', turnId })
   assert.deepEqual((await call('bookmark.list', { owner: 'me', sessionId })).bookmarks, [])
+})
+
+test('what a session begins with by default', async () => {
+  assert.deepEqual(await call('session.defaults', {}), { agent: 'demo', chosen: 'demo', mode: 'ask' })
 })
 
 test('a configuration with secrets in it is not shown', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type MethodName, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type MethodName, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { refusal } from './support.ts'
 

@@ -12,7 +12,7 @@ import {
   type ClientOptions,
   type EventStream,
   type NativeClient,
-} from '../../../src/dialects/native/client.ts'
+} from '../../../src/client/client.ts'
 import type { SessionView } from '../../../src/dialects/native/wire.ts'
 import { createLineSplitter } from '../../../src/transports/ndjson.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../../support/daemon.ts'

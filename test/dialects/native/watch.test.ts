@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, type NativeClient } from '../../../src/client/client.ts'
 import type { SessionRow } from '../../../src/dialects/native/wire.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { until } from '../../support/wait.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Api } from '../../../src/dialects/native/client.ts'
+import type { Api } from '../../../src/client/client.ts'
 import {
   counts as countsSchema,
   sessionRow,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { connect, NativeError, type NativeClient } from '../../../src/dialects/native/client.ts'
+import { connect, NativeError, type NativeClient } from '../../../src/client/client.ts'
 import { startDaemon, type TestDaemon } from '../../support/daemon.ts'
 import { aPlace, type Checkout, type Place } from '../../workspace/support.ts'
 import { turn, readTo } from './support.ts'
@@ -24,7 +24,7 @@ after(async () => {
 
 const refused = (code: string) => (error: unknown) => error instanceof NativeError && error.code === code
 
-function sessionIn(repo: Checkout, more: { key?: string; carry?: boolean } = {}) {
+function sessionIn(repo: Checkout, more: { key?: string; carry?: boolean; about?: string } = {}) {
   return client.call('session.create', {
     agent: 'demo',
     cwd: repo.path,
@@ -69,6 +69,22 @@ test('work that is nowhere else outlives its session, and can still be merged or
   await client.call('worktree.discard', { sessionId, force: true })
   assert.deepEqual(await worktrees(), [])
   await assert.rejects(client.call('worktree.diff', { sessionId }), refused('repo_not_found'))
+})
+
+test('its work is committed to a branch that is named after it', async () => {
+  const repo = place.repo('committed')
+  const { id: sessionId, cwd } = await sessionIn(repo, { about: 'Make it *faster*!' })
+  const [listed] = (await client.call('worktree.list')).worktrees
+  assert.equal(listed?.branch, 'corral/make-it-faster')
+  assert.equal((await client.call('worktree.commit', { sessionId })).ahead, 0)
+  await turn(client, sessionId, '[[say working]] on it')
+  writeFileSync(join(cwd, 'made.txt'), 'by the agent\n')
+  const { commit, ahead } = await client.call('worktree.commit', { sessionId })
+  assert.deepEqual([commit, ahead], [repo.git('rev-parse', 'corral/make-it-faster').trim(), 1])
+  assert.equal(repo.git('log', '-1', '--format=%s', commit).trim(), '[[say working]] on it')
+  await client.call('worktree.discard', { sessionId, force: true })
+  const branch = { agent: 'demo', cwd: repo.path, branch: 'x' }
+  await assert.rejects(client.call('session.create', branch), refused('invalid'))
 })
 
 test('what cannot be merged touches nothing and says why', async () => {

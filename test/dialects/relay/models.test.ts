@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { connect } from '../../../src/dialects/native/client.ts'
+import { connect } from '../../../src/client/client.ts'
 import { type Json, type Relay, startRelay } from './conformance/rig.ts'
 
 const bin = mkdtempSync(join(tmpdir(), 'corral-claude-'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { connect } from '../../../src/dialects/native/client.ts'
+import { connect } from '../../../src/client/client.ts'
 import { crashSuite } from '../../support/crash.ts'
 import { until } from '../../support/wait.ts'
 import type { RealAgent } from './agent.ts'

@@ -99,11 +99,11 @@ function PreviewDialog({ sessionId, checkpoint, name, onBack, onClose, onRestore
   const { data, problem, reload } = useCall('checkpoint.preview', { sessionId, turnId })
   const [busy, setBusy] = useState(false)
   const [refused, setRefused] = useState<string | null>(null)
-  async function restore(): Promise<void> {
+  async function restore(force: boolean): Promise<void> {
     setBusy(true)
     setRefused(null)
     try {
-      await restoreTo(sessionId, turnId, onRestored)
+      await restoreTo({ sessionId, turnId, force }, onRestored)
       onClose()
     } catch (error) {
       setRefused(problemOf(error))
@@ -112,16 +112,20 @@ function PreviewDialog({ sessionId, checkpoint, name, onBack, onClose, onRestore
     }
   }
   const isSame = data?.files.length === 0
+  const isInTheWay = data !== null && data.conflicts.length > 0
   const actions = (
     <>
       <Button icon="arrow-left" label="Back" onClick={onBack} />
+      {isInTheWay && (
+        <Button kind="danger" label="Overwrite my files" busy={busy} onClick={() => void restore(true)} />
+      )}
       <Button
         kind="primary"
         icon="undo-2"
         label="Restore"
         busy={busy}
         disabled={!data?.canRestore || isSame}
-        onClick={() => void restore()}
+        onClick={() => void restore(false)}
       />
     </>
   )
@@ -148,7 +152,10 @@ function Preview({ preview }: { preview: Api['checkpoint.preview']['result'] }) 
       {reason !== null && <p class={canRestore ? 'muted' : 'problem'}>{reason}</p>}
       {conflicts.length > 0 && (
         <>
-          <p>These files of yours are in the way. Commit them, or put them somewhere else:</p>
+          <p>
+            These files of yours are in the way. Commit them, or put them somewhere else. You can also
+            overwrite them: <em>Undo</em> brings them back.
+          </p>
           <ul class="lost-files" aria-label="Files of yours that are in the way">
             {conflicts.map(({ path, why }) => (
               <li key={path}>
@@ -165,15 +172,22 @@ function Preview({ preview }: { preview: Api['checkpoint.preview']['result'] }) 
   )
 }
 
+/** Takes back what was offered last: from where the files are now it would lead elsewhere. */
+let withdrawOffer = (): void => {}
+
 /** Goes back, and offers the way forth again. */
-async function restoreTo(sessionId: string, turnId: string, onRestored: () => void): Promise<void> {
-  const { restored, undo } = await client().call('checkpoint.restore', { sessionId, turnId })
+async function restoreTo(
+  wanted: { sessionId: string; turnId: string; force: boolean },
+  onRestored: () => void,
+): Promise<void> {
+  const { restored, undo } = await client().call('checkpoint.restore', wanted)
   onRestored()
-  toast(`${plural(restored, 'file')} restored.`, {
+  withdrawOffer()
+  withdrawOffer = toast(`${plural(restored, 'file')} restored.`, {
     action: {
       label: 'Undo',
       run: () =>
-        void restoreTo(sessionId, undo.turnId, onRestored).catch((error: unknown) =>
+        void restoreTo({ ...wanted, turnId: undo.turnId, force: false }, onRestored).catch((error: unknown) =>
           toast(problemOf(error), { tone: 'bad' }),
         ),
     },

@@ -17,6 +17,8 @@ export interface Changes {
   isRunning: boolean
   turns: readonly Turn[]
   worktree: Worktree | null
+  /** Files of its own worktree that were not merged yet; null: that is not known, or it has none. */
+  unmerged: number | null
   read: Loaded<Api['changes.read']['result']>
   files: readonly FileChange[]
   comments: readonly Comment[]
@@ -42,8 +44,12 @@ export function useChanges(sessionId: string, { scope, turnId }: ChangesQuery): 
   const worktrees = useCall('worktree.list', {})
   const read = useCall('changes.read', { sessionId, scope, ...(turnId !== null && { turnId }) })
   const comments = useCall('review.list', { sessionId })
+  const worktree = worktrees.data?.worktrees.find((one) => one.sessionId === sessionId) ?? null
+  const inBranch = { sessionId, scope: 'branch', brief: true } as const
+  const unmerged = useCall('changes.read', inBranch, { off: worktree === null })
   function reload(): void {
     for (const one of [session, turns, worktrees, read, comments]) one.reload()
+    if (worktree) unmerged.reload()
   }
   useEvents({ sessionId, types: FILES }, reload)
   useEvents({ sessionId, types: REVIEW }, comments.reload)
@@ -53,7 +59,8 @@ export function useChanges(sessionId: string, { scope, turnId }: ChangesQuery): 
     session: session.data,
     isRunning: status === 'running' || status === 'waiting',
     turns: turns.data?.turns ?? [],
-    worktree: worktrees.data?.worktrees.find((one) => one.sessionId === sessionId) ?? null,
+    worktree,
+    unmerged: worktree && (unmerged.data?.files.length ?? null),
     read,
     files,
     comments: comments.data?.comments ?? NO_COMMENTS,

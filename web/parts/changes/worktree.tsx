@@ -9,19 +9,22 @@ import { Field } from '../field.tsx'
 import { inertLine } from '../inert.ts'
 import { toast } from '../toast.tsx'
 import { problemOf } from '../use-call.ts'
+import { lastPart } from '../use-sessions.ts'
 
 type Worktree = Api['worktree.list']['result']['worktrees'][number]
 type Outcome = Api['worktree.merge']['result']
 
 interface WorktreeProps {
   worktree: Worktree
+  /** Null: not known. */
+  unmerged: number | null
   title: string
   isRunning: boolean
   onChanged(): void
 }
 
 /** What can be done with the work of a session that has a worktree of its own. */
-export function WorktreeActions({ worktree, title, isRunning, onChanged }: WorktreeProps) {
+export function WorktreeActions({ worktree, unmerged, title, isRunning, onChanged }: WorktreeProps) {
   const [asked, setAsked] = useState<'merge' | 'discard' | null>(null)
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   return (
@@ -29,8 +32,8 @@ export function WorktreeActions({ worktree, title, isRunning, onChanged }: Workt
       <Button
         icon="git-merge"
         label="Merge"
-        kind="primary"
-        disabled={isRunning}
+        kind={unmerged === 0 ? 'plain' : 'primary'}
+        disabled={isRunning || unmerged === 0}
         onClick={() => setAsked('merge')}
       />
       <Button
@@ -46,7 +49,7 @@ export function WorktreeActions({ worktree, title, isRunning, onChanged }: Workt
           title={title}
           onClose={() => setAsked(null)}
           onOutcome={(found) => {
-            if (found.outcome === 'merged') toast(mergedWords(found))
+            if (found.outcome === 'merged') toast(mergedWords(found, worktree))
             else setOutcome(found)
             onChanged()
           }}
@@ -60,8 +63,10 @@ export function WorktreeActions({ worktree, title, isRunning, onChanged }: Workt
   )
 }
 
-function mergedWords({ how, commit }: Outcome): string {
-  return `Merged${how === 'fast-forward' ? ' (fast-forward)' : ''}: the branch is at ${commit?.slice(0, 9)} now.`
+function mergedWords({ how, commit }: Outcome, { from }: Worktree): string {
+  const where = from === null ? '' : ` into ${inertLine(lastPart(from))}`
+  const forward = how === 'fast-forward' ? ' (fast-forward)' : ''
+  return `Merged${where}${forward}: the branch is at ${commit?.slice(0, 9)} now.`
 }
 
 interface MergeDialogProps {
@@ -88,8 +93,9 @@ function MergeDialog({ worktree, title, onClose, onOutcome }: MergeDialogProps) 
             (<code>{inertLine(worktree.branch)}</code>)
           </>
         )}{' '}
-        into the branch that is checked out in your repository. If that does not go without conflicts, nothing
-        there is touched.
+        into the branch that is checked out in{' '}
+        {worktree.from === null ? 'your repository' : <code>{inertLine(worktree.from)}</code>}. If that does
+        not go without conflicts, nothing there is touched.
       </p>
       <Field label="Message of the commit">
         {(control) => (

@@ -1,8 +1,9 @@
+import { PICTURE_TYPES } from '../../../src/core/content.ts'
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../../../src/dialects/native/wire.ts'
 import { abilitiesOf } from '../../state/abilities.ts'
-import { attachmentOf, MAX_ATTACHMENTS, type Attachment } from '../../state/attachments.ts'
+import { attachmentOf, obstacleTo, type Attachment } from '../../state/attachments.ts'
 import { ownCommand } from '../../state/completion.ts'
 import { interruptSession, runOwn, sendMessage } from '../../state/sending.ts'
 import type { OpenSession } from '../../state/session.ts'
@@ -68,7 +69,7 @@ export function Composer({ session, unsent, view }: ComposerProps) {
   )
 }
 
-const PLACEHOLDER = 'Say what to do. @ names a file, / a command.'
+const PLACEHOLDER = 'Say what to do (@ file, / command)'
 
 /** What was written goes out once; if it cannot, it is there again. */
 function useSending(
@@ -91,10 +92,15 @@ function useSending(
       : await sendMessage({ sessionId, text: message, attachments: pictures, busy })
     setSending(false)
     if (isDone) return unsent.flush()
-    if (unsent.text.peek() === '') unsent.type(message)
+    unsent.type(joinedText(message, unsent.text.peek()))
     attachments.value = [...pictures, ...attachments.peek()]
   }
   return { sending, send }
+}
+
+/** What did not go out stands before what was written meanwhile. */
+function joinedText(before: string, after: string): string {
+  return [before, after].filter((text) => text.trim() !== '').join('\n\n')
 }
 
 interface ActionsProps {
@@ -110,11 +116,12 @@ function Actions({ session, isBusy, canSteer, sending, add, send }: ActionsProps
   const files = useRef<HTMLInputElement>(null)
   const turn = session.turn.value
   return (
-    <div class="composer-actions">
+    // Who writes goes on writing: a finger on a button does not close the keyboard.
+    <div class="composer-actions" onMouseDown={(event) => event.preventDefault()}>
       <input
         ref={files}
         type="file"
-        accept="image/png,image/jpeg,image/gif,image/webp"
+        accept={PICTURE_TYPES.join(',')}
         multiple
         hidden
         onChange={(event) => {
@@ -137,7 +144,7 @@ function Actions({ session, isBusy, canSteer, sending, add, send }: ActionsProps
           label={turn.interrupting ? 'Stopping' : 'Stop'}
           shortcut="Escape"
           disabled={turn.interrupting}
-          onClick={() => interruptSession(session.id)}
+          onClick={() => interruptSession(session.id, turn.id)}
         />
       )}
       {isBusy && canSteer && turn && (
@@ -153,11 +160,11 @@ const HINT = 'Enter sends, Shift+Enter begins a line'
 
 async function addFiles(files: readonly File[], attachments: Signal<readonly Attachment[]>): Promise<void> {
   for (const file of files) {
-    if (attachments.peek().length >= MAX_ATTACHMENTS) {
-      return void toast(`A message may have ${MAX_ATTACHMENTS} pictures.`, { tone: 'bad' })
-    }
     try {
-      attachments.value = [...attachments.peek(), await attachmentOf(file)]
+      const added = await attachmentOf(file)
+      const obstacle = obstacleTo(added, attachments.peek())
+      if (obstacle !== null) return void toast(obstacle, { tone: 'bad' })
+      attachments.value = [...attachments.peek(), added]
     } catch (error) {
       toast(error instanceof Error ? error.message : String(error), { tone: 'bad' })
     }

@@ -1,4 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks'
+import type { AgentCommand } from '../../../src/core/event.ts'
 import type { SessionView } from '../../../src/dialects/native/wire.ts'
 import { abilitiesOf, modelsOf } from '../../state/abilities.ts'
 import {
@@ -136,11 +137,9 @@ function useFiles(sessionId: string, typing: Typing | null): readonly Suggestion
   return found
 }
 
-const MAX_COMMANDS = 200
-
 /** Looked for when the first slash is written. */
 function useFacts(sessionId: string, view: SessionView, isWanted: boolean): CommandFacts {
-  const [agents, setAgents] = useState<readonly string[] | null>(null)
+  const [agents, setAgents] = useState<readonly AgentCommand[] | null>(null)
   useEffect(() => {
     if (!isWanted || agents) return
     void agentCommands(sessionId).then(setAgents, () => setAgents([]))
@@ -155,12 +154,10 @@ function useFacts(sessionId: string, view: SessionView, isWanted: boolean): Comm
 
 const NO_FACTS: CommandFacts = { models: [], efforts: [], canCompact: false, agents: [] }
 
-/** Claude names its commands when it begins. */
-async function agentCommands(sessionId: string): Promise<string[]> {
+/** As the agent told them last. */
+async function agentCommands(sessionId: string): Promise<readonly AgentCommand[]> {
   const query = { sessionId, before: Number.MAX_SAFE_INTEGER, limit: 1 }
-  const { events } = await client().call('events.read', { ...query, types: ['agent.init'] })
+  const { events } = await client().call('events.read', { ...query, types: ['agent.commands'] })
   const [event] = events
-  const raw = event?.type === 'agent.init' ? (event.raw as { slash_commands?: unknown } | null) : null
-  const names: unknown[] = Array.isArray(raw?.slash_commands) ? raw.slash_commands : []
-  return names.filter((name): name is string => typeof name === 'string').slice(0, MAX_COMMANDS)
+  return event?.type === 'agent.commands' ? event.commands : []
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { highlight, knownSegments } from '../../state/highlight.ts'
 import { CopyButton } from '../copy.tsx'
 import { inert, inertLine } from '../inert.ts'
-import { chunksOf, piecesOf, type Segments } from './segments.ts'
+import { chunksOf, fenceLanguage, piecesOf, type Segments } from '../../../src/core/markdown/segments.ts'
 
 /** So many lines are laid out together: what grows at its end does not lay out the rest anew. */
 const CHUNK_LINES = 40
@@ -11,7 +11,7 @@ const NONE: Segments = []
 
 /** A block of code. Its colours come after it is first seen, and change nothing about its size. */
 export function Code({ lang: info, text: given, live }: { lang: string; text: string; live: boolean }) {
-  const lang = (/^[\w+#.-]+/.exec(info)?.[0] ?? '').toLowerCase()
+  const lang = fenceLanguage(info)
   const text = inert(given)
   const segments = useSegments(lang, text, live)
   return (

@@ -1,6 +1,6 @@
 import { Component } from 'preact'
 import { useRef } from 'preact/hooks'
-import { createBlockReader, type Block } from './blocks.ts'
+import { createBlockReader, type Block } from '../../../src/core/markdown/blocks.ts'
 import { Code } from './code.tsx'
 import { drawn } from './render.ts'
 

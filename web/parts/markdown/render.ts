@@ -1,7 +1,7 @@
 import { h, type ComponentChild, type ComponentType } from 'preact'
 import type { MarkedToken, Token, Tokens } from 'marked'
 import { inert } from '../inert.ts'
-import { decoded, safeHref } from './link.ts'
+import { decoded, safeHref } from '../../../src/core/markdown/link.ts'
 
 /** What draws a block of code. */
 export type CodePart = ComponentType<{ lang: string; text: string; live: boolean }>
@@ -31,7 +31,7 @@ function draw(given: Token, pen: Pen): ComponentChild {
     case 'paragraph':
       return h('p', null, all(token.tokens, inside))
     case 'heading':
-      return h(`h${Math.min(token.depth + 2, 6)}`, { class: `md-h${token.depth}` }, all(token.tokens, inside))
+      return h(`h${Math.min(token.depth + 1, 6)}`, { class: `md-h${token.depth}` }, all(token.tokens, inside))
     case 'code':
       return h(pen.code, { lang: token.lang ?? '', text: token.text, live: pen.live })
     case 'list':

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { aboutOf } from '../../../src/core/about.ts'
 import type { ApprovalItem } from '../../../src/core/conversation/item.ts'
 import type { OpenSession } from '../../state/session.ts'
+import { usageWords } from '../../state/row-words.ts'
 import { isOver, type CallRow, type Row } from '../../state/row.ts'
 import { callDetails, knownDetails, type CallDetails } from '../../state/call-details.ts'
 import { DecisionCard } from '../decision.tsx'
@@ -10,6 +11,7 @@ import { Elapsed } from '../elapsed.tsx'
 import { Icon } from '../icon.tsx'
 import { inert, inertLine } from '../inert.ts'
 import { Output } from '../output.tsx'
+import { Pictures } from '../pictures.tsx'
 import { elapsed } from '../relative.ts'
 import { Spinner } from '../spinner.tsx'
 import { toolWords, verbOf } from '../tool.ts'
@@ -34,7 +36,7 @@ export function Call({ row, session, cwd, isOpen, onToggle }: CallProps) {
         <span class={`entry-subject ${words.isCode ? 'mono' : ''}`}>{words.subject}</span>
         <CallState row={row} />
       </button>
-      {!isOpen && <Inside callId={row.callId} session={session} cwd={cwd} />}
+      <Inside row={row} session={session} cwd={cwd} isOpen={isOpen} />
       {isOpen && row.questions.length === 0 && <Details row={row} cwd={cwd} />}
       {row.questions.map((question) => (
         <DecisionCard key={question.approval.id} approval={askedOf(question)} />
@@ -73,32 +75,31 @@ function CallState({ row }: { row: CallRow }) {
   )
 }
 
-/** What a sub-agent does, in one line, while its rows are out of sight. */
-function Inside({ callId, session, cwd }: { callId: string; session: OpenSession; cwd: string }) {
+/** What a sub-agent has taken, and what it does while its rows are out of sight, in one line. */
+function Inside({ row: { callId, usage }, session, cwd, isOpen }: Omit<CallProps, 'onToggle'>) {
   // Read, so that this is drawn again when something happens in there.
   void session.inside(callId).value
   const rows = session.rowsIn(callId)
-  if (rows.length === 0) return null
-  const last = rows.findLast((row) => row.kind === 'call' && !isOver(row.state)) ?? rows.at(-1)!
+  if (rows.length === 0 && !usage) return null
+  const steps = rows.length === 1 ? '1 step' : `${rows.length} steps`
+  const facts = [...(rows.length > 0 ? [steps] : []), ...(usage ? usageWords(usage) : [])]
+  const last = rows.findLast((row) => row.kind === 'call' && !isOver(row.state)) ?? rows.at(-1)
   const asks = rows.some((row) => row.kind === 'call' && row.state === 'asked')
   return (
     <p class="entry-inside">
-      <span class="numbers">{rows.length === 1 ? '1 step' : `${rows.length} steps`}</span>
-      {asks ? (
-        <strong class="entry-asked">waits for you</strong>
-      ) : (
-        <span class="entry-subject">{wordsOf(last, cwd)}</span>
-      )}
+      <span class="numbers">{facts.join(' · ')}</span>
+      {asks && <strong class="entry-asked">waits for you</strong>}
+      {!asks && !isOpen && <span class="entry-subject">{wordsOf(last, cwd)}</span>}
     </p>
   )
 }
 
-function wordsOf(row: Row, cwd: string): string {
-  if (row.kind === 'call') {
+function wordsOf(row: Row | undefined, cwd: string): string {
+  if (row?.kind === 'call') {
     const words = toolWords(row, cwd)
     return `${verbOf(words, row.state)} ${words.subject}`
   }
-  return row.kind === 'text' || row.kind === 'thinking' ? inertLine(row.text.slice(-200)) : ''
+  return row?.kind === 'text' || row?.kind === 'thinking' ? inertLine(row.text.slice(-200)) : ''
 }
 
 function Details({ row, cwd }: { row: CallRow; cwd: string }) {
@@ -120,6 +121,7 @@ function Details({ row, cwd }: { row: CallRow; cwd: string }) {
       {details.output !== null && details.output !== '' && (!details.files || details.isError) && (
         <Output text={details.output} cut={details.cut} />
       )}
+      <Pictures content={details.images} />
       {details.output === '' && <p class="muted">It wrote nothing.</p>}
       {details.output === null && isOver(row.state) && <p class="muted">There is no output.</p>}
     </div>

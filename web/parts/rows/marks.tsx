@@ -1,4 +1,4 @@
-import { costText, tokensText as tokens } from '../../state/row-words.ts'
+import { tokensText as tokens, usageWords } from '../../state/row-words.ts'
 import type { CompactedRow, EndRow, NoticeRow } from '../../state/row.ts'
 import { Icon } from '../icon.tsx'
 import { inert } from '../inert.ts'
@@ -28,12 +28,7 @@ export function Compacted({ row: { tokensBefore, tokensAfter, error } }: { row: 
 
 /** The end of a turn, and what it took. */
 export function End({ row: { outcome, usage, error } }: { row: EndRow }) {
-  const used = usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
-  const facts = [
-    usage.durationMs >= 1000 && elapsed(usage.durationMs),
-    used > 0 && `${tokens(used)} tokens`,
-    costText(usage.costUsd),
-  ].filter(Boolean)
+  const facts = [...(usage.durationMs >= 1000 ? [elapsed(usage.durationMs)] : []), ...usageWords(usage)]
   if (outcome === 'failed') return <Failed error={error} facts={facts.join(' · ')} />
   return (
     <p class="entry-mark">

@@ -45,9 +45,9 @@ function Content({ row, session, view, onToggle: toggle, onReuse }: RowViewProps
   const isOpen = session.expanded.value.has(row.id)
   switch (row.kind) {
     case 'user':
-      return <User row={row} actions={actionsOf(row, view, onReuse)} />
+      return <User row={row} actions={actionsOf(row, session, onReuse)} />
     case 'text':
-      return <Said row={row} />
+      return <Said row={row} actions={[copyOf(row.text), ...forkOf(row, session)]} />
     case 'thinking':
       return <Thought row={row} isOpen={isOpen} onToggle={onToggle} />
     case 'call':
@@ -61,16 +61,21 @@ function Content({ row, session, view, onToggle: toggle, onReuse }: RowViewProps
   }
 }
 
-function actionsOf(row: UserRow, view: SessionView, onReuse: (text: string) => void): MenuItem[] {
+function actionsOf(row: UserRow, session: OpenSession, onReuse: (text: string) => void): MenuItem[] {
   const text = textOf(row.content)
-  const { turnId } = row
-  const branch: MenuItem[] =
-    turnId === null || view.turn?.id === turnId
-      ? []
-      : [{ label: 'Fork after this answer', icon: 'git-fork', run: () => fork(view.id, turnId) }]
   return [
-    { label: 'Copy', icon: 'copy', run: () => copyText(text) },
+    copyOf(text),
     { label: 'Say it again', icon: 'undo-2', run: () => onReuse(text) },
-    ...branch,
+    ...forkOf(row, session),
   ]
+}
+
+function copyOf(text: string): MenuItem {
+  return { label: 'Copy', icon: 'copy', run: () => copyText(text) }
+}
+
+/** A session goes on after whole turns, and after those that are over. */
+function forkOf({ turnId }: Row, { id, turn }: OpenSession): MenuItem[] {
+  if (turnId === null || turn.value?.id === turnId) return []
+  return [{ label: 'Fork after this answer', icon: 'git-fork', run: () => fork(id, turnId) }]
 }

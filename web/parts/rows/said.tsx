@@ -1,12 +1,20 @@
 import type { SaidRow } from '../../state/row.ts'
 import { Icon } from '../icon.tsx'
 import { inert } from '../inert.ts'
+import { Menu, type MenuItem } from '../menu.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 
+export interface SaidProps {
+  row: SaidRow
+  /** What can be done with it. */
+  actions: readonly MenuItem[]
+}
+
 /** What an agent says. */
-export function Said({ row: { text, open, aborted } }: { row: SaidRow }) {
+export function Said({ row: { text, open, aborted }, actions }: SaidProps) {
   return (
     <div class="entry-said" data-open={open || undefined}>
+      <Menu kind="quiet" icon="ellipsis" iconOnly label="What to do with this answer" items={actions} />
       <Markdown text={text} open={open} />
       {aborted && <p class="entry-cut">Cut off here.</p>}
     </div>

@@ -1,6 +1,9 @@
-import { Component, createRef } from 'preact'
+import { Component, createRef, type RefObject } from 'preact'
+import { effect } from '@preact/signals'
 import type { SessionView } from '../../../src/dialects/native/wire.ts'
+import { placeIn } from '../../state/found.ts'
 import { keepPosition, positionIn } from '../../state/positions.ts'
+import { query } from '../../state/router.ts'
 import type { OpenSession } from '../../state/session.ts'
 import type { VisibleRow } from '../../state/transcript.ts'
 import { Empty } from '../empty.tsx'
@@ -16,6 +19,8 @@ export interface ConversationHandle {
 }
 
 interface ConversationProps {
+  /** Has the conversation while it is on the page. */
+  handle: RefObject<ConversationHandle | null>
   session: OpenSession
   view: SessionView
   /** Somebody wants to say it again. */
@@ -38,6 +43,7 @@ export class Conversation extends Component<ConversationProps, State> implements
   readonly #timeline = createRef<Timeline<VisibleRow>>()
   readonly #root = createRef<HTMLDivElement>()
   #timer: ReturnType<typeof setTimeout> | undefined
+  #stop: (() => void) | undefined
   readonly #begin: Position | null
 
   constructor(props: ConversationProps) {
@@ -58,10 +64,14 @@ export class Conversation extends Component<ConversationProps, State> implements
   }
 
   override componentDidMount(): void {
+    this.props.handle.current = this
     addEventListener('pagehide', this.#leave)
-    const at = Number(new URLSearchParams(location.search).get('at'))
-    if (Number.isSafeInteger(at) && at > 0) void this.show(at, null)
-    else void this.#return()
+    if (placeIn(query.peek()) === null) void this.#return()
+    // Somebody may be led to another place of the session that is open.
+    this.#stop = effect(() => {
+      const place = placeIn(query.value)
+      if (place) void this.show(place.seq, place.turnId)
+    })
   }
 
   /** To where the reader was, if that was before the newest part. */
@@ -81,18 +91,20 @@ export class Conversation extends Component<ConversationProps, State> implements
   }
 
   override componentWillUnmount(): void {
+    this.props.handle.current = null
     removeEventListener('pagehide', this.#leave)
+    this.#stop?.()
     clearTimeout(this.#timer)
   }
 
   override render() {
     const { session, view, onReuse } = this.props
     const items = session.order.value
-    if (items.length === 0) return <Nothing />
+    if (items.length === 0) return session.more.value ? <Loading /> : <Nothing />
     return (
       <div class="conversation" ref={this.#root}>
         <Timeline
-          ref={this.#timeline}
+          handle={this.#timeline}
           items={items}
           label="Conversation"
           begin={this.#begin}

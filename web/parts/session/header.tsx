@@ -34,14 +34,16 @@ export function Header({ session, view, onFind, onFork }: HeaderProps) {
     onSet: () => setSetting(true),
     onName: () => setNaming(true),
   }
+  const row = rowOf(view.id)
   return (
     <header class="session-head">
       <Title view={view} isEditing={isNaming} setEditing={setNaming} />
       <StateLine session={session} view={view} />
       <span class="session-break" />
       <span class="session-where" title={view.cwd}>
-        <Icon name={rowOf(view.id)?.worktree ? 'folder-git-2' : 'folder'} />
-        <span class="muted">{view.agent}</span> {inertLine(shortPath(view.cwd))}
+        <Icon name={row?.worktree ? 'folder-git-2' : 'folder'} />
+        <span class="muted">{view.agent}</span> {inertLine(shortPath(row?.worktreeOf ?? view.cwd))}
+        {row?.worktree && ' (worktree)'}
       </span>
       <SettingMenus view={view} />
       <Meter view={view} />

@@ -59,6 +59,7 @@ interface WaitingProps {
 function Waiting(props: WaitingProps) {
   const { message, at, count, sessionId, canSteer, isDragged, onDrag, onDrop } = props
   const [editing, setEditing] = useState(false)
+  const [isOpen, setOpen] = useState(false)
   const text = textOf(message.content)
   const move = (to: number): void => {
     if (to >= 1 && to <= count) moveQueued(sessionId, message.id, to)
@@ -70,6 +71,7 @@ function Waiting(props: WaitingProps) {
       tabIndex={0}
       draggable
       data-dragged={isDragged || undefined}
+      data-open={isOpen || undefined}
       aria-label={`Number ${at + 1} of ${count}: ${inertLine(text)}`}
       onDragStart={() => onDrag(message.id)}
       onDragEnd={() => onDrag(null)}
@@ -87,30 +89,50 @@ function Waiting(props: WaitingProps) {
     >
       <span class="queue-number numbers">{at + 1}</span>
       <span class="queue-text">{inertLine(text) || 'A picture'}</span>
-      <span class="queue-actions">
-        {at > 0 && <Button kind="quiet" icon="arrow-up" iconOnly label="Earlier" onClick={() => move(at)} />}
-        {at < count - 1 && (
-          <Button kind="quiet" icon="arrow-down" iconOnly label="Later" onClick={() => move(at + 2)} />
-        )}
-        {canSteer && (
-          <Button
-            kind="quiet"
-            icon="zap"
-            iconOnly
-            label="Steer now"
-            onClick={() => steerQueued(sessionId, message.id)}
-          />
-        )}
-        <Button kind="quiet" icon="pencil" iconOnly label="Edit" onClick={() => setEditing(true)} />
+      <Button
+        class="queue-more"
+        kind="quiet"
+        icon="ellipsis"
+        iconOnly
+        label="What to do with it"
+        expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      />
+      <Actions {...{ message, at, count, sessionId, canSteer, move }} onEdit={() => setEditing(true)} />
+    </li>
+  )
+}
+
+interface ActionsProps extends Pick<WaitingProps, 'message' | 'at' | 'count' | 'sessionId' | 'canSteer'> {
+  move(to: number): void
+  onEdit(): void
+}
+
+function Actions({ message, at, count, sessionId, canSteer, move, onEdit }: ActionsProps) {
+  return (
+    <span class="queue-actions">
+      {at > 0 && <Button kind="quiet" icon="arrow-up" iconOnly label="Earlier" onClick={() => move(at)} />}
+      {at < count - 1 && (
+        <Button kind="quiet" icon="arrow-down" iconOnly label="Later" onClick={() => move(at + 2)} />
+      )}
+      {canSteer && (
         <Button
           kind="quiet"
-          icon="trash-2"
+          icon="zap"
           iconOnly
-          label="Take it out"
-          onClick={() => removeQueued(sessionId, message)}
+          label="Steer now"
+          onClick={() => steerQueued(sessionId, message.id)}
         />
-      </span>
-    </li>
+      )}
+      <Button kind="quiet" icon="pencil" iconOnly label="Edit" onClick={onEdit} />
+      <Button
+        kind="quiet"
+        icon="trash-2"
+        iconOnly
+        label="Take it out"
+        onClick={() => removeQueued(sessionId, message)}
+      />
+    </span>
   )
 }
 

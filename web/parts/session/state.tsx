@@ -37,7 +37,8 @@ function doing(session: OpenSession, view: SessionView): string {
 }
 
 function Resting({ view: { lastOutcome, lastError, turnCount, activeAt } }: { view: SessionView }) {
-  const when = relative(activeAt, now.value)
+  // The clock of the page stands still between its ticks.
+  const when = relative(activeAt, Math.max(activeAt, now.value))
   if (lastOutcome === 'failed')
     return <Words tone="bad">Failed{lastError ? `: ${inertLine(lastError.message)}` : ''}</Words>
   if (lastOutcome === 'interrupted') return <Words tone="plain">Stopped {when}</Words>

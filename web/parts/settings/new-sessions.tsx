@@ -1,6 +1,8 @@
+import { useEffect } from 'preact/hooks'
+import { isMode } from '../../../src/core/mode.ts'
 import { useAgents } from '../../state/agents.ts'
 import { MODE_WORDS, MODES_IN_ORDER } from '../../state/modes.ts'
-import { newSession } from '../../state/new-session.ts'
+import { askForDefaults, modeOfNew, newSession } from '../../state/new-session.ts'
 import { Field } from '../field.tsx'
 import { Section } from '../section.tsx'
 
@@ -8,6 +10,7 @@ import { Section } from '../section.tsx'
 export function NewSessionsSection() {
   const { agents } = useAgents()
   const { agent, mode } = newSession
+  useEffect(() => void askForDefaults().catch(() => {}), []) // `ask` is a safe guess
   const installed = agents?.filter((one) => one.installed) ?? []
   return (
     <Section title="New sessions" about="What a new session begins with, in this browser." id="new-sessions">
@@ -20,7 +23,7 @@ export function NewSessionsSection() {
               value={agent.value}
               onChange={({ currentTarget }) => (agent.value = currentTarget.value)}
             >
-              <option value="">The first that can be used</option>
+              <option value="">As Corral is set up</option>
               {installed.map(({ name, title }) => (
                 <option key={name} value={name}>
                   {title}
@@ -29,14 +32,15 @@ export function NewSessionsSection() {
             </select>
           )}
         </Field>
-        <Field label="Mode" hint={MODE_WORDS[mode.value].means}>
+        <Field label="Mode" hint={MODE_WORDS[modeOfNew.value].means}>
           {(control) => (
             <select
               {...control}
               class="input"
-              value={mode.value}
-              onChange={({ currentTarget }) => (mode.value = MODES_IN_ORDER[currentTarget.selectedIndex]!)}
+              value={mode.value ?? ''}
+              onChange={({ currentTarget: { value } }) => (mode.value = isMode(value) ? value : null)}
             >
+              <option value="">As Corral is set up</option>
               {MODES_IN_ORDER.map((one) => (
                 <option key={one} value={one}>
                   {MODE_WORDS[one].name}

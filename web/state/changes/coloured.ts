@@ -1,5 +1,5 @@
 import type { ChangeLine } from '../../../src/core/file-change.ts'
-import { KINDS, type Piece, type Segments } from '../../parts/markdown/segments.ts'
+import { KINDS, type Piece, type Segments } from '../../../src/core/markdown/segments.ts'
 import type { WordRange } from '../../parts/words.ts'
 import type { Side } from './place.ts'
 

@@ -1,6 +1,6 @@
 import { signal, type Signal } from '@preact/signals'
 import type { ChangeLine, FileChange, Hunk } from '../../../src/core/file-change.ts'
-import type { Piece, Segments } from '../../parts/markdown/segments.ts'
+import type { Piece, Segments } from '../../../src/core/markdown/segments.ts'
 import { highlight } from '../highlight.ts'
 import { languageOf, linesOfSide, splitByLine } from './coloured.ts'
 

@@ -80,7 +80,9 @@ function addFile<C extends Anchored>(rows: Row<C>[], file: FileChange, options: 
   if (text !== null) rows.push({ kind: 'note', key: `n:${path}`, file, text, isCut: false })
   for (const [index, hunk] of file.hunks.entries()) {
     rows.push({ kind: 'hunk', key: `h:${index}:${path}`, file, hunk })
-    const keyOf = (at: number): string => `${index}.${at}:${path}`
+    // A line is another one side by side: it may be higher.
+    const look = options.split ? 'p' : 'l'
+    const keyOf = (at: number): string => `${look}${index}.${at}:${path}`
     if (options.split) addPairs(rows, { file, hunk, keyOf }, options)
     else addLines(rows, { file, hunk, keyOf }, options)
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mustRest } from '../../../core/own-worktree.ts'
+import { commitMessageOf, mustRest } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
 import { ClawdeError } from '../errors.ts'
 import { method, type Context } from '../method.ts'
@@ -58,7 +58,11 @@ export const worktreeMethods = [
     }),
     async handler({ sessionId, message }, context) {
       const { cwd } = await withRestingWorktree(context, sessionId)
-      return context.workspace.mergeWorktree(cwd, sessionId, message)
+      return context.workspace.mergeWorktree(
+        cwd,
+        sessionId,
+        message ?? commitMessageOf(context.engine, sessionId),
+      )
     },
   }),
   method({

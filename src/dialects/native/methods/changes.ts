@@ -21,6 +21,10 @@ export const changeMethods = [
       scope,
       turnId: wire.turnId.exactOptional().describe('of `turn`: the last one if not given'),
       path: z.string().min(1).max(4096).exactOptional().describe('only this file'),
+      brief: z
+        .boolean()
+        .exactOptional()
+        .describe('which files, and how many lines of each, but no line of any'),
     }),
     result: z.object({
       scope,

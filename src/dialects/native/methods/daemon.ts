@@ -33,7 +33,11 @@ export const daemonMethods = [
       version: z.string(),
       startedAt: z.number(),
       uptimeMs: z.number(),
+      stopping: z.boolean().describe('it has begun to stop, and takes no messages any more'),
       listeners: z.array(z.object({ name: z.string(), address: z.string() })),
+      troubles: z
+        .array(z.object({ name: z.string(), message: z.string() }))
+        .describe('why a listener is elsewhere than it should be, or not there'),
       log: z.object({ id: z.string(), head: wire.cursor, oldest: wire.cursor }),
       sessions: z.object({ idle: z.number(), running: z.number(), waiting: z.number(), paused: z.number() }),
       agents: z.object({ running: z.number(), idle: z.number(), maxWarm: z.number() }),
@@ -47,7 +51,9 @@ export const daemonMethods = [
         version: daemon.version,
         startedAt: daemon.startedAt,
         uptimeMs: Date.now() - daemon.startedAt,
+        stopping: daemon.isStopping(),
         listeners: daemon.listeners(),
+        troubles: daemon.troubles(),
         log: { id: engine.events.logId, head: engine.events.head, oldest: engine.events.oldest },
         sessions: engine.sessions.count(),
         agents: daemon.agents(),

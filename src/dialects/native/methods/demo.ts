@@ -1,8 +1,25 @@
 import { z } from 'zod'
+import { uuid } from '../../../core/ids.ts'
+import { createInWorktree } from '../../../core/own-worktree.ts'
+import type { Session } from '../../../core/session.ts'
 import { TOUR_MESSAGE } from '../../../core/tour.ts'
-import { method } from '../method.ts'
+import { method, type Context } from '../method.ts'
 import { viewSession } from '../views.ts'
 import * as wire from '../wire.ts'
+
+/** In a worktree of its own, so that there is something to merge; where git cannot do that, in the directory itself. */
+async function makeSession(origin: string, { engine, daemon, workspace }: Context): Promise<Session> {
+  const { path: cwd, isRepository } = await daemon.makeTourDirectory()
+  const command = { id: uuid(), agent: 'demo', cwd, mode: 'code' as const, title: 'A first look', origin }
+  const { create } = engine.sessions
+  if (!isRepository) return create(command)
+  try {
+    return (await createInWorktree({ create, workspace }, command, { about: command.title })).session
+  } catch {
+    // An old git, or settings that it cannot work with.
+    return create(command)
+  }
+}
 
 export const demoMethods = [
   method({
@@ -11,13 +28,12 @@ export const demoMethods = [
     repeat: 'never',
     errors: [],
     summary:
-      'A first look at Corral: a session of the demo agent in a fresh directory of the data directory. It says what it does, writes two files for real, and asks before it runs their test.',
+      'A first look at Corral: a session of the demo agent in a worktree of a fresh repository, both in the data directory. It says what it does, writes two files for real, and asks before it runs their test. Without git it works in a plain directory.',
     params: z.strictObject({ origin: wire.origin.exactOptional() }),
     result: wire.sessionView,
-    async handler({ origin = 'native' }, { engine, daemon }) {
-      const cwd = await daemon.makeTourDirectory()
-      const title = 'A first look'
-      const { id } = await engine.sessions.create({ agent: 'demo', cwd, mode: 'code', title, origin })
+    async handler({ origin = 'native' }, context) {
+      const { engine } = context
+      const { id } = await makeSession(origin, context)
       await engine.turns.send({ sessionId: id, input: [{ type: 'text', text: TOUR_MESSAGE }], origin })
       return viewSession(engine.sessions.get(id))
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { adviceOn } from '../../../core/rule-advice.ts'
+import { mustBeRules, NO_RULES } from '../../../core/rule.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
 
@@ -27,7 +28,11 @@ export const directoryMethods = [
       rules: wire.someRules.describe('what is given replaces what was'),
     }),
     result: wire.directory,
-    handler: ({ path, rules }, { engine }) => engine.directories.configure(path, rules),
+    handler({ path, rules }, { engine }) {
+      const known = engine.directories.list().find((directory) => directory.path === path)
+      mustBeRules(rules, known?.rules ?? NO_RULES)
+      return engine.directories.configure(path, rules)
+    },
   }),
   method({
     name: 'directory.look',

@@ -5,6 +5,7 @@ import { CorralError } from '../../../core/error.ts'
 import { EXPORT_FORMATS } from '../../../core/export/export.ts'
 import { uuid } from '../../../core/ids.ts'
 import { createInWorktree, leaveWorktree } from '../../../core/own-worktree.ts'
+import { mustBeRules, NO_RULES } from '../../../core/rule.ts'
 import { decodePage, encodePage } from '../../../core/page.ts'
 import { method } from '../method.ts'
 import { viewSession, viewTurn } from '../views.ts'
@@ -63,16 +64,36 @@ export const sessionMethods = [
     summary: 'Makes a session. No process is started before the first message.',
     params: wire.createParams,
     result: wire.sessionView,
-    async handler({ worktree, carry, ...params }, context) {
+    async handler({ worktree, carry, branch, about, ...params }, context) {
       const command = { origin: ORIGIN, ...params }
+      mustBeRules(params.rules, NO_RULES)
+      if (!worktree && branch !== undefined)
+        throw new CorralError('invalid', 'branch: only for a session in a worktree', { field: 'branch' })
       if (!worktree) return viewSession(await context.engine.sessions.create(command))
       const made = await createInWorktree(
         { create: context.engine.sessions.create, workspace: context.workspace },
         { id: uuid(), ...command },
-        carry,
+        { carry, branch, about: params.title ?? about },
       )
       return viewSession(made.session)
     },
+  }),
+  method({
+    name: 'session.defaults',
+    scope: 'read',
+    repeat: 'read',
+    errors: ['agent_unknown'],
+    summary:
+      'The agent and the mode that `corral new` and the dashboard begin with (settings `defaults.agent`, `defaults.mode`). `session.create` does not look at them.',
+    params: z.strictObject({}),
+    result: z.object({
+      agent: z.string(),
+      chosen: z
+        .enum(['set', 'found', 'demo'])
+        .describe('`found`: it is installed here; `demo`: no other agent is'),
+      mode: wire.mode,
+    }),
+    handler: (_, { daemon }) => daemon.defaults(),
   }),
   method({
     name: 'session.get',
@@ -122,7 +143,10 @@ export const sessionMethods = [
       'Changes mode, model, effort, title, rules, whether it is archived, or the conversation that goes on. A running agent is told.',
     params: wire.configureParams,
     result: wire.sessionView,
-    handler: async (params, { engine }) => viewSession(await engine.sessions.configure(params)),
+    async handler(params, { engine }) {
+      mustBeRules(params.rules, engine.sessions.get(params.sessionId).rules)
+      return viewSession(await engine.sessions.configure(params))
+    },
   }),
   method({
     name: 'session.fork',
@@ -182,7 +206,7 @@ export const sessionMethods = [
   method({
     name: 'session.interrupt',
     scope: 'use',
-    repeat: 'idempotent',
+    repeat: 'aimed',
     errors: ['session_not_found'],
     summary:
       'Stops the running turn. Answers once that is decided; `turn.interrupted` tells when it has happened.',

@@ -32,10 +32,16 @@ export const signinMethods = [
         .describe(
           "whether the person has no browser on this machine; by default as the daemon's environment has it",
         ),
+      attended: z
+        .boolean()
+        .default(false)
+        .describe('the sign-in ends with this connection, however that ends, if it has begun here'),
     }),
     result: z.object({ flowId: z.string(), joined: z.boolean() }),
-    handler(wish, { signin }) {
-      return signin.start(wish)
+    handler({ attended, ...wish }, { signin, whenClosed }) {
+      const started = signin.start(wish)
+      if (attended && !started.joined) whenClosed(() => void signin.cancel(started.flowId))
+      return started
     },
   }),
   method({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CorralError } from '../../../core/error.ts'
-import { mustRest } from '../../../core/own-worktree.ts'
+import { commitMessageOf, mustRest } from '../../../core/own-worktree.ts'
 import type { WorktreeEntry } from '../../ports.ts'
 import { method, type Context } from '../method.ts'
 import * as wire from '../wire.ts'
@@ -28,7 +28,13 @@ export const worktreeMethods = [
     async handler(_, { workspace }) {
       const entries = await workspace.ownWorktrees()
       return {
-        worktrees: entries.map(({ id, path, branch, base }) => ({ sessionId: id, path, branch, base })),
+        worktrees: entries.map(({ id, path, from, branch, base }) => ({
+          sessionId: id,
+          path,
+          from,
+          branch,
+          base,
+        })),
       }
     },
   }),
@@ -57,7 +63,27 @@ export const worktreeMethods = [
     async handler({ sessionId: id, message }, context) {
       const { path } = await found(context, id)
       mustRest(context.engine, id)
-      return context.workspace.mergeWorktree(path, id, message)
+      return context.workspace.mergeWorktree(path, id, message ?? commitMessageOf(context.engine, id))
+    },
+  }),
+  method({
+    name: 'worktree.commit',
+    scope: 'use',
+    repeat: 'never',
+    errors: ['session_not_found', 'repo_not_found', 'git_failed', 'conversation_busy', 'unsupported'],
+    summary:
+      'Commits all that is uncommitted in the worktree to the branch that is checked out in it, to be pushed from there.',
+    params: one.extend({ message: z.string().min(1).max(10_000).exactOptional().describe('of the commit') }),
+    result: z.object({
+      sessionId,
+      commit: z.string().describe('that the branch is at now'),
+      ahead: z.number().describe('commits since the one that its changes are counted from'),
+    }),
+    async handler({ sessionId: id, message }, context) {
+      const { path } = await found(context, id)
+      mustRest(context.engine, id)
+      const said = message ?? commitMessageOf(context.engine, id)
+      return { sessionId: id, ...(await context.workspace.commitWorktree(path, id, said)) }
     },
   }),
   method({

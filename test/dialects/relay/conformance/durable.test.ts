@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Anthropic } from '@anthropic-ai/sdk'
-import { connect } from '../../../../src/dialects/native/client.ts'
+import { connect } from '../../../../src/client/client.ts'
 import { until } from '../../../support/wait.ts'
 import {
   calling,

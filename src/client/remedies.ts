@@ -1,0 +1,36 @@
+/* Made by `npm run docs` from the list of errors. */
+import type { ErrorCode } from './api.ts'
+
+/** What to do about a refusal. */
+export const REMEDIES: Readonly<Record<ErrorCode | 'unauthorized', string>> = {
+  invalid: 'Correct the parameter that `field` names.',
+  session_not_found: 'List the sessions.',
+  turn_not_found: 'List the turns or the queue.',
+  approval_not_found: 'List the approvals.',
+  call_not_found: 'Do nothing: the call has its result, or its turn has ended.',
+  approval_resolved: 'Do nothing: `decision` says what was decided.',
+  path_not_found: 'Give one that exists.',
+  project_not_found: 'List the projects.',
+  repo_not_found: 'Give a repository, or add it to the project.',
+  repo_in_project: 'Do nothing.',
+  device_not_found: 'List the devices.',
+  pin_invalid: 'Make a new PIN on the host (`corral pair`).',
+  pin_expired: 'Make a new PIN on the host (`corral pair`).',
+  forbidden: "Use a device with the scope that `scope` names, or the owner's token.",
+  git_failed: 'Read the message: it is what git said.',
+  unsaved_work: 'Commit or merge it, or set `force` to lose it.',
+  agent_unknown: 'Use one of the agents in `known`.',
+  agent_missing: 'Install it; `corral doctor` says how.',
+  unsupported: 'Look at the capabilities of the agent (`agents.list`).',
+  conversation_busy: 'Wait until it is done, or interrupt it.',
+  conversation_not_found: 'List the conversations (`agents.conversations`).',
+  conversation_adopted: 'Use the session that `sessionId` names.',
+  conflict: 'Look at what is there now, which `data` has, and try again with its revision.',
+  queue_full: 'Wait until some are done, or clear the queue.',
+  not_running: 'Send the text as a message.',
+  cursor_reset: 'Read this log from its beginning.',
+  storage: 'Free disk space, or make the data directory writable.',
+  stopping: 'Try again when it has started again.',
+  internal: "Look into the daemon's log, and report the error.",
+  unauthorized: 'Give a token that is valid: corral token show prints the one of the owner.',
+}

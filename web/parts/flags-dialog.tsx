@@ -1,0 +1,67 @@
+import { useState } from 'preact/hooks'
+import { MAX_FLAG, MAX_FLAGS } from '../../src/core/marks.ts'
+import { setFlags, titleOf } from '../state/session-actions.ts'
+import { rowOf, sessions } from '../state/sessions.ts'
+import { visibleLine } from '../state/visible-text.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { Field } from './field.tsx'
+
+/** The flags of a session: those that are in use anywhere, and new ones. Each counts at once. */
+export function FlagsDialog({ id, onClose }: { id: string; onClose(): void }) {
+  const [typed, setTyped] = useState('')
+  const row = rowOf(id)
+  if (!row) return null
+  const has = new Set(row.marks.flags)
+  const isFull = has.size >= MAX_FLAGS
+
+  function add(event: Event): void {
+    event.preventDefault()
+    const flag = typed.trim()
+    if (flag === '' || isFull) return
+    setFlags(row!, [...has, flag])
+    setTyped('')
+  }
+
+  return (
+    <Dialog title={`Flags of ${visibleLine(titleOf(row))}`} onClose={onClose}>
+      <ul class="flag-list">
+        {inUse().map((flag) => (
+          <li key={flag}>
+            <label class="flag-choice">
+              <input
+                type="checkbox"
+                checked={has.has(flag)}
+                disabled={isFull && !has.has(flag)}
+                onChange={() =>
+                  setFlags(row, has.has(flag) ? [...has].filter((one) => one !== flag) : [...has, flag])
+                }
+              />
+              {visibleLine(flag)}
+            </label>
+          </li>
+        ))}
+      </ul>
+      <form class="flag-new" onSubmit={add}>
+        <Field label="New flag" {...(isFull && { hint: `At most ${MAX_FLAGS}: take one off first.` })}>
+          {(control) => (
+            <input
+              {...control}
+              class="input"
+              maxLength={MAX_FLAG}
+              value={typed}
+              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Button kind="primary" type="submit" label="Add" disabled={isFull || typed.trim() === ''} />
+      </form>
+    </Dialog>
+  )
+}
+
+/** Of all sessions, by name. */
+function inUse(): string[] {
+  const rows = [...(sessions.value?.rows.values() ?? [])]
+  return [...new Set(rows.flatMap(({ marks }) => marks.flags))].sort((a, b) => a.localeCompare(b))
+}
