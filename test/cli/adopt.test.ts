@@ -269,7 +269,7 @@ describe(
         cwd: place.work,
         message: { content: 'fresh' },
       }
-      place.claude({ lines: [JSON.stringify(touched)] })
+      place.claude({ lines: [JSON.stringify(touched)], at: Date.now() - 60_000 })
       await running(t, place, 'claude', '--resume', randomUUID())
       const listed = (await place.adopt('--json')).json<{
         agent: string
