@@ -1,5 +1,6 @@
 import type { Unasked } from '../core/about.ts'
-import type { Capabilities, Intent } from '../core/ports.ts'
+import type { Capabilities } from '../core/capabilities.ts'
+import type { Intent } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { SignedIn } from './signed-in.ts'
 import type { Step } from './step.ts'

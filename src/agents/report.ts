@@ -1,5 +1,5 @@
 import type { Unasked } from '../core/about.ts'
-import type { Capabilities } from '../core/ports.ts'
+import type { Capabilities } from '../core/capabilities.ts'
 import type { Detection } from './agent.ts'
 import type { Catalog } from './catalog.ts'
 

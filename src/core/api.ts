@@ -29,6 +29,7 @@ import type { AgentModel, Event, EventType, LoggedEvent } from './event.ts'
 import type { FileChange } from './file-change.ts'
 import type { KnownLimits } from './limits.ts'
 import type { ConversationPart } from './lineage.ts'
+import type { LogCursor, Machine } from './machine.ts'
 import type {
   ApprovalQuery,
   ApprovalRow,
@@ -66,6 +67,7 @@ export interface Engine {
   readonly bookmarks: Bookmarks
   readonly agents: Agents
   readonly daemon: DaemonName
+  readonly copies: Copies
   /** What users said and agents answered, by words; never fails for what was typed. */
   search(query: SearchRequest): SearchResult
 }
@@ -293,6 +295,29 @@ export interface Agents {
   conversations(query: ConversationQuery): Promise<Conversations>
 }
 
+/** What has happened on other machines, copied into this log: read like everything else, and decided there. */
+export interface Copies {
+  /** The machines that are copied from. */
+  machines(): Machine[]
+  addMachine(machine: Pick<Machine, 'name' | 'target'>): Promise<void>
+  /** What was copied from it is destroyed here; on the machine itself nothing changes. */
+  removeMachine(name: string): Promise<void>
+  /** Writes down what has happened on a machine, in order, with how far its log has been read: in one commit. */
+  add(copy: CopiedEvents): Promise<void>
+  /** Forgets all that was copied from a machine, to begin anew. */
+  reset(machine: string): Promise<void>
+  /** The `seq` here of an event there, or of the last one before it. */
+  seqOf(machine: string, ownerSeq: number): number
+}
+
+export interface CopiedEvents {
+  machine: string
+  /** The machine's own log, and how far this brings us in it. */
+  cursor: LogCursor
+  /** As they are in that log. */
+  events: readonly Event[]
+}
+
 export interface DaemonName {
   /** What people call this daemon; null: nobody has said. */
   readonly name: string | null
@@ -303,6 +328,8 @@ export interface SubscribeOptions {
   after: number
   sessionId?: string
   types?: readonly EventType[]
+  /** Without what was copied from other machines. */
+  own?: boolean
 }
 
 export interface Subscription {

@@ -10,7 +10,8 @@ import { pastDecisions } from './decisions.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventType, LoggedEvent } from './event.ts'
 import { change, existing, found, mustBeKnown, type EngineContext } from './context.ts'
-import type { ApprovalRow, Capabilities, Directory, Log } from './ports.ts'
+import type { Capabilities } from './capabilities.ts'
+import type { ApprovalRow, Directory, Log } from './ports.ts'
 import type { Rules, Site } from './rule.ts'
 import { dueAt, openApprovals, type Session } from './session.ts'
 
@@ -146,7 +147,7 @@ async function settleAll(service: ApprovalContext): Promise<void> {
   const open = new Set(log.approvals({ open: true, limit: 10_000 }).map(({ sessionId }) => sessionId))
   for (const sessionId of open) {
     const session = drafts.peek(sessionId)
-    if (!session || session.destroyed) continue
+    if (!session || session.destroyed || session.machine !== undefined) continue
     if (openApprovals(session).length === 0) continue
     await change(service, sessionId, (state) => approving.settle(state, around(state))).catch((error) =>
       warn(`what the rules answer in session ${sessionId}`, error),

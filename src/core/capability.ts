@@ -1,5 +1,6 @@
 import { CorralError } from './error.ts'
-import type { AgentCatalog, Capabilities } from './ports.ts'
+import type { Capabilities } from './capabilities.ts'
+import type { AgentCatalog } from './ports.ts'
 
 /** What each capability lets an agent do: `Codex can …`, `Codex cannot …`. */
 export const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {

@@ -6,7 +6,8 @@ import type { Drafts } from './draft.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, LoggedEvent } from './event.ts'
 import { EXTERNAL_AGENT } from './external.ts'
-import type { AgentCatalog, Capabilities, Clock, Log } from './ports.ts'
+import type { Capabilities } from './capabilities.ts'
+import type { AgentCatalog, Clock, Log } from './ports.ts'
 import type { Session } from './session.ts'
 
 /** What the engine needs of the world around it. */

@@ -1,3 +1,5 @@
+import type { CopiedEvents } from './api.ts'
+import { asCopied, copiedModels } from './copying.ts'
 import type { Directories } from './directories.ts'
 import { CorralError } from './error.ts'
 import {
@@ -36,6 +38,8 @@ export interface Drafts {
   of(sessionId: string): Draft
   /** Commits something that belongs to no session; with what `effect` says it changes. */
   apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void>
+  /** Commits what has happened on another machine, with how far it has been read there. */
+  copy(copied: CopiedEvents): Promise<void>
   /** Forgets what is not committed. */
   rollback(): void
 }
@@ -46,6 +50,8 @@ interface DraftDeps {
   directories: Directories
   /** What was committed is told, and what follows from it is done: here, and never by whoever wanted it. */
   committed: (events: LoggedEvent[]) => void
+  /** What was copied is told, and nothing follows from it. */
+  copied: (events: LoggedEvent[]) => void
 }
 
 /**
@@ -72,12 +78,35 @@ class DraftBook implements Drafts {
   }
 
   of(sessionId: string): Draft {
+    return new Draft(this, sessionId, this.#entryOf(sessionId))
+  }
+
+  async copy({ machine, cursor, events }: CopiedEvents): Promise<void> {
+    const batch: Batch = { events: [], writes: [] }
+    const drafts = new Map<string, Draft>()
+    for (const event of events) {
+      const { sessionId } = event
+      const draft = drafts.get(sessionId) ?? new Draft(this, sessionId, this.#entryOf(sessionId), batch)
+      drafts.set(sessionId, draft)
+      draft.copy(machine, event)
+    }
+    for (const draft of drafts.values()) draft.hold()
+    batch.writes.push({ op: 'machine.cursor', name: machine, cursor })
+    try {
+      await this.deps.log.append(batch)
+    } finally {
+      for (const draft of drafts.values()) draft.letGo()
+    }
+    this.deps.copied(batch.events)
+  }
+
+  #entryOf(sessionId: string): Entry {
     let entry = this.#entries.get(sessionId)
     if (!entry) {
       entry = { state: this.deps.log.session(sessionId), pending: 0, open: null, ids: null }
       this.#entries.set(sessionId, entry)
     }
-    return new Draft(this, sessionId, entry)
+    return entry
   }
 
   apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void> {
@@ -126,13 +155,14 @@ export class Draft {
   readonly #sessionId: string
   readonly #entry: Entry
   readonly #before: Session | null
-  readonly #batch: Batch = { events: [], writes: [] }
+  readonly #batch: Batch
 
-  constructor(book: DraftBook, sessionId: string, entry: Entry) {
+  constructor(book: DraftBook, sessionId: string, entry: Entry, batch: Batch = { events: [], writes: [] }) {
     this.#book = book
     this.#sessionId = sessionId
     this.#entry = entry
     this.#before = entry.state
+    this.#batch = batch
   }
 
   get state(): Session {
@@ -201,10 +231,36 @@ export class Draft {
     try {
       await this.#book.append(this.#batch)
     } finally {
-      entry.pending--
-      this.#book.release(this.#sessionId, entry)
+      this.letGo()
     }
     return events
+  }
+
+  /** An event of another machine: it is decided already, with ids of the log there. */
+  copy(machine: string, told: Event): void {
+    const { events, writes } = this.#batch
+    const entry = this.#entry
+    const seq = this.#book.seq + 1
+    const event = asCopied(this.#book.deps.log, machine, told, seq, events)
+    const logged = serialised({ ...event, machine, ownerSeq: told.seq })
+    this.#book.seq++
+    writes.push(...copiedModels(event, entry.state, { machine, ownerSeq: told.seq }))
+    entry.state = { ...apply(entry.state, event), machine }
+    events.push(logged)
+    if (event.type === 'message.delta') stream(this.#openMessages(), event)
+    else if (event.type === 'message.completed') this.#complete(event.messageId)
+  }
+
+  /** The state that was copied is on its way to the log, until `letGo`. */
+  hold(): void {
+    const { state } = this.#entry
+    if (state) this.write({ op: 'session', session: state })
+    this.#entry.pending++
+  }
+
+  letGo(): void {
+    this.#entry.pending--
+    this.#book.release(this.#sessionId, this.#entry)
   }
 
   #record(given: EventBody): void {
@@ -218,6 +274,7 @@ export class Draft {
       writes.push(...readModels(logged.event))
       return
     }
+    mustBeOurs(entry.state)
     const seq = book.seq + 1
     const body = inOwnIds(this.#ownIds(), given, seq)
     const turnId = 'turnId' in body ? body.turnId : (entry.state?.turn?.id ?? null)
@@ -280,6 +337,15 @@ function stream(open: Map<string, OpenMessage>, delta: Event & { type: 'message.
   const message = open.get(messageId)
   if (message) message.parts.push(text)
   else open.set(messageId, { from, kind, parent, parts: [text] })
+}
+
+/** What is a copy is decided where it comes from. */
+function mustBeOurs(state: Session | null): void {
+  const machine = state?.machine
+  if (machine === undefined) return
+  throw new CorralError('machine_unreachable', `The session runs on ${machine}, which does not answer`, {
+    machine,
+  })
 }
 
 /** JSON has no limit on nesting, but the stack has. */

@@ -3,6 +3,7 @@ import type { Agents, Bookmarks, DaemonName, Engine, Events } from './api.ts'
 import { createApprovals } from './approvals.ts'
 import { Checkpointing } from './checkpointing.ts'
 import { createCheckpoints } from './checkpoints.ts'
+import { createCopies } from './copying.ts'
 import { createDevices } from './device-list.ts'
 import { createDirectories } from './directories.ts'
 import { createDrafts } from './draft.ts'
@@ -46,7 +47,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const { log, catalog, clock, warn } = deps
   const feed = createFeed(log, warn)
   const directories = createDirectories(deps)
-  const drafts = createDrafts({ log, clock, directories, committed })
+  const drafts = createDrafts({ log, clock, directories, committed, copied: feed.publish })
   let closing = false
   const isClosing = (): boolean => closing
   const context: EngineContext = { ...deps, drafts, directories, inFlight: new Map(), isClosing }
@@ -54,7 +55,6 @@ export function createEngine(deps: EngineDeps): EngineParts {
   const reactor = createReactor({ drafts, log, warn, checkpointing })
   const models = createModels(deps)
   const approvals = createApprovals(context)
-  const { around } = approvals
   log.onRollback = () => drafts.rollback()
 
   /** All that follows from what has happened follows from the events alone: a command may be gone with its daemon. */
@@ -66,7 +66,7 @@ export function createEngine(deps: EngineDeps): EngineParts {
 
   const turns = createTurns(context)
   const engine: Engine = {
-    sessions: createSessions({ ...context, around, ended: reactor.ended }),
+    sessions: createSessions({ ...context, around: approvals.around, ended: reactor.ended }),
     turns,
     unsent: createUnsent(context),
     approvals: approvals.api,
@@ -78,13 +78,14 @@ export function createEngine(deps: EngineDeps): EngineParts {
     events: eventsOf(context, feed),
     bookmarks: bookmarksOf(context),
     daemon: daemonNameOf(context),
+    copies: createCopies(context),
     agents: agentsOf(context, models),
     search: (request) => searchIn(context, request),
   }
 
   return {
     engine,
-    sink: createSink({ log, drafts, catalog, around }),
+    sink: createSink({ log, drafts, catalog, around: approvals.around }),
     peek: (sessionId) => drafts.peek(sessionId),
     async start(host) {
       await reactor.start(host)

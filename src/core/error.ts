@@ -122,6 +122,16 @@ export const ERRORS = {
     remedy: 'Read this log from its beginning.',
     data: '`log`, `head`, `oldest`',
   },
+  machine_not_found: {
+    meaning: 'No machine has this name.',
+    remedy: 'List the machines (`corral machine ls`).',
+    data: '`machine`',
+  },
+  machine_unreachable: {
+    meaning: 'The machine that the session runs on does not answer. Nothing was done.',
+    remedy: 'Look why (`corral machine ls`), and try again when it is back.',
+    data: '`machine`',
+  },
   storage: {
     meaning: 'The log cannot be written.',
     remedy: 'Free disk space, or make the data directory writable.',

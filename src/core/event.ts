@@ -342,8 +342,18 @@ export const NO_SESSION = ''
 
 export type EventType = EventBody['type']
 
-/** One fact in the log. `turnId` is there whenever it happened during a turn. */
-export type Event = EventBody & { seq: number; at: number; sessionId: string; turnId?: string | null }
+/**
+ * One fact in the log. `turnId` is there whenever it happened during a turn. One that was copied from another machine names it, and
+ * the number that it has in the log there.
+ */
+export type Event = EventBody & {
+  seq: number
+  at: number
+  sessionId: string
+  turnId?: string | null
+  machine?: string
+  ownerSeq?: number
+}
 
 /** When it was: `pastAt` is there where that was before Corral had the conversation, so that nothing follows from it. */
 export function timeOf(event: Event): number {

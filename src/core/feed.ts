@@ -75,15 +75,17 @@ interface SubscriberDeps {
 class Subscriber {
   readonly sessionId: string | undefined
   readonly #types: ReadonlySet<EventType> | null
+  readonly #own: boolean
   readonly #deps: SubscriberDeps
   cursor: number
   #live = false
   #closed = false
 
-  constructor({ after, sessionId, types }: SubscribeOptions, deps: SubscriberDeps) {
+  constructor({ after, sessionId, types, own = false }: SubscribeOptions, deps: SubscriberDeps) {
     this.cursor = after
     this.sessionId = sessionId
     this.#types = types ? new Set(types) : null
+    this.#own = own
     this.#deps = deps
   }
 
@@ -92,11 +94,17 @@ class Subscriber {
     if (!this.#live || this.#closed) return
     const { cursor } = this
     const types = this.#types
+    const own = this.#own
     // Nearly always everything is wanted: the same array for all lets a dialect encode it once.
-    const everything = events[0]!.seq > cursor && types === null
+    const everything = events[0]!.seq > cursor && types === null && !own
     const wanted = everything
       ? events
-      : events.filter((e) => e.seq > cursor && (types === null || types.has(e.type)))
+      : events.filter(
+          (e) =>
+            e.seq > cursor &&
+            (types === null || types.has(e.type)) &&
+            (!own || e.event.machine === undefined),
+        )
     this.cursor = Math.max(cursor, events.at(-1)!.seq)
     if (wanted.length > 0 && !this.#delivered(wanted)) this.#live = false
   }
@@ -130,6 +138,7 @@ class Subscriber {
       maxBytes: PAGE_BYTES,
       ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
       ...(this.#types && { types: [...this.#types] }),
+      ...(this.#own && { own: true }),
     })
   }
 

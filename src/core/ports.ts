@@ -1,12 +1,14 @@
 import type { Approval, Asking, Decision } from './approval.ts'
 import type { HeldCall } from './call.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { Capabilities } from './capabilities.ts'
 import type { Comment } from './comment.ts'
 import type { Content } from './content.ts'
 import type { Device } from './devices.ts'
 import type { Effort } from './effort.ts'
 import type { AgentModel, AgentOutput, EventType, LoggedEvent, RunInfo } from './event.ts'
 import type { KnownLimits } from './limits.ts'
+import type { CopyWrite, Machine } from './machine.ts'
 import type { Mode } from './mode.ts'
 import type { Project } from './projects.ts'
 import type { Retention } from './retention.ts'
@@ -72,6 +74,7 @@ export type Write =
   | { op: 'comment.delete'; id: string }
   /** What was said in a session is not to be found any more. */
   | { op: 'search.drop'; sessionId: string }
+  | CopyWrite
   | DaemonWrite
 
 /** Of what belongs to no session. */
@@ -153,6 +156,8 @@ export interface EventQuery {
   types?: readonly EventType[]
   /** Leave deltas out. */
   whole?: boolean
+  /** Leave out what was copied from other machines. */
+  own?: boolean
   limit: number
   /** The event with which their JSON goes past this is the last one. */
   maxBytes?: number
@@ -278,6 +283,12 @@ export interface Log {
   comment(id: string): Comment | null
   /** In the order in which they were made: those that were not sent, and at most `limit` of the others, the last sent. */
   comments(sessionId: string, limit: number): Comment[]
+  /** In the order of their names. */
+  machines(): Machine[]
+  /** The `seq` here of an event that was copied, or of the last one before it; 0: there is none. */
+  copyOf(machine: string, ownerSeq: number): number
+  /** Sessions that were copied from a machine, also those that are gone there. */
+  copiedFrom(machine: string): Session[]
   /** Called when a commit failed, before anybody hears of it: what is not committed has not happened. */
   onRollback: (() => void) | null
   /** Removes what is too old; returns how many events went, at most `limit`. */
@@ -355,40 +366,6 @@ export interface AgentCatalog {
   capabilities(name: string): Capabilities
   /** Looks whether it is installed; throws `agent_unknown` or `agent_missing`. */
   require(name: string): Promise<void>
-}
-
-/** What an agent can do. What it cannot is refused, never ignored. */
-export interface Capabilities {
-  streaming: boolean
-  thinking: boolean
-  approvals: boolean
-  images: boolean
-  /** PDF. */
-  documents: boolean
-  resume: boolean
-  /** Goes on with a conversation in another directory than it began in. */
-  relocate: boolean
-  fork: boolean
-  cost: boolean
-  setModel: boolean
-  /** Thinks for as long as it is told, also from one turn to the next. */
-  effort: boolean
-  setMode: boolean
-  /** Takes a message in the middle of a turn. */
-  steer: boolean
-  /** Runs a tool with another input than the one it asked about. */
-  editInput: boolean
-  /** Hears why a human said no. */
-  denyComment: boolean
-  /** Its process can be held up in the middle of a turn. */
-  pause: boolean
-  survivesRestart: boolean
-  /** Calls tools that its client carries out. */
-  clientTools: boolean
-  /** Has no tools of its own if told so. */
-  bare: boolean
-  /** Sums up its conversation when it is told to. */
-  compact: boolean
 }
 
 export interface Clock {

@@ -97,6 +97,8 @@ export interface Session {
   glance?: Glance
   /** Its directory is a worktree that was made from this checkout. */
   worktreeOf?: string
+  /** It runs on that one, and what is here is a copy. Not there: it runs here. */
+  machine?: string
 }
 
 export function statusOf(session: Session): SessionStatus {
@@ -122,8 +124,8 @@ export function openApprovals(session: Session): PendingApproval[] {
 }
 
 /** The next moment at which something falls due by itself; null: never. */
-export function dueAt({ approvals, rules, destroyed }: Session): number | null {
-  if (destroyed) return null
+export function dueAt({ approvals, rules, destroyed, machine }: Session): number | null {
+  if (destroyed || machine !== undefined) return null
   const open = approvals.filter(({ decision }) => decision === null)
   const moments = [...open.map(({ timeoutAt }) => timeoutAt), rules.skipUntil]
   const next = Math.min(...moments.map((at) => at ?? FOR_EVER))

@@ -1,7 +1,7 @@
 import type { Unasked } from '../core/about.ts'
 import type { Defaults } from '../core/defaults.ts'
 import type { WorktreeMaker, WorktreeWish } from '../core/own-worktree.ts'
-import type { Capabilities } from '../core/ports.ts'
+import type { Capabilities } from '../core/capabilities.ts'
 import type { AgentAbilities, Spares } from '../relay/ports.ts'
 import type { Relay } from '../relay/relay.ts'
 

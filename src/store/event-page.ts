@@ -1,4 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
+import { COPIED_IDS } from './copies.ts'
 import { LoggedEvent, type EventType } from '../core/event.ts'
 import type { EventQuery } from '../core/ports.ts'
 
@@ -29,6 +30,7 @@ function conditionOf(query: EventQuery): { text: string; values: SQLInputValue[]
   if (query.before !== undefined) add('seq < ?', query.before)
   if (query.sessionId !== undefined) add('session = ?', query.sessionId)
   if (query.turnId !== undefined) add('turn = ?', query.turnId)
+  if (query.own) where.push(`session NOT IN (${COPIED_IDS})`)
   return { text: where.length > 0 ? where.join(' AND ') : '1 = 1', values }
 }
 

@@ -26,6 +26,7 @@ import {
   type QueryOne,
   type Row,
 } from './event-page.ts'
+import { COPIED_FROM, readCopies } from './copies.ts'
 import { orNull, parse, readDaemon } from './daemon.ts'
 import { readHits } from './search.ts'
 import { readWorkspace } from './workspace.ts'
@@ -69,6 +70,8 @@ export function createReader(db: DatabaseSync): Reader {
     ...readRuns(all, one),
     ...readDaemon(all, one),
     ...readWorkspace(all, one),
+    ...readCopies(all, one),
+    copiedFrom: (machine) => all(COPIED_FROM, machine).map(sessionOf),
     bookmarks: (owner, sessionId) =>
       all('SELECT * FROM bookmarks WHERE owner = ? AND session = ? ORDER BY seq', owner, sessionId).map(
         bookmarkOf,
@@ -91,7 +94,8 @@ function readSessions(all: Query, one: QueryOne) {
         (row) => row['session'] as string,
       ),
     sessions: (query) => listSessions(all, query).map(sessionOf),
-    unfinished: () => all('SELECT state FROM sessions WHERE unfinished = 1').map(sessionOf),
+    unfinished: () =>
+      all("SELECT state FROM sessions WHERE unfinished = 1 AND state ->> 'machine' IS NULL").map(sessionOf),
     due: () =>
       all('SELECT id, due_at FROM sessions WHERE due_at IS NOT NULL').map((row) => ({
         sessionId: row['id'] as string,

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Retention } from '../core/retention.ts'
+import { lastSeqKeeper } from './last-seq.ts'
 import { createIndex } from './search.ts'
 
 /** Returns how many events went; call again until it is less than the limit. */
@@ -30,21 +31,18 @@ export function createRetention(db: DatabaseSync): (request: Retention) => numbe
   )
   const row = db.prepare('DELETE FROM sessions WHERE id = ?')
 
-  // Numbers are never given twice, also when the newest event of all is removed.
-  const keepLast = db.prepare(
-    `INSERT OR REPLACE INTO meta(key, value) SELECT 'last_seq', max(
-       coalesce((SELECT max(seq) FROM events), 0),
-       coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'last_seq'), 0))`,
-  )
+  const keepLast = lastSeqKeeper(db)
+  const forgetCopies = db.prepare('DELETE FROM copies WHERE seq < (SELECT coalesce(min(seq), 0) FROM events)')
 
   return ({ eventsBefore, destroyedBefore, limit }) => {
-    keepLast.run()
+    keepLast()
     let removed = 0
     if (eventsBefore !== null) {
       const gone = old.all(limit, eventsBefore) as { seq: number; type: string }[]
       for (const { seq, type } of gone) forget(seq, type)
       removed = gone.length
       for (const statement of oldRows) statement.run(eventsBefore, limit)
+      forgetCopies.run()
     }
     if (destroyedBefore === null) return removed
     for (const { id } of goners.all(destroyedBefore) as { id: string }[]) {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
+import { COPY_TABLES } from './copies.ts'
 import { indexAll, SEARCH_TABLE } from './search.ts'
 import { WORKSPACE_TABLES } from './workspace.ts'
 
@@ -107,6 +108,7 @@ const MIGRATIONS: readonly (string | ((db: DatabaseSync) => void))[] = [
     SELECT sessions.agent, body ->> 'nativeId', session FROM events JOIN sessions ON sessions.id = session
     WHERE type = 'agent.init' AND body ->> 'nativeId' IS NOT NULL;
   `,
+  COPY_TABLES,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

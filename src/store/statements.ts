@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Write } from '../core/ports.ts'
 import { dueAt, isResting, statusOf } from '../core/session.ts'
+import { writeCopies } from './copies.ts'
 import { writeDaemon, type Writers } from './daemon.ts'
 import { createIndex, type SearchIndex } from './search.ts'
 import { writeWorkspace } from './workspace.ts'
@@ -46,6 +47,7 @@ function createWriter(db: DatabaseSync, search: SearchIndex): (write: Write) => 
     ...writeBookmarks(db),
     ...writeWorkspace(db),
     ...writeDaemon(db),
+    ...writeCopies(db, search),
     'search.drop': (w) => search.drop(w.sessionId),
   }
   return (write) => void (writers[write.op] as (write: Write) => unknown)(write)

@@ -6,7 +6,7 @@ import { demoDriver } from '../../src/agents/demo/driver.ts'
 import { driversWith } from '../../src/agents/drivers.ts'
 import { ABILITIES } from '../../src/core/capability.ts'
 import { CorralError } from '../../src/core/error.ts'
-import type { Capabilities } from '../../src/core/ports.ts'
+import type { Capabilities } from '../../src/core/capabilities.ts'
 import { eventsOf, newSession } from '../support/asking.ts'
 import { startEngine, type TestEngine } from '../support/engine.ts'
 

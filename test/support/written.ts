@@ -49,6 +49,7 @@ export async function writeHome(
     clock: { now: () => now },
     directories: createDirectories({ log, realPath: (path) => path }),
     committed() {},
+    copied() {},
   })
   await write({ ...writerOf(drafts, project, (ms) => (now += ms)), project })
   await log.close(true)

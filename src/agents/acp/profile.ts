@@ -1,6 +1,6 @@
 import type { Unasked } from '../../core/about.ts'
 import type { Mode } from '../../core/mode.ts'
-import type { Capabilities } from '../../core/ports.ts'
+import type { Capabilities } from '../../core/capabilities.ts'
 import type { Session } from '../../core/session.ts'
 import type { Detection, LaunchPlan } from '../agent.ts'
 import type { JsonObject } from '../json.ts'

@@ -1,5 +1,5 @@
 import { ABILITIES } from '../../core/capability.ts'
-import type { Capabilities } from '../../core/ports.ts'
+import type { Capabilities } from '../../core/capabilities.ts'
 import type { Api, NativeClient } from '../../client/client.ts'
 import type { Cli, Command } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'

@@ -53,13 +53,20 @@ const OF_CORE: Record<ErrorCode, CodeName> = {
   queue_full: 'providerNotAvailable',
   not_running: 'invalidParams',
   cursor_reset: 'invalidParams',
+  machine_not_found: 'invalidParams',
+  machine_unreachable: 'providerNotAvailable',
   storage: 'internal',
   stopping: 'internal',
   internal: 'internal',
 }
 
 /** Every method may end with these. */
-export const ALWAYS: readonly CodeName[] = ['invalidParams', 'unauthorized', 'internal']
+export const ALWAYS: readonly CodeName[] = [
+  'invalidParams',
+  'unauthorized',
+  'providerNotAvailable',
+  'internal',
+]
 
 /** A refusal in this protocol's own codes; `data.reason` tells apart what shares one. */
 export class ClawdeError extends Error {

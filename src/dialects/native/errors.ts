@@ -32,10 +32,19 @@ export const ERROR_CODES: Record<ErrorCode, number> = {
   conflict: -32027,
   conversation_not_found: -32028,
   conversation_adopted: -32029,
+  machine_not_found: -32030,
+  machine_unreachable: -32031,
 }
 
 /** Every method may end with these. */
-export const ALWAYS: readonly ErrorCode[] = ['invalid', 'forbidden', 'storage', 'stopping', 'internal']
+export const ALWAYS: readonly ErrorCode[] = [
+  'invalid',
+  'forbidden',
+  'machine_unreachable',
+  'storage',
+  'stopping',
+  'internal',
+]
 
 /** Of what is answered to who is not let in; `data.code` is `unauthorized`. No command ends with it. */
 export const UNAUTHORIZED = -32000

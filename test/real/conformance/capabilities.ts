@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { Capabilities } from '../../../src/core/ports.ts'
+import type { Capabilities } from '../../../src/core/capabilities.ts'
 import { code } from '../../support/asking.ts'
 import { until } from '../../support/wait.ts'
 import type { RealAgent } from './agent.ts'
