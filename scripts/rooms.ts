@@ -25,6 +25,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['dialects'],
   door: ['core', 'transports', 'access'],
   system: ['core'],
+  fleet: ['core', 'client', 'access'],
   signin: ['core'],
   doctor: ['agents', 'config', 'store'],
   backup: ['core', 'store', 'system'],
@@ -53,6 +54,7 @@ export const MAY_IMPORT: Record<string, readonly string[]> = {
     'doctor',
     'workspace',
     'signin',
+    'fleet',
   ],
   'main.ts': ['cli'],
 }

@@ -15,6 +15,7 @@ import type { Log } from './core/ports.ts'
 import { together } from './core/together.ts'
 import { TOURS } from './core/tour.ts'
 import type { AgentReport, Daemon as DaemonPort } from './dialects/ports.ts'
+import { createMachines } from './fleet/machines.ts'
 import { openListeners, type Listeners } from './listeners.ts'
 import { createSignIn } from './signin/signin.ts'
 import { openLog } from './store/log.ts'
@@ -66,8 +67,9 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, version, env, homedir, print } = options
   const startedAt = Date.now()
   const core = openCore(options)
-  const { parts, signin, logger, workspace } = core
+  const { parts, signin, logger, workspace, machines } = core
   await parts.start(core.host)
+  await machines.start()
 
   const monitor = openMonitor(core, config)
   const listeners: Listeners = { addresses: {}, troubles: {} }
@@ -81,9 +83,9 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
     isStopping,
     stop: (how) => void setImmediate(() => void stop(how)),
   })
-  const { engine } = parts
+  const { engine } = machines
   const closeListeners = await openListeners(
-    { config, env, homedir, engine, signin, workspace, logger, print, daemon, isStopping },
+    { config, env, homedir, engine, machines, signin, workspace, logger, print, daemon, isStopping },
     listeners,
   )
   writeRunFile(config.paths.run, {
@@ -163,7 +165,13 @@ function openCore(options: DaemonOptions) {
     options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
     warn,
   })
-  return { lock, logger, warn, log, catalog, signin, workspace, parts, host }
+  const machines = createMachines({
+    engine: parts.engine,
+    directory: join(config.home, 'machines'),
+    env: options.env,
+    warn,
+  })
+  return { lock, logger, warn, log, catalog, signin, workspace, parts, host, machines }
 }
 
 function openEngine(
@@ -291,7 +299,7 @@ function startChores({ log, host, logger, warn }: Core, config: Config, monitor:
 }
 
 async function shutDown(
-  { parts, host, signin, workspace, log, lock, logger }: Core,
+  { parts, host, signin, workspace, log, lock, logger, machines }: Core,
   config: Config,
   how: StopOptions,
   { stopChores, closeListeners }: { stopChores(): void; closeListeners(): Promise<void> },
@@ -303,6 +311,7 @@ async function shutDown(
   if (how.agents === 'end') await endAgents(parts, host, how.now ? 0 : config.stop.graceMs)
   else await endIdleAgents(host)
   await closeListeners()
+  await machines.close()
   await withinReason(parts.settled())
   await workspace.stop()
   host.release()

@@ -6,7 +6,7 @@ import { uuid } from './core/ids.ts'
 import type { SignIn } from './core/signin.ts'
 import type { Dialect, DialectContext, FrontDoor, OpenDialect } from './dialects/dialect.ts'
 import { DIALECTS } from './dialects/list.ts'
-import type { Daemon } from './dialects/ports.ts'
+import type { Daemon, Machines } from './dialects/ports.ts'
 import { createDoor, type Door } from './door/door.ts'
 import { type ListenerState, type Phase, readinessOf } from './door/readiness.ts'
 import type { Logger } from './system/logger.ts'
@@ -17,6 +17,7 @@ export interface ListenerParts {
   env: NodeJS.ProcessEnv
   homedir: string
   engine: Engine
+  machines: Machines
   signin: SignIn
   workspace: Workspace
   logger: Logger
@@ -88,7 +89,7 @@ const NO_DOOR: FrontDoor = { route: () => {}, serve: () => {}, code: () => null 
 
 /** What all dialects are handed. */
 function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase }): SharedParts {
-  const { config, env, homedir, engine, signin, workspace, logger, daemon, isStopping } = parts
+  const { config, env, homedir, engine, machines, signin, workspace, logger, daemon, isStopping } = parts
   const onFault = (error: unknown): void => logger.error({ error }, 'a fault of ours')
   const devices = createDeviceAccess(engine, {
     now: Date.now,
@@ -115,6 +116,7 @@ function sharedParts(parts: ListenerParts, state: Listeners, phase: { now: Phase
     devices,
     signin,
     workspace,
+    machines,
     door: door ?? NO_DOOR,
     relay: { port: null },
     http: { bodyLimit: config.http.bodyLimit, otherUsers: config.http.otherUsers },

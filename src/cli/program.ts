@@ -3,6 +3,7 @@ import { CHECKPOINT_COMMANDS, CHECKPOINT_NOUNS } from './program/checkpoints.ts'
 import { DAEMON_COMMANDS, PROTOCOL_COMMANDS } from './program/daemon.ts'
 import { DECISION_COMMANDS, DECISION_NOUNS } from './program/decisions.ts'
 import { LIFE_COMMANDS, LIFE_NOUNS } from './program/life.ts'
+import { MACHINE_COMMANDS, MACHINE_NOUNS } from './program/machines.ts'
 import { SESSION_COMMANDS, SESSION_NOUNS } from './program/sessions.ts'
 import type { CommandSpec, NounSpec } from './program/spec.ts'
 import { WORKSPACE_COMMANDS, WORKSPACE_NOUNS } from './program/workspace.ts'
@@ -14,6 +15,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...DECISION_COMMANDS,
   ...ACCESS_COMMANDS,
   ...DAEMON_COMMANDS,
+  ...MACHINE_COMMANDS,
   ...LIFE_COMMANDS,
   ...PROTOCOL_COMMANDS,
 ]
@@ -25,6 +27,7 @@ export const NOUNS: readonly NounSpec[] = [
   ...DECISION_NOUNS,
   ...ACCESS_NOUNS,
   ...LIFE_NOUNS,
+  ...MACHINE_NOUNS,
 ]
 
 /** The names of a command that help and completion show: `send` and `session send`. */

@@ -50,12 +50,13 @@ const COLUMNS = {
   ID: ({ id }: SessionView) => shortId(id),
   AGENT: ({ agent }: SessionView) => clean(agent),
   MODE: ({ mode }: SessionView) => mode,
+  MACHINE: ({ machine }: SessionView) => clean(machine ?? 'here'),
   ACTIVE: ({ activeAt }: SessionView) => ago(activeAt),
 }
 type Column = keyof typeof COLUMNS
 
 /** Where there is no room for all of them, those at the beginning of this list go first. */
-const LESS: readonly Column[] = ['MODE', 'AGENT', 'ACTIVE']
+const LESS: readonly Column[] = ['MODE', 'AGENT', 'ACTIVE', 'MACHINE']
 const MIN_TITLE = 20
 
 /** The sessions as a table with a head, no wider than the terminal. */
@@ -65,8 +66,9 @@ export function sessionTable(
 ): string {
   const title = (session: SessionView): string => oneLine(sessionName(session), 200)
   const columns = stdout.isTTY ? stdout.columns || 80 : 80
-  const all = Object.keys(COLUMNS) as Column[]
-  const tries = [0, 1, 2, 3].map((gone) => all.filter((name) => !LESS.slice(0, gone).includes(name)))
+  const isAlone = sessions.every(({ machine }) => machine === undefined)
+  const all = (Object.keys(COLUMNS) as Column[]).filter((name) => name !== 'MACHINE' || !isAlone)
+  const tries = [0, 1, 2, 3, 4].map((gone) => all.filter((name) => !LESS.slice(0, gone).includes(name)))
   const fits = (lines: string[]): boolean => columns - cells(lines[0]!) >= MIN_TITLE
   const tables = tries.map((names) => linesOf(names, sessions))
   const lines = tables.find(fits) ?? tables.at(-1)!

@@ -2,6 +2,8 @@
 
 export type SessionView = {
   id: string
+  /** name of a machine */
+  machine?: string
   agent: string
   cwd: string
   /** as somebody has named it */
@@ -129,6 +131,8 @@ export type Rules = {
 
 export type SessionRow = {
   id: string
+  /** name of a machine */
+  machine?: string
   agent: string
   cwd: string
   /** where nobody has given it one, the beginning of its first message, at most 60 characters */
@@ -237,6 +241,8 @@ export type Content =
 
 export type ApprovalView = {
   id: string
+  /** name of a machine */
+  machine?: string
   /** id of a session */
   sessionId: string
   turnId: string | null
@@ -404,6 +410,8 @@ export type PlanEntry = {
 export type SearchHit = {
   /** id of a session */
   sessionId: string
+  /** name of a machine */
+  machine?: string
   turnId: string | null
   /** of the event in which it was said */
   seq: number
@@ -682,6 +690,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     agent: string
     cwd: string
     /** what the agent may do without asking */
@@ -714,6 +726,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** nobody asked for it */
     reason?: 'expired' | 'agent'
     /** what the agent may do without asking */
@@ -742,6 +758,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     status: 'idle' | 'running' | 'waiting' | 'paused' | 'destroyed'
     previous: 'idle' | 'running' | 'waiting' | 'paused' | 'destroyed'
     /** of the last turn */
@@ -756,6 +776,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** you have read up to here */
     readSeq?: number
     pinned?: boolean
@@ -774,6 +798,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     text: string
     revision: number
   }
@@ -786,6 +814,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
   }
   'turn.queued': {
     type: 'turn.queued'
@@ -796,6 +828,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** what the user says */
     input: EventContent[]
     key: string | null
@@ -814,6 +850,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
   }
   'turn.started': {
     type: 'turn.started'
@@ -824,6 +864,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** not there in older logs */
     agent?: string
     /** not there in older logs */
@@ -840,6 +884,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     reason: string
   }
   'turn.interrupting': {
@@ -851,6 +899,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     reason?: 'stopping'
   }
   'turn.steered': {
@@ -862,6 +914,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     steerId: string
     /** what the user says */
     input: EventContent[]
@@ -877,6 +933,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     steerId: string
     /** what the user says */
     input: EventContent[]
@@ -891,6 +951,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     usage: Usage
     /** the agent's last words */
     text: string | null
@@ -908,6 +972,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     usage: Usage
     error: Failure
   }
@@ -920,6 +988,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     usage: Usage
   }
   'turn.moved': {
@@ -931,6 +1003,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     position: number
   }
   'turn.edited': {
@@ -942,6 +1018,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** what the user says */
     input: EventContent[]
   }
@@ -954,6 +1034,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     reason: string
     steered?: string
   }
@@ -966,6 +1050,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     messageId: string
     kind: 'text' | 'thinking'
     /** a piece */
@@ -982,6 +1070,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     messageId: string
     kind: 'text' | 'thinking'
     /** the whole message */
@@ -1000,6 +1092,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     callId: string
     tool: string
     input: unknown
@@ -1015,6 +1111,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as in `tool.started` */
     callId: string
     output: string
@@ -1040,6 +1140,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     nativeId: string | null
     model: string | null
     version: string | null
@@ -1055,6 +1159,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** that it uses from here on */
     model: string
   }
@@ -1067,6 +1175,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as far as the agent tells */
     tokens: number | null
     /** as far as the agent tells */
@@ -1081,6 +1193,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as far as the agent tells */
     tokensBefore: number | null
     /** as far as the agent tells */
@@ -1099,6 +1215,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as far as the agent tells */
     used: number | null
     /** as far as the agent tells */
@@ -1113,6 +1233,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** the whole plan, as it is now */
     entries: PlanEntry[]
   }
@@ -1125,6 +1249,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     commands: ({
       name: string
       about: string | null
@@ -1139,6 +1267,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     level: 'info' | 'warning'
     code: string
     message: string
@@ -1153,6 +1285,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     kind: string
     raw: unknown
   }
@@ -1165,6 +1301,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     agent: string
     plan?: string
     windows: ({
@@ -1183,6 +1323,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     run: {
       id: string
       pid: number
@@ -1200,6 +1344,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     runId: string
     code: number | null
     signal: string | null
@@ -1215,6 +1363,10 @@ export interface Events {
     /** empty: it belongs to no session */
     sessionId: string
     turnId: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     approval: Question
     /** false: mode or rules answer it at once */
     open: boolean
@@ -1232,6 +1384,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** id of an approval */
     approvalId: string
     decision: Decision
@@ -1250,6 +1406,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** id of an approval */
     approvalId: string
     until: number | null
@@ -1263,6 +1423,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** id of an approval */
     approvalId: string
   }
@@ -1275,6 +1439,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as in `tool.started` */
     callId: string
     requestId: string
@@ -1291,6 +1459,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as in `tool.started` */
     callId: string
     result: {
@@ -1307,6 +1479,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as in `tool.started` */
     callId: string
   }
@@ -1319,6 +1495,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     /** as in `tool.started` */
     callId: string
   }
@@ -1331,6 +1511,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     checkpointId: string
     kind: 'before' | 'after' | 'undo' | 'restored'
     tree: string
@@ -1348,6 +1532,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     checkpointId: string
     undo: string
     tree: string
@@ -1362,6 +1550,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     comment: {
       id: string
       /** id of a session */
@@ -1385,6 +1577,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     commentId: string
     text: string
   }
@@ -1397,6 +1593,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     commentId: string
   }
   'review.sent': {
@@ -1408,6 +1608,10 @@ export interface Events {
     sessionId: string
     /** id of a turn */
     turnId: string
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     commentIds: string[]
   }
   'daemon.renamed': {
@@ -1419,6 +1623,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     name: string
   }
   'directory.changed': {
@@ -1430,6 +1638,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     path: string
     rules: Rules
   }
@@ -1442,6 +1654,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     projectId: string
     repos: string[]
     name: string
@@ -1458,6 +1674,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     projectId: string
     name?: string
     rootPath?: string | null
@@ -1473,6 +1693,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     projectId: string
   }
   'project.repo_added': {
@@ -1484,6 +1708,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     projectId: string
     path: string
   }
@@ -1496,6 +1724,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     projectId: string
     path: string
   }
@@ -1508,6 +1740,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     deviceId: string
     name: string
     platform: 'ios' | 'android' | 'macos' | 'windows' | 'linux' | 'web' | 'other'
@@ -1522,6 +1758,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     deviceId: string
     name: string
   }
@@ -1534,6 +1774,10 @@ export interface Events {
     sessionId: string
     /** the turn that it happened in */
     turnId?: string | null
+    /** the machine that it happened on; not there: this one */
+    machine?: string
+    /** its number in the log of that machine */
+    ownerSeq?: number
     deviceId: string
   }
 }
@@ -1571,6 +1815,8 @@ export type ErrorCode =
   | 'queue_full'
   | 'not_running'
   | 'cursor_reset'
+  | 'machine_not_found'
+  | 'machine_unreachable'
   | 'storage'
   | 'stopping'
   | 'internal'
@@ -1757,6 +2003,8 @@ export interface Api {
   /** Makes a session. No process is started before the first message. */
   'session.create': {
     params: {
+      /** name of a machine */
+      machine?: string | undefined
       agent: string
       /** directory that the agent works in */
       cwd: string
@@ -1789,7 +2037,10 @@ export interface Api {
   }
   /** The agent and the mode that `corral new` and the dashboard begin with (settings `defaults.agent`, `defaults.mode`). `session.create` does not look at them. */
   'session.defaults': {
-    params: Record<string, never>
+    params: {
+      /** name of a machine */
+      machine?: string | undefined
+    }
     result: {
       agent: string
       /** `found`: it is installed here; `demo`: no other agent is */
@@ -2394,6 +2645,8 @@ export interface Api {
     result: {
       decisions: ({
         id: string
+        /** name of a machine */
+        machine?: string
         /** id of a session */
         sessionId: string
         turnId: string | null
@@ -2663,6 +2916,8 @@ export interface Api {
       sessionId?: string | undefined
       /** only events of these types */
       types?: ('agent.init' | 'agent.model' | 'turn.accepted' | 'message.delta' | 'message.completed' | 'tool.started' | 'tool.completed' | 'agent.context' | 'agent.compacting' | 'agent.compacted' | 'agent.limits' | 'checkpoint.taken' | 'checkpoint.restored' | 'review.added' | 'review.updated' | 'review.removed' | 'review.sent' | 'agent.plan' | 'agent.commands' | 'agent.notice' | 'agent.other' | 'session.created' | 'session.changed' | 'session.status' | 'session.marked' | 'session.drafted' | 'session.destroyed' | 'turn.queued' | 'turn.started' | 'turn.retried' | 'turn.interrupting' | 'turn.steered' | 'turn.steer_accepted' | 'turn.completed' | 'turn.failed' | 'turn.interrupted' | 'turn.moved' | 'turn.edited' | 'turn.cancelled' | 'approval.requested' | 'approval.resolved' | 'approval.deferred' | 'approval.delivered' | 'call.held' | 'call.answered' | 'call.delivered' | 'call.dropped' | 'agent.started' | 'agent.exited' | 'daemon.renamed' | 'directory.changed' | 'project.created' | 'project.updated' | 'project.deleted' | 'project.repo_added' | 'project.repo_removed' | 'device.paired' | 'device.renamed' | 'device.revoked')[] | undefined
+      /** without what has happened on other machines */
+      own?: boolean | undefined
     }
     result: {
       subscriptionId: string
@@ -3693,6 +3948,119 @@ export interface Api {
         models: Record<string, string>
         hasKey: boolean
       })[]
+    }
+  }
+  /** The other machines, and whether they are there. */
+  'machine.list': {
+    params: Record<string, never>
+    result: {
+      machines: ({
+        /** name of a machine */
+        name: string
+        /** how it is reached: a host for ssh, or the path of a socket */
+        target: string
+        /** of it that are known here */
+        sessions: number
+        state: 'here' | 'connecting' | 'away'
+        /** of Corral there */
+        version?: string
+        /** events there that are not here yet, as far as is known */
+        behind?: number
+        /** why it is away */
+        reason?: string
+        /** when it went away */
+        since?: number
+      })[]
+    }
+  }
+  /** Adds a machine: its sessions appear among yours, and what you do with them is done there. It is tried first; `machine_unreachable` says why it does not answer. */
+  'machine.add': {
+    params: {
+      /** name of a machine */
+      name: string
+      target: string
+    }
+    result: {
+      /** name of a machine */
+      name: string
+      /** how it is reached: a host for ssh, or the path of a socket */
+      target: string
+      /** of it that are known here */
+      sessions: number
+      state: 'here' | 'connecting' | 'away'
+      /** of Corral there */
+      version?: string
+      /** events there that are not here yet, as far as is known */
+      behind?: number
+      /** why it is away */
+      reason?: string
+      /** when it went away */
+      since?: number
+    }
+  }
+  /** Takes a machine out. Its sessions disappear here; there nothing changes. */
+  'machine.remove': {
+    params: {
+      /** name of a machine */
+      name: string
+    }
+    result: {
+      /** name of a machine */
+      name: string
+    }
+  }
+  /** For other machines: who this one is, and how far its log is. */
+  'member.hello': {
+    params: Record<string, never>
+    result: {
+      version: string
+      protocol: number
+      log: string
+      /** a `seq` of the log */
+      head: number
+    }
+  }
+  /** For other machines: the ids of the sessions that run here. */
+  'member.sessions': {
+    params: Record<string, never>
+    result: {
+      ids: string[]
+    }
+  }
+  /** For other machines: what a session begins with whose beginning has left the log. */
+  'member.beginning': {
+    params: {
+      /** id of a session */
+      sessionId: string
+    }
+    result: {
+      events: Event[]
+    }
+  }
+  /** For other machines: keeps what one of their protocols has to remember about a session. */
+  'member.note': {
+    params: {
+      /** id of a session */
+      sessionId: string
+      notes: Record<string, unknown>
+    }
+    result: Record<string, never>
+  }
+  /** For other machines: calls a method on behalf of somebody there, with no more rights than they have; what it ends with is what this ends with. */
+  'member.call': {
+    params: {
+      method: string
+      params: unknown
+      /** the device that asks there; null: the owner */
+      caller: {
+        name: string
+        scopes: ('use' | 'manage')[]
+      } | null
+    }
+    result: {
+      result: unknown
+      /** of the log, when it was done */
+      head: number
     }
   }
 }

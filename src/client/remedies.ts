@@ -29,6 +29,8 @@ export const REMEDIES: Readonly<Record<ErrorCode | 'unauthorized', string>> = {
   queue_full: 'Wait until some are done, or clear the queue.',
   not_running: 'Send the text as a message.',
   cursor_reset: 'Read this log from its beginning.',
+  machine_not_found: 'List the machines (`corral machine ls`).',
+  machine_unreachable: 'Look why (`corral machine ls`), and try again when it is back.',
   storage: 'Free disk space, or make the data directory writable.',
   stopping: 'Try again when it has started again.',
   internal: "Look into the daemon's log, and report the error.",

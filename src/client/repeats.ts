@@ -75,6 +75,11 @@ export const REPEATABLE: ReadonlySet<string> = new Set([
   'relay.series',
   'relay.settings.get',
   'relay.settings.set',
+  'machine.list',
+  'member.hello',
+  'member.sessions',
+  'member.beginning',
+  'member.note',
 ])
 
 /** Calls that may be if they have a `key` or an `id` of the caller's own. */

@@ -306,8 +306,20 @@ export interface Copies {
   add(copy: CopiedEvents): Promise<void>
   /** Forgets all that was copied from a machine, to begin anew. */
   reset(machine: string): Promise<void>
+  /** The ids of the sessions that run here. */
+  ownSessions(): string[]
+  /** One of them; null: it is gone, or runs elsewhere. */
+  own(sessionId: string): Session | null
+  /** Whether a session is in this log, wherever it runs. */
+  has(sessionId: string): boolean
+  /** Where a session runs; null: here, or there is no such session. */
+  machineOf(sessionId: string): string | null
+  /** How many sessions there are of a machine. */
+  count(machine: string): number
   /** The `seq` here of an event there, or of the last one before it. */
   seqOf(machine: string, ownerSeq: number): number
+  /** The number that an event here has there, or the last one before it. */
+  ownerSeqOf(machine: string, seq: number): number
 }
 
 export interface CopiedEvents {

@@ -28,6 +28,8 @@ export interface Approval {
   parent: string | null
   /** The agent's name for an earlier request about the same thing: a yes to that one is a yes to this one. */
   covers?: string
+  /** Where it is decided; not there: here. */
+  machine?: string
 }
 
 /** A question as an agent asks it: which number it gets is the log's business. */

@@ -38,7 +38,16 @@ export function createCopies(context: EngineContext): Copies {
       await destroyAll(context, name)
       await forget(log, name, { op: 'machine.cursor', name, cursor: null })
     },
+    ownSessions: () => log.ownSessions(),
+    own(sessionId) {
+      const session = drafts.peek(sessionId)
+      return session && !session.destroyed && session.machine === undefined ? session : null
+    },
+    has: (sessionId) => drafts.peek(sessionId) !== null,
+    machineOf: (sessionId) => drafts.peek(sessionId)?.machine ?? null,
+    count: (machine) => log.countCopied(machine),
     seqOf: (machine, ownerSeq) => log.copyOf(machine, ownerSeq),
+    ownerSeqOf: (machine, seq) => log.ownerSeqOf(machine, seq),
   }
 }
 
@@ -66,6 +75,26 @@ function forget(log: Log, machine: string, last: Write): Promise<void> {
   return log.append({ events: [], writes: [{ op: 'copies.drop', machine }, last] })
 }
 
+/** What a session begins with that is told to somebody who cannot read its beginning: retention may have removed that. */
+export function retold(session: Session): Event[] {
+  const { id: sessionId, agent, cwd, mode, model, effort, title, settings, nativeId, parentId } = session
+  const { forkFrom, branch, origin, rules, worktreeOf, toldTitle, archived, createdAt: at } = session
+  const { mcpConfig: _, ...shown } = settings
+  const where = { seq: 0, at, sessionId, turnId: null }
+  const created: Event = {
+    type: 'session.created',
+    ...where,
+    ...{ agent, cwd, mode, model, title, settings: shown, nativeId, parentId, forkFrom, origin, rules },
+    ...(effort !== undefined && { effort }),
+    ...(branch && { branch }),
+    ...(worktreeOf !== undefined && { worktreeOf }),
+  }
+  const since = { ...(toldTitle !== undefined && { toldTitle }), ...(archived && { archived }) }
+  return Object.keys(since).length === 0
+    ? [created]
+    : [created, { type: 'session.changed', ...where, ...since }]
+}
+
 /** The event with the numbers of this log; `before`: those of its batch, which are not in the log yet. */
 export function asCopied(
   log: Pick<Log, 'copyOf'>,
@@ -79,6 +108,7 @@ export function asCopied(
   const here = (there: number): number => placeOf(log, machine, there, before)
   if (event.type === 'session.marked' && event.readSeq !== undefined)
     return { ...event, readSeq: here(event.readSeq) }
+  if (event.type === 'approval.requested') return { ...event, approval: { ...event.approval, machine } }
   if (event.type === 'session.created' && event.branch)
     return { ...event, branch: { ...event.branch, seq: here(event.branch.seq) } }
   return event

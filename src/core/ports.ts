@@ -287,8 +287,14 @@ export interface Log {
   machines(): Machine[]
   /** The `seq` here of an event that was copied, or of the last one before it; 0: there is none. */
   copyOf(machine: string, ownerSeq: number): number
+  /** The other way round. */
+  ownerSeqOf(machine: string, seq: number): number
   /** Sessions that were copied from a machine, also those that are gone there. */
   copiedFrom(machine: string): Session[]
+  /** The ids of those that were not copied and are not gone. */
+  ownSessions(): string[]
+  /** How many of them are not gone. */
+  countCopied(machine: string): number
   /** Called when a commit failed, before anybody hears of it: what is not committed has not happened. */
   onRollback: (() => void) | null
   /** Removes what is too old; returns how many events went, at most `limit`. */

@@ -5,7 +5,7 @@ import type { Engine } from '../core/api.ts'
 import type { Device } from '../core/devices.ts'
 import type { SignIn } from '../core/signin.ts'
 import type { HttpHandler, HttpMethod } from '../transports/http.ts'
-import type { Daemon, RelayPlace, Workspace } from './ports.ts'
+import type { Daemon, Machines, RelayPlace, Workspace } from './ports.ts'
 
 /**
  * A client protocol that the daemon serves. `list.ts` has all of them; the daemon opens each that is enabled. What a dialect
@@ -41,6 +41,7 @@ export interface DialectContext<Settings = Readonly<Record<string, unknown>>> {
   readonly devices: DeviceAccess
   readonly signin: SignIn
   readonly workspace: Workspace
+  readonly machines: Machines
   readonly door: FrontDoor
   readonly relay: RelayPlace
   /** What holds for all HTTP listeners. */

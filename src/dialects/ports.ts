@@ -47,6 +47,27 @@ export interface Daemon {
   stop(options: { agents: 'end' | 'keep'; now: boolean }): void
 }
 
+/** Other machines. */
+export interface Machines {
+  list(): MachineReport[]
+  /** Throws `machine_unreachable` when it does not answer. */
+  add(name: string, target: string): Promise<MachineReport>
+  remove(name: string): Promise<void>
+  /** Calls a method of the native API there, for whoever is being served; resolves when what came of it is in this log too. */
+  call(machine: string, method: string, params: unknown): Promise<unknown>
+}
+
+export type MachineReport = {
+  readonly name: string
+  /** How it is reached. */
+  readonly target: string
+  readonly sessions: number
+} & (
+  | { readonly state: 'here'; readonly version: string; readonly behind: number }
+  | { readonly state: 'connecting' }
+  | { readonly state: 'away'; readonly reason: string; readonly since: number }
+)
+
 export interface Place {
   readonly path: string
   readonly isDirectory: boolean

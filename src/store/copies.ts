@@ -29,6 +29,25 @@ export function readCopies(all: Query, one: QueryOne) {
         target: row['target'] as string,
         cursor: row['log'] === null ? null : { log: row['log'] as string, seq: row['seq'] as number },
       })),
+    ownSessions: () =>
+      all("SELECT id FROM sessions WHERE status <> 'destroyed' AND state ->> 'machine' IS NULL").map(
+        (row) => row['id'] as string,
+      ),
+    countCopied: (machine) =>
+      Number(
+        one(
+          "SELECT count(*) AS n FROM sessions WHERE state ->> 'machine' = ? AND status <> 'destroyed'",
+          machine,
+        )?.['n'] ?? 0,
+      ),
+    ownerSeqOf: (machine, seq) =>
+      Number(
+        one(
+          'SELECT owner_seq FROM copies WHERE machine = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+          machine,
+          seq,
+        )?.['owner_seq'] ?? 0,
+      ),
     copyOf: (machine, ownerSeq) =>
       Number(
         one(

@@ -18,7 +18,11 @@ export const list: Command = (cli) =>
     const archived = cli.options['archived'] === true
     const states = wantedStates(cli)
     const which = { archived, ...(agent !== undefined && { agent }) }
-    const sessions = await collect(client, wanted, which, states)
+    const machine = text(cli.options['on'])
+    const fits = (session: SessionView): boolean =>
+      (!states || states.has(stateOf(session))) && (machine === undefined || session.machine === machine)
+    const isFiltered = states !== null || machine !== undefined
+    const sessions = await collect(client, wanted, which, isFiltered ? fits : null)
     if (cli.json) return sessions.forEach(cli.printJson)
     if (cli.options['quiet']) return sessions.forEach((session) => cli.print(session.id))
     if (cli.options['titles'])
@@ -26,6 +30,8 @@ export const list: Command = (cli) =>
         cli.print(`${shortId(session.id)}\t${oneLine(sessionName(session), 60)}`),
       )
     if (wanted === 0) return
+    if (sessions.length === 0 && machine !== undefined)
+      return cli.note(`no such session is on ${clean(machine)}`)
     if (sessions.length === 0 && states)
       return cli.note(
         `no session is ${[...states].join(' or ').replace('-', ' ').replace('needs you', 'waiting for you')}`,
@@ -41,18 +47,18 @@ async function collect(
   client: NativeClient,
   wanted: number,
   which: { archived: boolean; agent?: string },
-  states: ReturnType<typeof wantedStates>,
+  fits: ((session: SessionView) => boolean) | null,
 ): Promise<SessionView[]> {
   const found: SessionView[] = []
   let cursor: string | null = null
   while (found.length < wanted) {
-    const limit = states ? PAGE : Math.min(PAGE, wanted - found.length)
+    const limit = fits ? PAGE : Math.min(PAGE, wanted - found.length)
     const page: { sessions: SessionView[]; next: string | null } = await client.call('session.list', {
       limit,
       ...which,
       ...(cursor !== null && { cursor }),
     })
-    found.push(...page.sessions.filter((session) => !states || states.has(stateOf(session))))
+    found.push(...(fits ? page.sessions.filter(fits) : page.sessions))
     cursor = page.next
     if (cursor === null) break
   }

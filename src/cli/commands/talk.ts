@@ -23,12 +23,13 @@ export const create: Command = async (cli, [words]) => {
   for (const name of ['carry', 'branch'])
     if (cli.options[name] !== undefined && cli.options['worktree'] !== true)
       throw new CliError(`--${name} needs --worktree`, EXIT.usage)
+  const place = placeFrom(cli)
   const message = await messageFrom(cli, words)
   return cli.withDaemon(async (client) => {
     const { agent, mode, remark } = await withDefaults(cli, client, wanted.mode)
     const session = await client.call('session.create', {
       agent,
-      cwd: resolve(text(cli.options['cwd']) ?? '.'),
+      ...place,
       worktree: cli.options['worktree'] === true,
       carry: cli.options['carry'] === true,
       ...given(cli.options, 'branch'),
@@ -48,6 +49,18 @@ export const create: Command = async (cli, [words]) => {
     const sent = await submit(cli, client, session.id, message)
     return cli.options['wait'] === false ? EXIT.ok : answerTo(cli, client, session.id, sent)
   }, STARTING)
+}
+
+/** A path of this machine means nothing on another one. */
+function placeFrom({ options }: Cli): { cwd: string; machine?: string } {
+  const machine = text(options['on'])
+  const cwd = text(options['cwd'])
+  if (machine === undefined) return { cwd: resolve(cwd ?? '.') }
+  if (cwd?.startsWith('/')) return { machine, cwd }
+  throw new CliError(
+    `--on ${clean(machine)} needs --cwd, with the whole path of a directory there`,
+    EXIT.usage,
+  )
 }
 
 export const send: Command = async (cli, [fragment, words]) => {
@@ -154,8 +167,9 @@ async function withDefaults(
 ): Promise<{ agent: string; mode: Mode; remark: string }> {
   const agent = text(options['agent'])
   if (agent !== undefined && mode !== undefined) return { agent, mode, remark: '' }
-  const usual = await client.call('session.defaults')
-  const isLast = agent === undefined && usual.chosen === 'demo'
+  const machine = text(options['on'])
+  const usual = await client.call('session.defaults', machine === undefined ? {} : { machine })
+  const isLast = agent === undefined && usual.chosen === 'demo' && machine === undefined
   const remark = isLast ? '\nno real agent is installed here; `corral agent ls` says how to get one' : ''
   return { agent: agent ?? usual.agent, mode: mode ?? usual.mode, remark }
 }

@@ -34,6 +34,7 @@ const LIST: readonly OptionSpec[] = [
     'many',
   ],
   ['--agent <agent>', 'list only the sessions of this agent'],
+  ['--on <machine>', 'list only the sessions of this machine'],
   ['--limit <number>', 'list at most this many (50)'],
   ['--archived', 'list the archived sessions instead'],
 ]
@@ -78,6 +79,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     options: [
       ['--agent <agent>', 'the agent to use (setting defaults.agent, or one that is installed)'],
       ['--cwd <directory>', 'the directory the agent works in (the current one)'],
+      ['--on <machine>', 'start it on this machine; needs --cwd, a directory there'],
       ['--worktree', 'give the session its own git worktree; see `corral worktree`'],
       ['--branch <name>', 'with --worktree: the name of its branch (made from the title or the message)'],
       ['--carry', 'with --worktree: copy your uncommitted changes into the worktree'],

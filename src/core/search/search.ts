@@ -18,6 +18,8 @@ export interface SearchHit extends Snippet {
   turnId: string | null
   seq: number
   at: number
+  /** Where it was said; not there: here. */
+  machine?: string
   role: Spoken['role']
 }
 
@@ -42,10 +44,10 @@ export function search(log: Pick<Log, 'search' | 'head' | 'turn'>, request: Sear
   const hits = found.slice(0, limit).flatMap(({ event }): SearchHit[] => {
     const spoken = spokenIn(asSaid(log, event))
     if (!spoken) return []
-    const { seq, at, turnId = null } = event
-    return [
-      { sessionId: event.sessionId, turnId, seq, at, role: spoken.role, ...snippetOf(spoken.text, phrases) },
-    ]
+    const { seq, at, turnId = null, sessionId, machine } = event
+    const { role, text: said } = spoken
+    const where = machine === undefined ? {} : { machine }
+    return [{ sessionId, turnId, seq, at, ...where, role, ...snippetOf(said, phrases) }]
   })
   return { hits, next: found.length > limit ? encode({ until, offset: offset + limit }) : null }
 }

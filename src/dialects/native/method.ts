@@ -7,7 +7,7 @@ import type { SignIn } from '../../core/signin.ts'
 import type { RawJson, Streaming } from '../../transports/jsonrpc.ts'
 import type { FrontDoor } from '../dialect.ts'
 import type { Method } from '../method.ts'
-import type { AgentReport, Daemon, RelayPlace, Workspace } from '../ports.ts'
+import type { AgentReport, Daemon, Machines, RelayPlace, Workspace } from '../ports.ts'
 import type { Feed } from './feed.ts'
 import type { Invitations } from './invitations.ts'
 import type { Watches } from './watches.ts'
@@ -25,6 +25,9 @@ export interface Context {
   /** The device that is connected; null: the owner. */
   device: Device | null
   daemon: Daemon
+  machines: Machines
+  /** Calls another method, for a device or (null) the owner; null: that cannot be called so. */
+  call(name: string, params: unknown, device: Device | null): Promise<unknown>
   agents(): Promise<AgentReport[]>
   /** Does this when the connection has ended. */
   whenClosed(work: () => void): void

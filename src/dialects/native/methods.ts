@@ -14,6 +14,7 @@ import { discoverMethods } from './methods/discover.ts'
 import { doorMethods } from './methods/door.ts'
 import { eventMethods } from './methods/events.ts'
 import { fileMethods } from './methods/files.ts'
+import { machineMethods, memberMethods } from './methods/machine.ts'
 import { projectMethods } from './methods/project.ts'
 import { relayMethods } from './methods/relay.ts'
 import { queueMethods } from './methods/queue.ts'
@@ -53,6 +54,8 @@ export const METHODS = [
   ...demoMethods,
   ...systemMethods,
   ...relayMethods,
+  ...machineMethods,
+  ...memberMethods,
 ]
 
 type AnyMethod = (typeof METHODS)[number]

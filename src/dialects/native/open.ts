@@ -11,7 +11,7 @@ import type { AcceptNative } from './serving.ts'
 const PATH = '/native'
 
 export async function open(context: DialectContext): Promise<OpenDialect> {
-  const { engine, daemon, devices, workspace, signin, relay, door, socket, home, onFault } = context
+  const { engine, daemon, devices, workspace, machines, signin, relay, door, socket, home, onFault } = context
   const invite = invitations(daemon, PATH, () => engine.daemon.name ?? hostname())
   const accept: AcceptNative = onDemand(async () => {
     const { createServing } = await import('./serving.ts')
@@ -22,6 +22,7 @@ export async function open(context: DialectContext): Promise<OpenDialect> {
       agents,
       devices,
       workspace,
+      machines,
       signin,
       relay,
       door,

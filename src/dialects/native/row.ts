@@ -24,6 +24,7 @@ export function viewRow(session: Session, { now, project, lastTurn }: RowNeeds):
   const old = session.glance === undefined && session.turnCount > 0 ? lastTurn(session.id) : null
   return {
     id: session.id,
+    ...(session.machine !== undefined && { machine: session.machine }),
     agent: session.agent,
     cwd: session.cwd,
     title: nameOf(session),

@@ -1,3 +1,4 @@
+import { actingFor } from '../../access/caller.ts'
 import type { Engine } from '../../core/api.ts'
 import type { DeviceAccess } from '../../access/devices.ts'
 import type { Device } from '../../core/devices.ts'
@@ -8,6 +9,7 @@ import { isAllowed, type Method, verifying } from '../method.ts'
 import { ALWAYS, mapError, mapInvalidParams } from './errors.ts'
 import { createFeed } from './feed.ts'
 import type { AgentReport, Daemon } from '../ports.ts'
+import { elsewhere } from './elsewhere.ts'
 import type { Context } from './method.ts'
 import { METHODS } from './methods.ts'
 import { createSessionList } from './session-list.ts'
@@ -25,6 +27,7 @@ export interface NativeOptions {
   door: Context['door']
   invite: Context['invite']
   daemon: Daemon
+  machines: Context['machines']
   /** The agents of this machine; asked again each time. */
   agents(): Promise<AgentReport[]>
   /** A fault of ours, for the log; the client gets its message only. */
@@ -36,8 +39,9 @@ export type AcceptNative = (connection: LineConnection, device?: Device | null) 
 
 /** All of the protocol; loaded when there is a client. */
 export function createServing({ onFault, ...parts }: NativeOptions): AcceptNative {
+  const methods = (METHODS as unknown as Method<Context>[]).map(elsewhere)
   const dispatcher = createDispatcher<Context, Method<Context>>({
-    methods: METHODS as unknown as Method<Context>[],
+    methods,
     admit(method, { device }) {
       if (!isAllowed(method, device)) throw forbidden(method)
     },
@@ -57,8 +61,17 @@ export function createServing({ onFault, ...parts }: NativeOptions): AcceptNativ
     const watches = createWatches(sessions, connection.send, connection.share)
     const endings: (() => void)[] = []
     const whenClosed = (work: () => void): void => void endings.push(work)
-    const context: Context = { ...parts, device, feed, watches, whenClosed }
-    const handler = answering(connection, (line, reply) => dispatcher.dispatch(line, context, reply))
+    const context: Context = {
+      ...parts,
+      device,
+      feed,
+      watches,
+      whenClosed,
+      call: (name, params, caller) => callOf(methods, name, params, { ...context, device: caller }),
+    }
+    const handler = answering(connection, (line, reply) =>
+      actingFor(device, () => dispatcher.dispatch(line, context, reply)),
+    )
     return {
       ...handler,
       drain() {
@@ -72,6 +85,22 @@ export function createServing({ onFault, ...parts }: NativeOptions): AcceptNativ
       },
     }
   }
+}
+
+/** A method for somebody on another machine: with the rights that they have there, and whatever it throws is theirs. */
+async function callOf(
+  methods: readonly Method<Context>[],
+  name: string,
+  given: unknown,
+  context: Context,
+): Promise<unknown> {
+  const method = methods.find((one) => one.name === name)
+  if (!method || 'streaming' in method || name === 'member.call')
+    throw new CorralError('unsupported', `${name} cannot be called from another machine`)
+  if (!isAllowed(method, context.device)) throw forbidden(method)
+  const params = method.params.safeParse(given)
+  if (!params.success) throw new CorralError('invalid', `${name}: ${params.error.issues[0]!.message}`)
+  return actingFor(context.device, () => method.handler(params.data, context))
 }
 
 function orFault(work: () => void, onFault: (error: unknown) => void): void {

@@ -13,6 +13,7 @@ export function viewSession(session: Session, now: number = Date.now()): Session
   const { mcpConfig: _, ...settings } = session.settings
   return {
     id: session.id,
+    ...(session.machine !== undefined && { machine: session.machine }),
     agent: session.agent,
     cwd: session.cwd,
     title: session.title,
@@ -62,6 +63,7 @@ export function viewTurn(turn: Turn): TurnView {
 export function viewApproval(row: ApprovalRow): ApprovalView {
   return {
     id: row.id,
+    ...(row.machine !== undefined && { machine: row.machine }),
     sessionId: row.sessionId,
     turnId: row.turnId,
     kind: row.kind,

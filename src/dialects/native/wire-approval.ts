@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TOOL_CLASSES } from '../../core/about.ts'
-import { approvalId, id, origin, sessionId, time } from './wire-base.ts'
+import { approvalId, id, machine, origin, sessionId, time } from './wire-base.ts'
 import { fileChange } from './wire-change.ts'
 
 const ruleList = z.array(z.string().min(1).max(1000)).max(1000)
@@ -94,6 +94,7 @@ export const decision = z.discriminatedUnion('behavior', [
 
 export const approvalView = z.object({
   id,
+  machine: machine.exactOptional(),
   sessionId,
   turnId: z.string().nullable(),
   kind: z.enum(['tool', 'question', 'plan']),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ATTENTIONS } from '../../core/attention.ts'
 import { EFFORTS } from '../../core/effort.ts'
 import { MAX_FLAG, MAX_FLAGS } from '../../core/marks.ts'
-import { id, seq, sessionId, time } from './wire-base.ts'
+import { id, machine, seq, sessionId, time } from './wire-base.ts'
 import { mode } from './wire-turn.ts'
 
 /** What people see of many sessions at once, and what they note about them. */
@@ -56,6 +56,7 @@ export const draft = z.object({
 
 export const sessionRow = z.object({
   id,
+  machine: machine.exactOptional(),
   agent: z.string(),
   cwd: z.string(),
   title: z

@@ -16,3 +16,5 @@ export const key = z
   .max(200)
   .describe('the same key twice has one effect: safe to send again')
 export const origin = z.string().min(1).max(64).describe('name of the client, for the log')
+
+export const machine = z.string().min(1).max(64).describe('name of a machine')

@@ -303,7 +303,11 @@ const frame = {
   at: time,
   sessionId: text.describe('empty: it belongs to no session'),
 }
-const during = { turnId: maybe.exactOptional().describe('the turn that it happened in') }
+const during = {
+  turnId: maybe.exactOptional().describe('the turn that it happened in'),
+  machine: text.exactOptional().describe('the machine that it happened on; not there: this one'),
+  ownerSeq: seq.exactOptional().describe('its number in the log of that machine'),
+}
 
 type Bodies = typeof BODIES
 type Frame = typeof frame & typeof during

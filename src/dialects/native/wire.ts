@@ -4,7 +4,7 @@ import type { Event, EventType } from '../../core/event.ts'
 import { EFFORTS } from '../../core/effort.ts'
 import { rules, someRules } from './wire-approval.ts'
 import { attention, marks } from './wire-attention.ts'
-import { id, key, origin, seq, sessionId, time } from './wire-base.ts'
+import { id, key, machine, origin, seq, sessionId, time } from './wire-base.ts'
 import { failure, mode, ranWith, usage } from './wire-turn.ts'
 
 export * from './wire-approval.ts'
@@ -70,6 +70,7 @@ export const settings = z.strictObject({
 })
 
 export const createParams = z.strictObject({
+  machine: machine.exactOptional(),
   agent: z.string().min(1).max(64),
   cwd: z.string().min(1).describe('directory that the agent works in'),
   worktree: z
@@ -122,6 +123,7 @@ export const configureParams = z.strictObject({
 
 export const sessionView = z.object({
   id,
+  machine: machine.exactOptional(),
   agent: z.string(),
   cwd: z.string(),
   title: z.string().nullable().describe('as somebody has named it'),
@@ -179,6 +181,7 @@ export type SessionView = z.output<typeof sessionView>
 
 export const searchHit = z.object({
   sessionId,
+  machine: machine.exactOptional(),
   turnId: z.string().nullable(),
   seq: seq.describe('of the event in which it was said'),
   at: time,

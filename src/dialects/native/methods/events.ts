@@ -108,6 +108,7 @@ export const eventMethods = [
       log: z.string().exactOptional().describe('the log that the cursor belongs to'),
       sessionId: sessionId.exactOptional(),
       types: wire.eventTypes.exactOptional(),
+      own: z.boolean().exactOptional().describe('without what has happened on other machines'),
     }),
     result: z.object({
       subscriptionId: z.string(),

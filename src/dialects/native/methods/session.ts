@@ -1,14 +1,16 @@
 import { z } from 'zod'
 import { WHEN_BUSY } from '../../../core/command.ts'
 import type { Content } from '../../../core/content.ts'
+import type { Defaults } from '../../../core/defaults.ts'
 import { CorralError } from '../../../core/error.ts'
 import { EXPORT_FORMATS } from '../../../core/export/export.ts'
 import { uuid } from '../../../core/ids.ts'
 import { createInWorktree, leaveWorktree } from '../../../core/own-worktree.ts'
 import { mustBeRules, NO_RULES } from '../../../core/rule.ts'
 import { decodePage, encodePage } from '../../../core/page.ts'
-import { method } from '../method.ts'
+import { method, type Context } from '../method.ts'
 import { viewSession, viewTurn } from '../views.ts'
+import type { SessionView } from '../wire.ts'
 import * as wire from '../wire.ts'
 
 const { sessionId, turnId } = wire
@@ -60,11 +62,14 @@ export const sessionMethods = [
       'conversation_busy',
       'repo_not_found',
       'git_failed',
+      'machine_not_found',
     ],
     summary: 'Makes a session. No process is started before the first message.',
     params: wire.createParams,
     result: wire.sessionView,
-    async handler({ worktree, carry, branch, about, ...params }, context) {
+    async handler({ machine, ...given }, context) {
+      if (machine !== undefined) return createElsewhere(machine, given, context)
+      const { worktree, carry, branch, about, ...params } = given
       const command = { origin: ORIGIN, ...params }
       mustBeRules(params.rules, NO_RULES)
       if (!worktree && branch !== undefined)
@@ -82,10 +87,10 @@ export const sessionMethods = [
     name: 'session.defaults',
     scope: 'read',
     repeat: 'read',
-    errors: ['agent_unknown'],
+    errors: ['agent_unknown', 'machine_not_found'],
     summary:
       'The agent and the mode that `corral new` and the dashboard begin with (settings `defaults.agent`, `defaults.mode`). `session.create` does not look at them.',
-    params: z.strictObject({}),
+    params: z.strictObject({ machine: wire.machine.exactOptional() }),
     result: z.object({
       agent: z.string(),
       chosen: z
@@ -93,7 +98,10 @@ export const sessionMethods = [
         .describe('`found`: it is installed here; `demo`: no other agent is'),
       mode: wire.mode,
     }),
-    handler: (_, { daemon }) => daemon.defaults(),
+    handler: async ({ machine }, { daemon, machines }) =>
+      machine === undefined
+        ? daemon.defaults()
+        : ((await machines.call(machine, 'session.defaults', {})) as Defaults),
   }),
   method({
     name: 'session.get',
@@ -326,6 +334,17 @@ export const sessionMethods = [
     },
   }),
 ]
+
+/** The directory, the agent and all else are those of that machine. */
+async function createElsewhere(
+  machine: string,
+  params: Omit<z.output<typeof wire.createParams>, 'machine'>,
+  { engine, machines }: Context,
+): Promise<SessionView> {
+  const command = { key: uuid(), ...params }
+  const { id } = (await machines.call(machine, 'session.create', command)) as { id: string }
+  return viewSession(engine.sessions.get(id))
+}
 
 export const turnMethods = [
   method({
