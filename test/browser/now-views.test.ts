@@ -164,6 +164,7 @@ test('flags are set from the list, seen there, and found', options, async (t) =>
   await dialog.getByRole('checkbox', { name: 'urgent' }).uncheck()
   await until(async () => (await flagsOf(0)) === 'for Ada', 'one is taken off')
   await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
   await until(async () => (await row('First').locator('.flag').allTextContents()).join() === 'for Ada')
   await page.keyboard.press('/')
   await page.keyboard.type('for ada')

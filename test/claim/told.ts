@@ -56,8 +56,11 @@ export function toldBy(
   for (const { id, input: content, key, origin, queuedAt: sentAt } of turns) {
     conversation.waiting.set(id, { id, content, key, origin, steer: false, sentAt })
   }
+  // Retention may have removed the beginning of the turn, and left the wish to stop it.
+  const stopping = new Set<string>()
   for (const event of events) {
-    const stopped = conversation.turn?.interrupting ?? false
+    if (event.type === 'turn.interrupting') stopping.add(event.turnId)
+    const stopped = event.turnId != null && stopping.has(event.turnId)
     for (const change of step(conversation, event)) if (isTold(change, event)) tell(teller, change, stopped)
   }
   return teller.told
