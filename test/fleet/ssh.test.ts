@@ -31,7 +31,7 @@ async function serveSsh(there: TestDaemon): Promise<Way & { folder: string }> {
   writeFileSync(
     at('sshd_config'),
     `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${at('host')}\nAuthorizedKeysFile ${at('mine.pub')}\nPidFile none\n` +
-      `UsePAM no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nAllowTcpForwarding no\n` +
+      `UsePAM no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nAllowTcpForwarding local\n` +
       `AllowStreamLocalForwarding yes\nX11Forwarding no\nSetEnv CORRAL_HOME=${there.corralHome}\n`,
   )
   writeFileSync(
