@@ -15,7 +15,7 @@ import type { Log } from './core/ports.ts'
 import { together } from './core/together.ts'
 import { TOURS } from './core/tour.ts'
 import type { AgentReport, Daemon as DaemonPort } from './dialects/ports.ts'
-import { createMachines } from './fleet/machines.ts'
+import { createMachines, type Machines } from './fleet/machines.ts'
 import { openListeners, type Listeners } from './listeners.ts'
 import { createSignIn } from './signin/signin.ts'
 import { openLog } from './store/log.ts'
@@ -165,13 +165,12 @@ function openCore(options: DaemonOptions) {
     options: { runsDir: config.paths.runs, aliveFile: config.paths.alive, ...config.agents },
     warn,
   })
-  const machines = createMachines({
-    engine: parts.engine,
-    directory: join(config.home, 'machines'),
-    env: options.env,
-    warn,
-  })
+  const machines = openMachines(options, parts, warn)
   return { lock, logger, warn, log, catalog, signin, workspace, parts, host, machines }
+}
+
+function openMachines({ config, env }: DaemonOptions, { engine }: EngineParts, warn: Core['warn']): Machines {
+  return createMachines({ engine, directory: join(config.home, 'machines'), env, warn })
 }
 
 function openEngine(

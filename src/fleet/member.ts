@@ -2,7 +2,7 @@ import type { Engine } from '../core/api.ts'
 import { CorralError } from '../core/error.ts'
 import { NO_SESSION, type Event } from '../core/event.ts'
 import type { LogCursor } from '../core/machine.ts'
-import { PROTOCOL, type Called, type Caller, type Hello, type MachineLink, type Reach } from './link.ts'
+import { PROTOCOL, type Caller, type Hello, type MachineLink, type Reach } from './link.ts'
 
 const FIRST_WAIT_MS = 250
 const LAST_WAIT_MS = 30_000

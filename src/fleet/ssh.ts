@@ -19,7 +19,9 @@ const FIND_SOCKET = `sh -c 'printf "\\n${MARK}%s\\n" "\${CORRAL_SOCKET:-\${CORRA
  * socket is forwarded.
  */
 const OPTIONS = [
-  ...['-a', '-x', '-T'],
+  '-a',
+  '-x',
+  '-T',
   ...['BatchMode=yes', 'ConnectTimeout=15', 'ServerAliveInterval=15', 'ServerAliveCountMax=3'].flatMap(
     option,
   ),

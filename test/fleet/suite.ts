@@ -26,13 +26,13 @@ const NAME = 'desk'
 /** All events of a session, without what differs from log to log. */
 async function told(client: NativeClient, sessionId: string): Promise<unknown[]> {
   const { events } = await client.call('events.read', { sessionId, after: 0, whole: true, limit: 1000 })
-  return (events as unknown as Event[]).map(({ seq: _, machine: __, ownerSeq: ___, ...rest }) =>
-    rest.type === 'approval.requested'
-      ? { ...rest, approval: { ...rest.approval, machine: null } }
-      : rest.type === 'session.marked'
-        ? { ...rest, readSeq: null }
-        : rest,
-  )
+  return (events as unknown as Event[]).map(plain)
+}
+
+function plain(event: Event): unknown {
+  const { seq: _, machine: __, ownerSeq: ___, ...rest } = event
+  if (rest.type === 'approval.requested') return { ...rest, approval: { ...rest.approval, machine: null } }
+  return rest.type === 'session.marked' ? { ...rest, readSeq: null } : rest
 }
 
 /** What every way between two machines must keep. */
