@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { retold } from '../../../core/copying.ts'
 import { SCOPES, type Device } from '../../../core/devices.ts'
+import { ERRORS, type ErrorCode } from '../../../core/error.ts'
 import { RawJson } from '../../../transports/jsonrpc.ts'
 import { method } from '../method.ts'
 import * as wire from '../wire.ts'
@@ -124,7 +125,7 @@ export const memberMethods = [
     name: 'member.call',
     scope: 'manage',
     repeat: 'never',
-    errors: ['unsupported'],
+    errors: Object.keys(ERRORS) as ErrorCode[],
     summary:
       'For other machines: calls a method on behalf of somebody there, with no more rights than they have; what it ends with is what this ends with.',
     params: z.strictObject({ method: z.string(), params: z.unknown(), caller }),
