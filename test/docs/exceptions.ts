@@ -30,6 +30,10 @@ export const NOT_RUN: readonly Exception[] = [
     command: /^corral adopt [0-9a-f]{8}/,
     why: 'needs an agent with a conversation of its own; test/real/adopt.test.ts has four',
   },
+  {
+    command: /^corral (machine add |new --on )/,
+    why: 'needs another machine; test/fleet has one behind a real sshd',
+  },
   { command: /^docker /, why: 'needs Docker; test/package checks the recipe' },
   {
     command: /^corral service (install|status|uninstall)/,

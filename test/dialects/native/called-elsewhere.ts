@@ -54,6 +54,17 @@ const OTHERS = ['conversation.read', 'demo.session', 'directory.look', 'door.cod
 const ADOPTION = ['agents.conversations', 'session.adopt']
 
 /** Methods that other test files are about; `rpc.discover` is called in test/client/conformance.test.ts. */
+const MACHINES = [
+  'machine.add',
+  'machine.list',
+  'machine.remove',
+  'member.beginning',
+  'member.call',
+  'member.hello',
+  'member.note',
+  'member.sessions',
+]
+
 export const CALLED_ELSEWHERE = [
   'rpc.discover',
   'daemon.auth',
@@ -70,4 +81,5 @@ export const CALLED_ELSEWHERE = [
   ...ATTENTION,
   ...OTHERS,
   ...ADOPTION,
+  ...MACHINES,
 ]
