@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freePort } from '../support/free-port.ts'
 import { until } from '../support/wait.ts'
 import { corral, stranger } from './support.ts'
 
@@ -95,9 +95,10 @@ test('a daemon that cannot start says why', async (t) => {
 
 test('start --detach and whoever starts one say which ports were taken', async (t) => {
   const { env, project } = stranger(t)
-  const taken = await freePort()
-  const server = createServer().listen(taken, '127.0.0.1')
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
   t.after(() => server.close())
+  const { port: taken } = server.address() as AddressInfo
   const busy = { ...env, CORRAL_PORT: String(taken) }
   const started = await corral(busy, ['start', '--detach'])
   assert.equal(started.code, 0, started.stderr)
