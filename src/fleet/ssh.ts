@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
+import { createConnection } from 'node:net'
 import { stripVTControlCharacters } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -66,7 +67,7 @@ export async function openTunnel({ target, socket, env, signal }: TunnelOptions)
   signal.addEventListener('abort', close)
   void closed.then(() => signal.removeEventListener('abort', close))
   const isOver = closed.then((reason) => ({ reason }))
-  for (let waited = 0; !existsSync(socket); waited += LOOK_MS) {
+  for (let waited = 0; !(await canConnect(socket)); waited += LOOK_MS) {
     const over = await Promise.race([isOver, sleep(LOOK_MS, null)])
     if (over) throw new Error(over.reason)
     if (waited < READY_MS) continue
@@ -74,6 +75,18 @@ export async function openTunnel({ target, socket, env, signal }: TunnelOptions)
     throw new Error('ssh took too long to connect')
   }
   return { closed, close }
+}
+
+/** That a socket has a name does not mean yet that somebody listens there. */
+function canConnect(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path)
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
 }
 
 async function findSocket(target: string, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {

@@ -60,11 +60,16 @@ function turnsOf(corralHome: string, sessionId: string): TurnRow[] {
 /** Every message that was acknowledged, by session. */
 const sent = new Map<string, string[]>()
 
+/** The session that talks until somebody stops it: however slow the machine, it is at work meanwhile. */
+let tireless = ''
+
 test('a backup is made while twenty sessions stream, and nobody waits for it', async () => {
   writeFileSync(join(daemon.corralHome, 'config.yaml'), 'queue: { max: 50 }\n')
   for (let number = 0; number < SESSIONS; number++) {
     const { id: sessionId } = await client.call('session.create', { agent: 'demo', cwd: daemon.project })
-    const texts = [`[[drip 400 40]] first of ${number}`, `second of ${number}`]
+    tireless ||= sessionId
+    const words = tireless === sessionId ? 1_000_000 : 100
+    const texts = [`[[drip ${words} 40]] first of ${number}`, `second of ${number}`]
     for (const content of texts) await client.call('session.send', { sessionId, content })
     sent.set(sessionId, texts)
   }
@@ -137,9 +142,8 @@ test('restored elsewhere, every message that was acknowledged is there, and the 
   const { log: old } = await client.call('daemon.status')
   const restored = await startDaemon({ home })
   t.after(() => restored.stop())
-  const isRunning = ([sessionId]: [string, string[]]): boolean =>
-    turnsOf(daemon.corralHome, sessionId).some(({ state }) => state === 'running')
-  assert.ok([...sent].some(isRunning), 'the agents of the other daemon were at work meanwhile')
+  const [running] = turnsOf(daemon.corralHome, tireless)
+  assert.equal(running!.state, 'running', 'an agent of the other daemon was at work meanwhile')
   const there = await connect(restored.socket)
   t.after(() => there.close())
   const { log } = await there.call('daemon.status')
@@ -158,9 +162,14 @@ test('restored elsewhere, every message that was acknowledged is there, and the 
 })
 
 test("the other daemon's agents were left alone: their turns end as they would have", async () => {
+  await client.call('session.interrupt', { sessionId: tireless })
   for (const [sessionId] of sent) {
-    const isDone = ({ state }: TurnRow): boolean => state === 'completed'
-    await until(() => turnsOf(daemon.corralHome, sessionId).every(isDone), 'all turns are completed')
+    const ends = [sessionId === tireless ? 'interrupted' : 'completed', 'completed'].join()
+    const states = (): string[] => turnsOf(daemon.corralHome, sessionId).map(({ state }) => state)
+    await until(
+      () => states().join() === ends,
+      () => `${sessionId}: ${ends}, not ${states().join()}`,
+    )
   }
 })
 

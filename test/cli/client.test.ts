@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { SessionView } from '../../src/dialects/native/wire.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { SOURCES } from '../support/program.ts'
+import { until } from '../support/wait.ts'
 import { corral as run, newSession, type Outcome, type RunOptions } from './support.ts'
 
 let daemon: TestDaemon
@@ -187,12 +188,11 @@ test('the history shows the conversation', async () => {
 async function asking(message = '[[shell make a mess]]'): Promise<{ session: string; approval: string }> {
   const session = await newSession(daemon, '--mode', 'ask')
   await ok('send', '--no-wait', session, message)
-  for (let tries = 0; tries < 100; tries++) {
+  const asked = await until(async () => {
     const found = (await ok('approval', 'ls', '--json')).json<{ id: string; sessionId: string }>()
-    const mine = found.find((approval) => approval.sessionId === session)
-    if (mine) return { session, approval: mine.id }
-  }
-  return assert.fail('no approval came')
+    return found.find((approval) => approval.sessionId === session)
+  }, 'an approval')
+  return { session, approval: asked.id }
 }
 
 test('an approval is listed with its input and allowed with another one', async () => {
@@ -314,10 +314,10 @@ test('start loads no client code', async () => {
 test('attach without a terminal shows what happens and sends the lines of its stdin', async () => {
   const id = await newSession(daemon, '--title', 'red \u001b[31mtitle')
   const attached = corral(['attach', '--history', '600', id], { input: '[[say from a pipe]]\n' })
-  for (let tries = 0; tries < 100; tries++) {
+  await until(async () => {
     const items = (await ok('history', '--json', id)).json()
-    if (items.some((item) => item['kind'] === 'end')) break
-  }
+    return items.some((item) => item['kind'] === 'end')
+  }, 'the turn is over')
   await ok('rm', id)
   const { stdout, stderr, code } = await attached
   assert.equal(code, 0)

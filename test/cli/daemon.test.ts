@@ -93,10 +93,10 @@ test('stop says at once that it waits for running turns', async (t) => {
   await corral(env, ['start', '--detach'])
   const sent = await corral(env, ['new', '--agent', 'demo', '--cwd', project, '--no-wait', '[[hang]]'])
   assert.equal(sent.code, 0, sent.stderr)
-  for (let tries = 0; tries < 100; tries++) {
+  await until(async () => {
     const [session] = (await corral(env, ['ls', '--json'])).json<{ turn: { accepted: boolean } | null }>()
-    if (session?.turn?.accepted) break
-  }
+    return session?.turn?.accepted
+  }, 'the turn runs')
   const { stderr, code } = await corral(env, ['stop'])
   assert.equal(code, 0)
   assert.equal(stderr, 'waiting up to 0.5 s for 1 running turn (--now interrupts it)\n')

@@ -10,7 +10,9 @@ import { corral, daemonFor } from './support.ts'
 
 test('the log of a daemon is shown, in words or as it is', async (t) => {
   const daemon = await daemonFor(t)
-  assert.match((await corral(daemon.env, ['logs'])).stdout, /Z info +ready listeners=/)
+  // That it is ready is written down after it can be found.
+  const words = /Z info +ready listeners=/
+  await until(async () => words.test((await corral(daemon.env, ['logs'])).stdout), 'the log says ready')
   const [line] = (await corral(daemon.env, ['logs', '-n', '1', '--json'])).json()
   assert.equal(line!['level'], 'info')
   // Agents' words are not in it, but a path of theirs may be.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
+import { until } from '../support/wait.ts'
 import { corral, newSession, type Outcome } from './support.ts'
 
 let daemon: TestDaemon
@@ -125,11 +126,9 @@ test('what is allowed for a project is not asked again in another session of it'
   assert.match((await ok('send', second, '[[shell echo once]]')).stdout, /once/)
 })
 
-async function approvalOf(sessionId: string): Promise<string> {
-  for (let tries = 0; tries < 100; tries++) {
+function approvalOf(sessionId: string): Promise<string> {
+  return until(async () => {
     const found = (await ok('approval', 'ls', '--json')).json<{ id: string; sessionId: string }>()
-    const ours = found.find((approval) => approval.sessionId === sessionId)
-    if (ours) return ours.id
-  }
-  throw new Error('nothing was asked')
+    return found.find((approval) => approval.sessionId === sessionId)?.id
+  }, 'something is asked')
 }

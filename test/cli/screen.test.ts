@@ -37,7 +37,8 @@ test('a message of several lines, edited in the middle, with wide characters', o
   screen.type('first\\\r')
   screen.type('日本🎉x')
   await screen.sees('日本🎉x')
-  assert.deepEqual(screen.cursor(), [9, 4]) // two for the sign, two for each of three, one for x
+  // Two for the sign, two for each of three, one for x. The cursor goes there after the text is drawn.
+  await until(() => screen.cursor().join() === '9,4', 'the cursor')
   screen.type('\u001b\r') // Alt+Enter
   screen.type('third\nfourth')
   screen.type('\u001b[A\u001b[A\u007f') // up to the second line, in the same column; what is before it goes
@@ -77,7 +78,7 @@ test('Markdown at the width of the terminal, also after the width has changed', 
   assert.ok(screen.raw().includes('\u001b[35mlet\u001b[39m'))
   await screen.resize(40, 24)
   await screen.sees('\nSome bold words that go on for longer\nthan forty columns.\n')
-  assert.equal(screen.text().split('• one').length, 2)
+  await until(() => screen.text().split('• one').length === 2, 'the list, once')
 })
 
 test('calls are one line that opens, a status tells what it is doing, Esc stops it', options, async (t) => {

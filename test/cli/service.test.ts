@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { COMPILED } from '../support/daemon.ts'
+import { HELD } from '../support/held.ts'
 import { until } from '../support/wait.ts'
 import { corral, type Outcome } from './support.ts'
 
@@ -71,17 +72,18 @@ test('installed, the service runs the daemon; a turn goes on while it is restart
   assert.equal(state!['pid'], daemon!['pid'])
   assert.deepEqual([state!['file'], state!['isRunning'], state!['isEnabled']], ['current', true, true])
 
-  const turn = '[[drip 60 100]]'
   const made = await ok(
-    place.corral('new', '--agent', 'demo', '--no-wait', '--cwd', place.env['HOME']!, turn),
+    place.corral('new', '--agent', 'demo', '--no-wait', '--cwd', place.env['HOME']!, HELD),
   )
   const session = made.stdout.trim().split('\n')[0]!
-  await until(async () => (await place.corral('history', session)).stdout.includes('w5'), 'the turn runs')
+  const asked = async () => (await place.corral('approval', 'ls', '--quiet')).stdout.trim()
+  const question = await until(asked, 'the turn runs')
   const restarted = await ok(place.corral('restart', '--json'))
   assert.notEqual(restarted.json()[0]!['pid'], daemon!['pid'])
   assert.ok(place.calls().includes('systemctl --user restart corral.service'))
+  await ok(place.corral('approve', question, '--answer', '[[say gone on]]'))
   await until(
-    async () => (await place.corral('history', session)).stdout.includes('w59 w60'),
+    async () => (await place.corral('history', session)).stdout.includes('gone on\n-- done'),
     'the turn is over',
   )
 

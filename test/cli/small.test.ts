@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
+import { createConnection } from 'node:net'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { connect, type NativeClient } from '../../src/client/client.ts'
 import { isRule } from '../../src/core/pattern.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
-import { freePort } from '../support/free-port.ts'
 import { startIssuer, type OAuthIssuer } from '../support/oauth-issuer.ts'
 import { MAIN } from '../support/program.ts'
 import { exitOf, until } from '../support/wait.ts'
@@ -15,16 +14,14 @@ import { corral, newSession, type Outcome } from './support.ts'
 let daemon: TestDaemon
 let issuer: OAuthIssuer
 let client: NativeClient
-let port: number
 
 before(async () => {
   issuer = await startIssuer()
-  port = await freePort()
   daemon = await startDaemon({
     env: {
       CORRAL_SIGNIN_OPENAI_ISSUER: issuer.url,
       CORRAL_SIGNIN_OPENAI_CLIENT_ID: issuer.clientId,
-      CORRAL_SIGNIN_OPENAI_PORT: String(port),
+      CORRAL_SIGNIN_OPENAI_PORT: '0',
       CORRAL_SIGNIN_KEYCHAIN: 'false',
     },
   })
@@ -131,25 +128,32 @@ test('what is no rule is refused, and one that is there already can go', async (
   assert.match((await run('rule', 'ls', '--session', id)).stdout, /no rules/)
 })
 
-/** Whether somebody listens there. */
-async function isTaken(): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1')
-  const free = await once(server, 'listening').then(
+/** Whether somebody listens there. Only asked: who tries to take the port may take it from the login. */
+function isTaken(port: number): Promise<boolean> {
+  const socket = createConnection(port, '127.0.0.1')
+  const answer = once(socket, 'connect').then(
     () => true,
     () => false,
   )
-  await new Promise((resolve) => server.close(resolve))
-  return !free
+  return answer.finally(() => socket.destroy())
 }
 
 test('a login that is killed gives its port back', async (t) => {
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     const login = spawn(process.execPath, [MAIN, 'login', 'openai', '--browser'], { env: daemon.env })
     t.after(() => login.kill('SIGKILL'))
-    await until(isTaken, 'it listens for the browser')
+    let said = ''
+    for (const output of [login.stdout, login.stderr])
+      output.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const [, found] = await until(
+      () => /redirect_uri=http%3A%2F%2F\w+%3A(\d+)%2F/.exec(said),
+      () => `an address for the browser: ${said}`,
+    )
+    const port = Number(found)
+    assert.equal(await isTaken(port), true, 'it listens for the browser')
     login.kill(signal)
     await exitOf(login, 'the login ends')
-    await until(async () => !(await isTaken()), `${signal}: nobody listens there any more`)
+    await until(async () => !(await isTaken(port)), `${signal}: nobody listens there any more`)
   }
 })
 

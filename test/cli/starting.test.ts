@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freePort } from '../support/free-port.ts'
-import { until } from '../support/wait.ts'
+import { MAIN } from '../support/program.ts'
+import { exitOf, until } from '../support/wait.ts'
 import { corral, stranger } from './support.ts'
 
 const demo = ['new', '--agent', 'demo', '--mode', 'auto']
@@ -40,7 +42,8 @@ test('two of them at once start one daemon', async (t) => {
 
 test('one that is stopping is named and waited for', async (t) => {
   const { env, project, home } = stranger(t)
-  await corral(env, [...demo, '--no-wait', '[[hang]]'], { cwd: project })
+  env['CORRAL_STOP_GRACE_MS'] = '3600000'
+  const made = await corral(env, [...demo, '--no-wait', '[[hang]]'], { cwd: project })
   const { pid } = JSON.parse(readFileSync(join(home, 'run.json'), 'utf8')) as { pid: number }
   await until(async () => {
     const [session] = (await corral(env, ['ls', '--json'])).json<{ turn: { accepted: boolean } | null }>()
@@ -51,13 +54,18 @@ test('one that is stopping is named and waited for', async (t) => {
     const [status] = (await corral(env, ['status', '--json'])).json<{ stopping: boolean }>()
     return status?.stopping
   }, 'it has begun to stop')
-  const next = await corral(env, [...demo, '[[say next]]'], { cwd: project })
-  assert.equal(next.code, 0, next.stderr)
-  assert.match(
-    next.stderr,
-    new RegExp(`^the daemon for ${home} \\(pid ${pid}\\) is stopping; waiting until it has ended\nno daemon`),
-  )
+  const next = spawn(process.execPath, [MAIN, ...demo, '[[say next]]'], { env, cwd: project })
+  t.after(() => next.kill('SIGKILL'))
+  let said = ''
+  next.stdout.resume()
+  next.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const waits = `the daemon for ${home} (pid ${pid}) is stopping; waiting until it has ended\n`
+  await until(() => said === waits, 'it waits')
+  const ended = exitOf(next, () => said)
+  await corral(env, ['interrupt', made.stdout.trim()])
   assert.equal((await stopped).code, 0)
+  assert.equal(await ended, 0, said)
+  assert.ok(said.startsWith(`${waits}no daemon`), said)
 })
 
 test('wrong usage starts nothing', async (t) => {
@@ -95,9 +103,10 @@ test('a daemon that cannot start says why', async (t) => {
 
 test('start --detach and whoever starts one say which ports were taken', async (t) => {
   const { env, project } = stranger(t)
-  const taken = await freePort()
-  const server = createServer().listen(taken, '127.0.0.1')
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
   t.after(() => server.close())
+  const { port: taken } = server.address() as AddressInfo
   const busy = { ...env, CORRAL_PORT: String(taken) }
   const started = await corral(busy, ['start', '--detach'])
   assert.equal(started.code, 0, started.stderr)

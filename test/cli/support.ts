@@ -37,8 +37,9 @@ export async function corral(
   child.stdin.end(options.input ?? '')
   let stdout = ''
   let stderr = ''
-  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()))
-  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
+  // A character may come in two chunks.
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const code = await exitOf(child, () => `corral ${args.join(' ')} ends; it says:\n${stdout}\n${stderr}`)
   const lines = stdout.split('\n').filter(Boolean)
   return { code, stdout, stderr, json: <T>() => lines.map((line) => JSON.parse(line) as T) }
@@ -79,8 +80,8 @@ export function inTerminal(t: TestContext, env: NodeJS.ProcessEnv, args: string[
   t.after(() => child.kill('SIGKILL'))
   let unseen = ''
   let wake = (): void => {}
-  child.stdout!.on('data', (data: Buffer) => {
-    unseen += data.toString()
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    unseen += text
     wake()
   })
   // Not at its exit: its last words may still be on their way then.

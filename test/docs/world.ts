@@ -155,8 +155,8 @@ async function shell(
   let output = ''
   const said = Promise.withResolvers<void>()
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data: Buffer) => {
-      output += data.toString()
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
       said.resolve()
     })
   const closed = once(child, 'close') as Promise<[number | null]>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
@@ -232,7 +232,7 @@ test('corral open hands the address to the browser, and prints it where there is
   const opened = await corral({ ...screen, BROWSER: script }, ['open'])
   assert.deepEqual([opened.code, opened.stdout], [0, ''])
   assert.ok(!opened.stderr.includes('#code='))
-  const address = await until(() => readFileSync(seen, 'utf8'))
+  const address = await until(() => existsSync(seen) && readFileSync(seen, 'utf8'), 'the browser')
   assert.match(address, /\/signin#code=/)
   const failed = await corral({ ...screen, BROWSER: '/nonexistent' }, ['open'])
   assert.match(failed.stdout, /\/signin#code=/)

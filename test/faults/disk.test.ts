@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Event } from '../../src/core/event.ts'
 import { connect, NativeError, type NativeClient } from '../../src/client/client.ts'
+import { corral } from '../cli/support.ts'
 import { COMPILED, startDaemon } from '../support/daemon.ts'
-import { MAIN } from '../support/program.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 
 const disk = mountSmallDisk(8)
@@ -91,12 +90,8 @@ test('a data directory that cannot be written is said so at start', { skip }, as
       CORRAL_CLAWDE_PORT: '0',
       CORRAL_RELAY_PORT: '0',
     }
-    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'start'], {
-      env,
-      encoding: 'utf8',
-      timeout: 20_000,
-    })
-    assert.equal(status, 1)
+    const { code, stderr } = await corral(env, ['start'])
+    assert.equal(code, 1)
     assert.match(stderr, /data directory .*read-only.* cannot be used/)
     assert.doesNotMatch(stderr, /\n\s+at /, 'no stack trace')
   } finally {

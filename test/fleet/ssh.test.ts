@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createConnection } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { corral } from '../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
-import { freePort } from '../support/free-port.ts'
-import { until } from '../support/wait.ts'
 import { describeWay, type Way } from './suite.ts'
 
 const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((path) => existsSync(path))
@@ -18,7 +16,10 @@ const missing =
     ? undefined
     : 'no sshd here: apt-get install openssh-server openssh-client'
 
-/** A real sshd on loopback with keys that are thrown away. */
+/**
+ * A real sshd with keys that are thrown away, one process for each connection. The port is ours, from the first connection to the last:
+ * nobody can take it while nothing gets through.
+ */
 async function serveSsh(there: TestDaemon): Promise<Way & { folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'corral-ssh-'))
   const at = (name: string): string => join(folder, name)
@@ -26,11 +27,29 @@ async function serveSsh(there: TestDaemon): Promise<Way & { folder: string }> {
     void execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(name)])
   key('host')
   key('mine')
-  const port = await freePort()
+  let isBlocked = false
+  const open = new Set<Socket>()
+  const served = new Set<Promise<unknown>>()
+  const server = createServer((socket) => {
+    if (isBlocked) return socket.destroy()
+    open.add(socket)
+    const sshd = spawn(SSHD!, ['-i', '-f', at('sshd_config')], { stdio: ['pipe', 'pipe', 'ignore'] })
+    const gone = once(sshd, 'close').finally(() => served.delete(gone))
+    served.add(gone)
+    for (const stream of [socket, sshd.stdin, sshd.stdout]) stream.on('error', () => {})
+    socket.pipe(sshd.stdin)
+    sshd.stdout.pipe(socket)
+    socket.on('close', () => {
+      open.delete(socket)
+      sshd.kill('SIGKILL')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   writeFileSync(
     at('sshd_config'),
-    `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${at('host')}\nAuthorizedKeysFile ${at('mine.pub')}\nPidFile none\n` +
+    `HostKey ${at('host')}\nAuthorizedKeysFile ${at('mine.pub')}\nPidFile none\n` +
       `UsePAM no\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nAllowTcpForwarding local\n` +
       `AllowStreamLocalForwarding yes\nX11Forwarding no\nSetEnv CORRAL_HOME=${there.corralHome}\n`,
   )
@@ -40,57 +59,27 @@ async function serveSsh(there: TestDaemon): Promise<Way & { folder: string }> {
       `  UserKnownHostsFile ${at('known_hosts')}\n  GlobalKnownHostsFile /dev/null\n  StrictHostKeyChecking yes\n`,
   )
   writeFileSync(at('known_hosts'), `[127.0.0.1]:${port} ${readFileSync(at('host.pub'), 'utf8')}`)
-  writeFileSync(at('ssh'), `#!/bin/sh\necho $$ >>${at('pids')}\nexec ssh -F ${at('config')} "$@"\n`)
-  writeFileSync(at('pids'), '')
+  writeFileSync(at('ssh'), `#!/bin/sh\nexec ssh -F ${at('config')} "$@"\n`)
   chmodSync(at('ssh'), 0o755)
-
-  let server: ChildProcess | null = null
-  const listens = (): Promise<boolean> =>
-    new Promise((resolve) => {
-      const socket = createConnection(port, '127.0.0.1', () => resolve(true))
-      socket.on('error', () => resolve(false))
-      socket.on('data', () => socket.destroy())
-    })
-  async function start(): Promise<void> {
-    server = spawn(SSHD!, ['-D', '-e', '-f', at('sshd_config')], { stdio: ['ignore', 'ignore', 'pipe'] })
-    let said = ''
-    server.stderr!.on('data', (data: Buffer) => (said = (said + data.toString()).slice(-2000)))
-    await until(listens, () => `sshd listens: ${said}`)
-  }
-  async function end(): Promise<void> {
-    if (!server) return
-    const gone = once(server, 'exit')
-    server.kill('SIGTERM')
-    await gone
-    server = null
-  }
   const cut = (): void => {
-    for (const pid of readFileSync(at('pids'), 'utf8').split('\n').filter(Boolean)) kill(Number(pid))
-    writeFileSync(at('pids'), '')
+    for (const socket of open) socket.destroy()
   }
-  await start()
   return {
     folder,
     target: 'desk',
     env: { CORRAL_SSH: at('ssh') },
     cut,
     async block(blocked) {
-      if (!blocked) return start()
-      await end()
-      cut()
+      isBlocked = blocked
+      if (blocked) cut()
     },
     async close() {
-      await end()
+      isBlocked = true
+      cut()
+      server.close()
+      await Promise.all(served)
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended.
   }
 }
 

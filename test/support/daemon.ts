@@ -91,8 +91,8 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    child.stdout!.on('data', (data: Buffer) => (printed += data.toString()))
-    child.stderr!.on('data', (data: Buffer) => (printed += data.toString()))
+    for (const stream of [child.stdout!, child.stderr!])
+      stream.setEncoding('utf8').on('data', (text: string) => (printed += text))
     const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
     await orKilled(
       until(

@@ -27,28 +27,34 @@ test('an assertion that fails is "not yet", any other error is thrown at once', 
   await assert.rejects(arrival(Promise.reject(new assert.AssertionError({ message: 'no' })), 'it'), /no/)
 })
 
-/** Has the runner run a file whose tests wait in vain, with a second for each. */
-function report(t: { after(done: () => void): void }, tests: string): string {
+/** Has the runner run tests that wait in vain, each in a file of its own, with three seconds for each: all at the same time. */
+function report(t: { after(done: () => void): void }, ...tests: string[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'corral-wait-'))
   t.after(() => rmSync(dir, { recursive: true }))
-  const file = join(dir, 'vain.test.ts')
   const own = join(import.meta.dirname, 'wait.ts')
   const head = `import assert from 'node:assert/strict'; import { test } from 'node:test'
     import { arrival, until } from '${own}'; const sleep = (ms) => new Promise((r) => setTimeout(r, ms))\n`
-  writeFileSync(file, head + tests)
+  const files = tests.map((body, at) => join(dir, `vain-${at}.test.ts`))
+  for (const [at, file] of files.entries()) writeFileSync(file, `${head}test('vain', ${tests[at]})`)
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const args = ['--test', '--test-timeout=1000', '--test-reporter=tap', file]
+  const args = [
+    '--test',
+    '--test-timeout=3000',
+    `--test-concurrency=${files.length}`,
+    '--test-reporter=tap',
+    ...files,
+  ]
   return spawnSync(process.execPath, args, { encoding: 'utf8', env }).stdout
 }
 
 test('when the time of the test runs out the error names the fact and what was seen last', (t) => {
   const said = report(
     t,
-    `test('one', () => until(() => 0, 'the tide turns'))
-     test('two', () => until(() => assert.equal(1, 2, 'one is not two'), () => 'numbers agree'))
-     test('three', () => until(() => new Promise(() => {}), 'an answer'))
-     test('four', () => arrival(new Promise(() => {}), 'an event'))
-     test('five', () => until(() => [].at(0)))`,
+    `() => until(() => 0, 'the tide turns')`,
+    `() => until(() => assert.equal(1, 2, 'one is not two'), () => 'numbers agree')`,
+    `() => until(() => new Promise(() => {}), 'an answer')`,
+    `() => arrival(new Promise(() => {}), 'an event')`,
+    `() => until(() => [].at(0))`,
   )
   assert.match(said, /waited in vain: the tide turns\n\s*seen last: 0/)
   assert.match(said, /waited in vain: numbers agree\n\s*seen last: AssertionError.*one is not two/)
@@ -61,8 +67,8 @@ test('when the time of the test runs out the error names the fact and what was s
 test('the time is that of the whole test, not of the wait', (t) => {
   const said = report(
     t,
-    `test('one', async () => { await sleep(700); await until(() => 0, 'it is late') })
-     test('two', async () => { await until(() => sleep(500).then(() => true)); await until(() => 0, 'it is later') })`,
+    `async () => { await sleep(2000); await until(() => 0, 'it is late') }`,
+    `async () => { await until(() => sleep(1500).then(() => true)); await until(() => 0, 'it is later') }`,
   )
   assert.match(said, /waited in vain: it is late\n/)
   assert.match(said, /waited in vain: it is later\n/)

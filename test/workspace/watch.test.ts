@@ -4,6 +4,7 @@ import { closeSync, constants, mkdirSync, openSync, renameSync, rmSync } from 'n
 import { dirname, join } from 'node:path'
 import { after, afterEach, test } from 'node:test'
 import { DirectoryWatch } from '../../src/workspace/directories.ts'
+import { PACE } from '../../src/workspace/pace.ts'
 import { openRepository } from '../../src/workspace/repository.ts'
 import type { RepoStatus } from '../../src/workspace/status.ts'
 import { Watcher, type WatcherOptions } from '../../src/workspace/watch.ts'
@@ -120,13 +121,16 @@ test('a storm of files makes few events, and the last one is right', async (t) =
   const checkout = place.repo('storm')
   const seen = watching({ timing: {} })
   await openIn(seen, checkout)
+  const began = performance.now()
   for (let n = 0; n < 2000; n++) {
     checkout.write(`d${n % 40}/e${n % 7}/f${n}`, 'x')
     if (n % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   await until(() => names(seen.newest(checkout)).length === 2000, 'all 2,000 files')
   t.diagnostic(`${seen.events.length} events for 2,000 files`)
-  assert.ok(seen.events.length <= 10, `${seen.events.length} events`)
+  // None sooner than it was quiet; a slow machine may be quiet in the middle of it.
+  const most = 2 + (performance.now() - began) / PACE.quietMs
+  assert.ok(seen.events.length <= most, `${seen.events.length} events, at the most ${most}`)
   checkout.remove('d0')
   await until(() => names(seen.newest(checkout)).length === 1950, 'a folder less')
 })

@@ -11,7 +11,8 @@ import { clean, duration, table } from '../format.ts'
 type Status = Api['signin.status']['result']
 type Event = Api['signin.flow']['result']['events'][number]
 
-const WAIT_MS = 25_000
+/** The daemon notices that a login was killed when it answers: so long its port stays taken at the most. */
+const WAIT_MS = 5000
 
 export const login: Command = (cli, [name]) =>
   cli.withDaemon(async (client) => {

@@ -75,8 +75,7 @@ test('those that were started ahead are replaced', async () => {
   const kind = { cwd: t.cwd, ownTools: true }
   key = 'third'
   t.host.spares.keep('demo', kind, 1, 0)
-  await until(() => t.host.spares.count('demo', kind).idle === 1)
-  assert.equal(given().at(-1), 'third')
+  await until(() => t.host.spares.count('demo', kind).idle === 1 && given().at(-1) === 'third')
   key = 'fourth'
   await t.host.renew(['demo'])
   await until(() => given().at(-1) === 'fourth' && t.host.spares.count('demo', kind).idle === 1)

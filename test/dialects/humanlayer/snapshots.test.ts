@@ -16,6 +16,7 @@ import { test, type TestContext } from 'node:test'
 import type { Event } from '../../../src/core/event.ts'
 import type { Snapshot } from '../../../src/dialects/humanlayer/shapes.ts'
 import { createFileReads, snapshotOf } from '../../../src/dialects/humanlayer/snapshots.ts'
+import { arrival } from '../../support/wait.ts'
 import { type Json, rigFor } from './support.ts'
 
 const AT = Date.parse('2026-01-02T03:04:05Z')
@@ -113,11 +114,9 @@ test('of a partial read the whole file is taken, if it is still the same and not
   execFileSync('mkfifo', [pipe])
   utimesSync(pipe, AT / 1000 - 1, AT / 1000 - 1)
   const writer = openSync(pipe, constants.O_RDWR)
-  const timer = setTimeout(closeSync, 2000, writer)
-  const [snapshot] = await snapshots(cwd, { input: { file_path: 'pipe', offset: 1 }, output: '1→x' })
-  clearTimeout(timer)
+  const looking = snapshots(cwd, { input: { file_path: 'pipe', offset: 1 }, output: '1→x' })
+  const [snapshot] = await arrival(looking, 'what was read').finally(() => closeSync(writer))
   assert.equal(snapshot!.content, 'x')
-  closeSync(writer)
 })
 
 test('other tools, failures and nonsense leave nothing', async (t) => {

@@ -14,7 +14,7 @@ import { catchesHangups, clientFor, demoSession, startClient, turn } from './sup
 import type { Client, Sent } from './support.ts'
 
 /** A home in which no daemon runs. */
-function emptyHome(t: TestContext) {
+function emptyHome(t: TestContext, more: NodeJS.ProcessEnv = {}) {
   const home = mkdtempSync(join(tmpdir(), 'corral-loaf-'))
   const project = join(home, 'project')
   mkdirSync(project)
@@ -27,6 +27,7 @@ function emptyHome(t: TestContext) {
     CORRAL_CODECAST_PORT: '0',
     CORRAL_CLAWDE_PORT: '0',
     CORRAL_DEMO_STATE: join(home, 'demo'),
+    ...more,
   }
   const clients: Client[] = []
   t.after(async () => {
@@ -279,7 +280,7 @@ describe('without a daemon', () => {
   test('--standalone that is killed, or hangs: its agents end by themselves', async (t) => {
     await Promise.all(
       (['SIGKILL', 'SIGSTOP'] as const).map(async (signal) => {
-        const { client, groups } = await alone(emptyHome(t))
+        const { client, groups } = await alone(emptyHome(t, { CORRAL_AGENTS_ORPHAN_MS: '4000' }))
         client.child.kill(signal)
         await allGone(groups).finally(() => client.child.kill('SIGKILL'))
       }),

@@ -290,10 +290,10 @@ describe('a flow', () => {
     const { url, answer, lines, flowId } = begin(other, 'auth.connect.openai', { mode: 'browser' })
     await url()
     await own.kill9()
+    await own.restart()
     assert.ok((await answer).error)
     const failed = lines().find(({ params }) => params?.type === 'auth.flow.failed')!.params!.payload
     assert.equal(failed['flow_id'], await flowId())
-    await own.restart()
     assert.equal((await other.call('auth.status'))['has_openai_token'], false)
   })
 })
