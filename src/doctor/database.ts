@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { SCHEMA_VERSION } from '../store/schema.ts'
@@ -10,6 +10,8 @@ export interface Database {
   size: number
   /** The number of its schema; null when it cannot be opened. */
   schema: number | null
+  /** Why it cannot be read; nothing else is known of it then. Null: it can be. */
+  locked: string | null
   /** What is wrong with it; null when nothing was found. */
   damage: string | null
   /** Every page was looked at. */
@@ -18,19 +20,25 @@ export interface Database {
 
 /** Null: there is none yet. Nothing is written, not even the files that SQLite usually puts beside a database. */
 export function lookAtDatabase(path: string, thorough: boolean): Database | null {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  // A daemon makes the file before it fills it.
-  if (size === 0) return null
+  const found = { path, size: 0, schema: null, locked: null, damage: null, thorough }
+  try {
+    found.size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    // A daemon makes the file before it fills it.
+    if (found.size === 0) return null
+    accessSync(path, constants.R_OK)
+  } catch (thrown) {
+    return { ...found, locked: (thrown as Error).message }
+  }
   try {
     const db = openToLook(path)
     try {
       const schema = Number(db.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
-      return { path, size, schema, damage: damageIn(db, thorough), thorough }
+      return { ...found, schema, damage: damageIn(db, thorough) }
     } finally {
       db.close()
     }
   } catch (thrown) {
-    return { path, size, schema: null, damage: (thrown as Error).message, thorough }
+    return { ...found, damage: (thrown as Error).message }
   }
 }
 
@@ -55,7 +63,11 @@ const { ok, skipped, error } = checksOf('home')
 
 export function judgeDatabase(found: Database | null): Check {
   if (!found) return skipped('sqlite', 'no log yet')
-  const { path, schema, damage, size, thorough } = found
+  const { path, schema, locked, damage, size, thorough } = found
+  if (locked !== null) {
+    const fix = 'give yourself the right to read it, or name another directory with CORRAL_HOME or --home'
+    return error('sqlite', `${path} cannot be read: ${locked}`, fix)
+  }
   if (damage !== null || schema === null) {
     const fix =
       'stop the daemon and put a copy of the file back if you have one; else the next start sets a log that cannot be opened aside and begins a new one'

@@ -303,6 +303,8 @@ test('a client command loads neither the daemon nor the schemas', async () => {
   const { stderr } = await corral(['ls'], TRACING)
   assert.match(stderr, /loaded .*client\.ts/)
   assert.doesNotMatch(stderr, /src\/daemon\.ts|\/zod\/|\/yaml\/|engine\.ts/)
+  // What draws conversations is for those that show one.
+  assert.doesNotMatch(stderr, /cli\/attach\/|\/(marked|remend|highlight\.js)\//)
 })
 
 test('start loads no client code', async () => {

@@ -214,6 +214,35 @@ test('worktree pr commits, pushes and asks the forge, with the title and the las
   assert.equal(pushed.trim(), 'Add retries')
 })
 
+test('worktree pr asks GitLab in its own words, also where gh is installed as well', async (t) => {
+  const repo = place.repo('asked of gitlab')
+  const bare = join(place.root, 'gitlab.git')
+  repo.git('init', '--quiet', '--bare', bare)
+  repo.git('remote', 'add', 'origin', bare)
+  const { sessionId, path } = await inWorktree(repo.path, '--title', 'Add a cache', '[[say It is cached.]]')
+  writeFileSync(join(path, 'cache.txt'), 'warm\n')
+  const { env, asked } = someForge(t, 'glab')
+  const { env: both, asked: other } = someForge(t, 'gh')
+  const { stdout, stderr, code } = await corral(
+    { ...env, PATH: `${both['PATH']!.split(':')[0]}:${env['PATH']}` },
+    ['worktree', 'pr', sessionId],
+  )
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout, 'https://forge.example/pull/7\n')
+  assert.ok(!existsSync(other))
+  assert.deepEqual(readFileSync(asked, 'utf8').trimEnd().split('\n'), [
+    'mr',
+    'create',
+    '--yes',
+    '--source-branch',
+    'corral/add-a-cache',
+    '--title',
+    'Add a cache',
+    '--description',
+    'It is cached.',
+  ])
+})
+
 test('worktree pr says what to do where it cannot ask', async () => {
   const repo = place.repo('alone')
   const { sessionId, path } = await inWorktree(repo.path, 'x')

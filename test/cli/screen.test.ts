@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from '../../src/client/client.ts'
@@ -168,6 +168,27 @@ test('the path of a picture that is pasted is the picture', options, async (t) =
   screen.paste(join(here.daemon.project, 'no.png'))
   await screen.sees('no.png is no picture')
   assert.equal((await messages(id)).length, 1)
+})
+
+test('Ctrl+V attaches the picture that is in the clipboard', options, async (t) => {
+  const bin = join(here.daemon.home, 'clipboard')
+  mkdirSync(bin)
+  const env = { ...here.daemon.env, PATH: `${bin}:${here.daemon.env['PATH']}` }
+  // One that is there and finds nothing, and then one that prints it.
+  for (const [name, script] of [
+    ['wl-paste', 'exit 1'],
+    ['xclip', `[ "$*" = "-selection clipboard -target image/png -o" ] && cat '${join(bin, 'picture')}'`],
+    ['pngpaste', 'exit 1'],
+  ] as const)
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const { screen } = await here.attached(t, { env })
+  screen.type('\u0016')
+  await screen.sees('no picture was found in the clipboard')
+  writeFileSync(join(bin, 'picture'), PIXEL)
+  screen.type('\u0016')
+  await screen.sees('> [image clipboard.png]')
+  screen.type('[[attachments]]\r')
+  await screen.sees(`attachments: 1 image/png/${PIXEL.length}`)
 })
 
 test('a lost daemon is said, and the conversation goes on where it was', options, async (t) => {

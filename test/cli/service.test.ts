@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -107,8 +116,17 @@ test('where the manager does not answer, nothing is left behind', async (t) => {
   const env = { ...place.env, MANAGER_REFUSES: 'Failed to connect to bus' }
   const outcome = await corral(env, ['service', 'install'])
   assert.equal(outcome.code, 1)
-  assert.match(outcome.stderr, /systemctl --user daemon-reload: Failed to connect to bus/)
-  assert.equal(existsSync(place.unit), false)
+  assert.equal(
+    outcome.stderr,
+    'corral: systemctl --user daemon-reload: Failed to connect to bus; without a service: corral start --detach\n',
+  )
+  assert.equal(existsSync(join(place.env.HOME!, '.config')), false)
+
+  // A folder that was there before stays, and so does one in which somebody else has something.
+  const other = join(place.unit, '../../environment.d')
+  mkdirSync(other, { recursive: true })
+  assert.equal((await corral(env, ['service', 'install'])).code, 1)
+  assert.deepEqual(readdirSync(join(place.unit, '../..')), ['environment.d'])
 })
 
 test('a daemon that runs goes on, or is started again, when the manager refuses', async (t) => {

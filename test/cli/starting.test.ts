@@ -28,6 +28,16 @@ test('new, send and open start a daemon where none runs, and say so', async (t) 
   assert.match((await corral(env, ['open', '--print'])).stderr, /starting one/)
 })
 
+test('attach starts one too, before it looks for the session', async (t) => {
+  const { env, home } = stranger(t)
+  const { code, stderr } = await corral(env, ['attach', 'nobody'])
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    `no daemon is running for ${home}; starting one (corral stop ends it)\ncorral: no session has nobody in its id or in its title; see corral ls\n`,
+  )
+})
+
 test('two of them at once start one daemon', async (t) => {
   const { env, project } = stranger(t)
   const both = await Promise.all([1, 2].map(() => corral(env, [...demo, '[[say hi]]'], { cwd: project })))

@@ -7,11 +7,11 @@ import { connect as connectNative, type NativeClient } from '../../src/client/cl
 import { corral } from '../cli/support.ts'
 import { startDaemon, type TestDaemon } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
-import { editorFor, type TestEditor } from './acp/support.ts'
+import { editorFor, newSession, type TestEditor } from './acp/support.ts'
 import { dial, type Client as ClawdeClient } from './clawde/support.ts'
 import * as codecast from './codecast/client.ts'
 import { connect as connectHumanlayer, type Client as HumanlayerClient } from './humanlayer/support.ts'
-import { startClient, type Client as LoafClient } from './loaf/support.ts'
+import { demoSession, startClient, type Client as LoafClient } from './loaf/support.ts'
 import { readTo, turn } from './native/support.ts'
 
 /*
@@ -31,7 +31,7 @@ const ends: (() => void | Promise<void>)[] = []
 const lasting = { after: (end: () => void | Promise<void>) => void ends.unshift(end) }
 
 before(async () => {
-  daemon = await startDaemon({ env: { CORRAL_RELAY_AGENT: 'demo' } })
+  daemon = await startDaemon({ env: { CORRAL_RELAY_AGENT: 'demo', CORRAL_DEFAULTS_MODE: 'plan' } })
   lasting.after(() => daemon.stop())
   native = await connectNative(daemon.socket)
   lasting.after(() => native.close())
@@ -110,6 +110,35 @@ const create = async (model?: string): Promise<string> => {
 
 const configure = (sessionId: string, patch: { model?: string | null; mode?: 'plan' | 'auto' }) =>
   native.call('session.configure', { sessionId, ...patch })
+
+test('clients of other products begin as in those products, whatever `defaults.mode` says', async () => {
+  const { project } = daemon
+  assert.equal((await native.call('session.defaults', {})).mode, 'plan')
+  const launched = await humanlayer.call<{ session_id: string }>('launchSession', {
+    query: '[[say hello]]',
+    agent: 'demo',
+    working_dir: project,
+  })
+  const begun = await clawde.call<{ id: string }>('session.create', { provider: 'demo', repoPath: project })
+  const ids = {
+    codecast: await codecast.create(daemon.codecast, project),
+    humanlayer: launched.session_id,
+    clawde: begun.id,
+    loaf: await demoSession(loaf),
+    editor: await newSession(editor, daemon),
+  }
+  const modes = Object.entries(ids).map(async ([client, sessionId]) => {
+    const { mode } = await native.call('session.get', { sessionId })
+    return [client, mode] as const
+  })
+  assert.deepEqual(Object.fromEntries(await Promise.all(modes)), {
+    codecast: 'auto',
+    humanlayer: 'ask',
+    clawde: 'auto',
+    loaf: 'auto',
+    editor: 'auto',
+  })
+})
 
 test('nobody has chosen: nothing before the agent has said what it uses, then that', async () => {
   const id = await create()

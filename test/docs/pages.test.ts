@@ -39,9 +39,11 @@ interface Link {
   anchor: string
 }
 
-/** Links between pages, and to files of the repository. */
+/** Links between pages, and to files of the repository; pictures are such files. */
 function linksIn(page: string): Link[] {
-  return [...proseOf(textOf(page)).matchAll(/\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g)]
+  const text = proseOf(textOf(page))
+  const pictures = text.matchAll(/\b(?:src|srcset)="([^"\s]+)"/g)
+  return [...text.matchAll(/\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g), ...pictures]
     .filter(([, path = '']) => !/^\w+:/.test(path))
     .map(([, path = '', anchor = '']) => {
       const target = path === '' ? page : normalize(join(dirname(page), path))

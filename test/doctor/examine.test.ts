@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -97,6 +98,16 @@ test('a file in the place of the directory is an error', async (t) => {
   const user = newUser(t)
   writeFileSync(user.corralHome, '')
   assert.match((await examined(user)).of('data_dir'), /^error: .* is not a directory/)
+})
+
+test('a log that cannot be looked at is an error, and all else is told', async (t) => {
+  const user = newUser(t)
+  mkdirSync(user.corralHome, { mode: 0o700 })
+  // Rights keep nothing from root; a link to itself keeps it from everybody.
+  symlinkSync('corral.db', join(user.corralHome, 'corral.db'))
+  const { of } = await examined(user)
+  assert.match(of('sqlite'), /^error: .*corral\.db cannot be read: ELOOP/)
+  assert.match(of('config'), /^ok: no .*config\.yaml/)
 })
 
 test('a configuration that is wrong, and variables that nobody reads', async (t) => {

@@ -51,6 +51,19 @@ test('the package has what is needed, and nothing else', (t) => {
   assert.ok(packed.unpackedSize < 9_000_000, `${packed.unpackedSize} bytes on the disk`)
 })
 
+test('the pages say how large it is', () => {
+  const real = [packed.size, packed.unpackedSize]
+  for (const page of ['docs/install.md', 'CONTRIBUTING.md']) {
+    const text = readFileSync(join(ROOT, page), 'utf8')
+    const [, ...said] = /about ([\d.]+) MB to fetch, ([\d.]+) MB on the disk/.exec(text) ?? []
+    assert.equal(said.length, real.length, page)
+    for (const [at, size] of real.entries()) {
+      const ratio = size / 1e6 / Number(said[at])
+      assert.ok(ratio > 0.9 && ratio < 1.1, `${page}: ${said[at]} MB, and there are ${size} bytes`)
+    }
+  }
+})
+
 test('it needs no other package', () => {
   const names = readdirSync(join(installed, '..')).filter((name) => !name.startsWith('.'))
   assert.deepEqual(names, ['corral'])

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { stripVTControlCharacters } from 'node:util'
 import type { Page } from 'playwright-core'
+import { allBlocks, commandsIn } from '../docs/extract.ts'
 import { noChromium, openChromium, PHONE } from '../support/chromium.ts'
 import { arrival, until } from '../support/wait.ts'
 import { newUser, pack, ROOT, run, succeed, type NewUser } from './support.ts'
@@ -25,7 +26,14 @@ function blocksOf(step: string, kind: 'sh' | 'text'): string {
     .trim()
 }
 
-const commandsOf = (step: string): string => blocksOf(step, 'sh')
+/** The steps whose commands were typed. */
+const followed: string[] = []
+
+function commandsOf(step: string): string {
+  const commands = blocksOf(step, 'sh')
+  followed.push(commands)
+  return commands
+}
 
 let user: NewUser
 let options: { env: NodeJS.ProcessEnv; cwd: string }
@@ -104,7 +112,8 @@ test('docs/start.md leads from nothing to an answered approval', { skip: noChrom
   assert.equal((await typed(commandsOf('1.'))).trim().split('\n').at(-1), version)
   assert.match(await typed(commandsOf('2.')), /runs in the background/)
 
-  const [pair = '', logs = ''] = commandsOf('3.').split('\n')
+  const [pair = '', logs = '', ...more] = commandsOf('3.').split('\n')
+  assert.deepEqual(more, [])
   const invitation = await typed(pair)
   const [, pin] = /^PIN +([\d ]+)$/m.exec(invitation) ?? assert.fail(invitation)
   const [, shown] = /^browser +(\S+)$/m.exec(invitation) ?? assert.fail(invitation)
@@ -140,4 +149,13 @@ test('docs/start.md leads from nothing to an answered approval', { skip: noChrom
   const devices = await typed('corral device ls')
   assert.match(devices, /Chrome on Linux/)
   assert.match(await typed(commandsOf('What next')), /stopped/)
+
+  const commands = allBlocks()
+    .filter(({ page: path }) => path === 'docs/start.md')
+    .flatMap(commandsIn)
+  assert.deepEqual(
+    followed.flatMap((step) => step.split('\n').map((line) => line.trim())),
+    commands.map(({ text }) => text.trim()),
+    'every command of the page was typed',
+  )
 })

@@ -181,8 +181,12 @@ test('discarding loses nothing without force', async () => {
   side.commit()
   await assert.rejects(worktrees.discard(repo, id), {
     code: 'unsaved_work',
+    message: /: 1 commit;/,
     data: { id, files: [], commits: 1 },
   })
+  for (const name of ['second', 'third']) side.write(name, '1')
+  side.commit()
+  await assert.rejects(worktrees.discard(repo, id), { message: /: 2 commits;/ })
   assert.ok(existsSync(join(side.path, 'new')))
   await worktrees.discard(repo, id, { force: true })
   assert.equal(existsSync(side.path), false)

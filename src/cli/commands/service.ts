@@ -30,7 +30,8 @@ export const install: Command = async (cli) => {
     await asked(() => installService(service, cli.env, makeRoom))
   } catch (error) {
     if (stopped !== null) await startAgain(cli)
-    throw error
+    if (running) throw error
+    throw new CliError(`${(error as Error).message}; without a service: corral start --detach`)
   }
   if (state?.isRunning) await asked(() => restartService(service, cli.env))
   if (cli.json) return cli.printJson(summary(service))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MARK, type Service, type ServiceState, type Step } from './service.ts'
 
@@ -22,7 +22,7 @@ export async function installService(
   makeRoom: () => Promise<void> = async () => {},
 ): Promise<void> {
   const before = readOwn(service)
-  mkdirSync(dirname(service.path), { recursive: true })
+  const made = mkdirSync(dirname(service.path), { recursive: true })
   writeFileSync(service.path, service.text, { mode: 0o644 })
   try {
     for (const step of service.install.slice(0, -1)) await run(step, env)
@@ -31,8 +31,19 @@ export async function installService(
   } catch (error) {
     if (before === null) rmSync(service.path, { force: true })
     else writeFileSync(service.path, before)
+    if (made !== undefined) removeEmpty(dirname(service.path), made)
     throw error
   }
+}
+
+/** From a folder up to the one above it that was made first, as long as nobody has put anything there. */
+function removeEmpty(folder: string, first: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    return
+  }
+  if (folder !== first) removeEmpty(dirname(folder), first)
 }
 
 /** Stops the service and removes its file; false: there is none. */
