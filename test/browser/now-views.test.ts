@@ -174,3 +174,29 @@ test('flags are set from the list, seen there, and found', options, async (t) =>
   await page.keyboard.press('f')
   await dialog.waitFor()
 })
+
+test('a card of the board has its whole title, and its time on one line', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const viewport = { width: 1280, height: 800 }
+  const page = await (await browserFor(t, daemon, { viewport })).page()
+  const cwd = join(daemon.home, 'where-everything-is-kept-that-is-sold')
+  mkdirSync(cwd)
+  await client.call('session.create', { agent: 'demo', cwd, title: 'Retry webhooks with a backoff' })
+  await signIn(page, client)
+  await untilIn(page, 'Quiet', ['Retry webhooks with a backoff'])
+  await page.keyboard.press('b')
+  const card = page.locator('.board-card')
+  await card.waitFor()
+  const name = card.locator('.session-row-name')
+  assert.ok(
+    await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth),
+    'it is not cut',
+  )
+  const lines = await card.locator('time').evaluate((time) => {
+    const range = document.createRange()
+    range.selectNodeContents(time)
+    return range.getClientRects().length
+  })
+  assert.equal(lines, 1)
+})

@@ -69,3 +69,50 @@ test('offline and back: the page says so, and then has everything once', options
   await page.locator('.entry[data-kind="end"]').waitFor()
   assert.deepEqual(await saidOn(page), [drips(60)])
 })
+
+/** Where the screen has a notch and a line to swipe from. */
+async function withEdges(page: Page, insets: Record<string, number>): Promise<void> {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Emulation.setSafeAreaInsetsOverride', { insets })
+}
+
+test(
+  'nothing lies below the edges of the screen, and nothing keeps away from them twice',
+  options,
+  async (t) => {
+    const { page, client, daemon } = await opened(t, ON_A_PHONE)
+    await withKeyboard(page)
+    await withEdges(page, { top: 47, bottom: 34 })
+    const session = await demoSession(client, daemon)
+    await openPage(page, daemon, session.id)
+    const boxOf = async (selector: string) => (await page.locator(selector).last().boundingBox())!
+    /** It stands above that line, and near it. */
+    const isAbove = async (edge: number): Promise<boolean> => {
+      const bottom = await lowerEdge(page, '.composer')
+      return bottom <= edge && bottom > edge - 20
+    }
+    const end = PHONE.height - 34
+    const header = await boxOf('main h1')
+    assert.ok(header.y >= 47, `the title begins at ${header.y}`)
+    const tab = await boxOf('.tabs .tab')
+    assert.ok(tab.y + tab.height <= end, `the tabs end at ${tab.y + tab.height}`)
+    const { y: tabs } = await boxOf('.tabs')
+    await until(() => isAbove(tabs), 'the composer stands on the tabs')
+    await page.getByRole('textbox', { name: 'Message' }).tap()
+    await until(() => isAbove(end), 'without the tabs it keeps away from the edge itself')
+    await keyboard(page, KEYBOARD)
+    await until(() => isAbove(PHONE.height - KEYBOARD), 'it stands on the keyboard')
+  },
+)
+
+test('a phone on its side: the notch takes nothing from the sidebar', options, async (t) => {
+  const viewport = { width: PHONE.height, height: PHONE.width }
+  const { page, go } = await opened(t, { ...ON_A_PHONE, viewport })
+  await go('/')
+  const find = page.getByRole('button', { name: 'Find or do' })
+  const before = (await find.boundingBox())!
+  await withEdges(page, { left: 47, right: 47, bottom: 21 })
+  await until(async () => (await find.boundingBox())!.x === before.x + 47, 'it is beside the notch')
+  const after = (await find.boundingBox())!
+  assert.deepEqual([after.width, after.height], [before.width, before.height])
+})

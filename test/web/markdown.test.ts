@@ -111,6 +111,21 @@ describe('Markdown', () => {
     for (const [at, block] of settled.entries()) assert.equal(after[at], block)
   })
 
+  test('code is sure as soon as something stands behind its end', () => {
+    const sure = (text: string): boolean | undefined => {
+      const code = createBlockReader()
+        .read(text, true)
+        .find(({ token }) => token.type === 'code')
+      return code && !code.live
+    }
+    assert.equal(sure('Look:\n\n```ts\nlet a'), false)
+    assert.equal(sure('Look:\n\n```ts\nlet a\n```\n'), false)
+    assert.equal(sure('Look:\n\n```ts\nlet a\n```\nIt'), true)
+    assert.equal(sure('```ts\nlet a\n```\nIt'), true)
+    // A line further down may still belong to it.
+    assert.equal(sure('Look:\n\n    let a\n\nIt'), false)
+  })
+
   test('a text that turns out to be another one is read from the beginning', () => {
     const reader = createBlockReader()
     reader.read('a\n\nb\n\nc\n\nd\n\ne', true)

@@ -46,6 +46,11 @@ test('The end of a conversation is what was said and done last', () => {
   ])
 })
 
+test('What the agent has said is read as text, as in the list', () => {
+  const [line] = peekLines([said('## Done\n\n1. **two** `tests`\n- a * b')])
+  assert.equal(line!.text, 'Done\n\ntwo tests\na * b')
+})
+
 test('Of much, the last lines; of a long answer, its end; of a long question, its beginning', () => {
   assert.equal(peekLines(Array.from({ length: 50 }, (_, at) => said(`line ${at}`))).length, 8)
   assert.match(peekLines([said(`${'a'.repeat(5000)} end`)])[0]!.text, /^… .* end$/)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { copyOf, emptyConversation, step } from '../../src/core/conversation/conversation.ts'
 import { partsOf, type ConversationParts } from '../../src/core/conversation/parts.ts'
 import { joinedPieces, slim, slimParts } from '../../src/core/conversation/slim.ts'
-import type { Event } from '../../src/core/event.ts'
+import type { Event, EventBody } from '../../src/core/event.ts'
 import { advance, openTranscript, prepend, visibleRows, type Transcript } from '../../web/state/transcript.ts'
 import { randomly } from '../support/random.ts'
 import { inventedEvents } from './invented.ts'
@@ -99,6 +99,32 @@ describe('rows of a conversation', () => {
       assert.deepEqual(seen(transcript), seen(folded(events)), `seed ${seed}`)
     }
   })
+})
+
+test('how long a call has run is told from the answer on, not from the question', () => {
+  const about = {
+    requestId: 'r',
+    kind: 'tool',
+    tool: 'shell',
+    input: {},
+    edits: false,
+    summary: null,
+  } as const
+  const approval = { ...about, id: 'a', callId: 'c', suggestions: null, parent: null }
+  const bodies: EventBody[] = [
+    { type: 'turn.started', turnId: 't' },
+    { type: 'tool.started', callId: 'c', tool: 'shell', input: {}, parent: null },
+    { type: 'approval.requested', turnId: 't', approval, open: true, external: false, timeoutAt: null },
+    { type: 'approval.resolved', approvalId: 'a', decision: { behavior: 'allow' }, by: 'me', asked: true },
+    { type: 'tool.completed', callId: 'c', output: '', isError: false, parent: null, cut: 0 },
+  ]
+  const times = [0, 1000, 2000, 60_000, 61_000]
+  const events = bodies.map((body, index): Event => {
+    return { ...body, turnId: 't', seq: index + 1, at: times[index]!, sessionId: 's' }
+  })
+  const row = seen(live(events)).find(({ kind }) => kind === 'call')
+  assert.ok(row?.kind === 'call' && row.endedAt !== null)
+  assert.equal(row.endedAt - row.since, 1000)
 })
 
 /** Older parts are read without pieces. */

@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks'
 import type { AgentReport } from '../state/agents.ts'
 import { newSession } from '../state/new-session.ts'
+import { Advice } from './advice.tsx'
 import { Badge } from './badge.tsx'
 
 /** Which agent; those that cannot be used say why, and what to do about it. */
@@ -30,7 +31,11 @@ export function AgentChoice({ agents, current }: { agents: readonly AgentReport[
           </label>
         ))}
       </div>
-      {chosen && chosen.signIn !== null && <p class="field-hint">{chosen.signIn}</p>}
+      {chosen && chosen.signIn !== null && (
+        <p class="field-hint">
+          <Advice text={chosen.signIn} />
+        </p>
+      )}
       {chosen?.name === 'demo' && (
         <p class="field-hint">It has no model, and obeys a script in your message; other words it repeats.</p>
       )}
@@ -43,7 +48,7 @@ export function AgentChoice({ agents, current }: { agents: readonly AgentReport[
             {missing.map(({ name, title, problem }) => (
               <div key={name}>
                 <dt>{title}</dt>
-                <dd class="muted">{problem}</dd>
+                <dd class="muted">{problem !== null && <Advice text={problem} />}</dd>
               </div>
             ))}
           </dl>

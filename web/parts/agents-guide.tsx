@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type AgentReport, useAgents } from '../state/agents.ts'
 import { overlay } from '../state/overlay.ts'
+import { Advice } from './advice.tsx'
 import { Badge } from './badge.tsx'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
@@ -42,6 +43,7 @@ export function AgentsGuide() {
 function AgentLine({ agent }: { agent: AgentReport }) {
   const { name, title, installed, version, problem, signIn } = agent
   const isReady = installed && signIn === null
+  const advice = installed ? signIn : problem
   return (
     <li class="agent-line">
       <Icon name={isReady ? 'circle-check' : 'bot'} />
@@ -53,8 +55,11 @@ function AgentLine({ agent }: { agent: AgentReport }) {
           {installed && signIn !== null && <Badge tone="needs">not signed in</Badge>}
           {isReady && <Badge tone="good">ready</Badge>}
         </div>
-        {!installed && problem !== null && <p class="muted">{problem}</p>}
-        {installed && signIn !== null && <p class="muted">{signIn}</p>}
+        {advice !== null && (
+          <p class="muted">
+            <Advice text={advice} />
+          </p>
+        )}
       </div>
       {isReady && (
         <Button

@@ -1,5 +1,6 @@
 import { aboutTool } from '../../src/core/about.ts'
 import type { Api } from '../client/client.ts'
+import { withoutMarkup } from './row-words.ts'
 import { visible, visibleLine } from './visible-text.ts'
 
 type Item = Api['history.read']['result']['items'][number]
@@ -56,6 +57,6 @@ function beginning(text: string): string {
 
 /** The last of what was said is what one wants to see of it. */
 function ending(text: string): string {
-  const shown = visible(text).trim()
+  const shown = visible(text).split('\n').map(withoutMarkup).join('\n').trim()
   return shown.length > MAX_PARAGRAPH ? `… ${shown.slice(-MAX_PARAGRAPH).trimStart()}` : shown
 }

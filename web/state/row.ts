@@ -40,6 +40,8 @@ export interface CallRow extends RowBase {
   /** Cut short: see `shortened`. */
   readonly input: unknown
   readonly state: CallState
+  /** Since when it runs: not while somebody was asked about it. */
+  readonly since: number
   readonly endedAt: number | null
   readonly endSeq: number | null
   /** The beginning of its output, when that is an error. */
@@ -108,6 +110,7 @@ export function joined(older: Row, newer: Row): Row {
     seq: seq || newer.seq,
     at,
     turnId: turnId ?? newer.turnId,
+    since: Math.max(older.since, newer.since),
     endedAt: isOver(newer.state) ? (newer.endedAt ?? older.endedAt) : null,
     endSeq: newer.endSeq ?? older.endSeq,
     error: newer.error ?? older.error,

@@ -48,10 +48,10 @@ export function createBlockReader(): BlockReader {
     const tokens = tokensOf(tail.length > MAX_HEALED ? tail : remend(tail, HEAL))
     const sure = tokens.slice(0, Math.max(0, tokens.length - UNSURE))
     const raw = sure.map((token) => token.raw).join('')
-    if (sure.length === 0 || !tail.startsWith(raw)) return [...settled, ...tokens.map(live)]
+    if (sure.length === 0 || !tail.startsWith(raw)) return [...settled, ...tokens.map(unsure)]
     settled = [...settled, ...sure.map(whole)]
     settledText += raw
-    return [...settled, ...tokens.slice(sure.length).map(live)]
+    return [...settled, ...tokens.slice(sure.length).map(unsure)]
   }
 
   return {
@@ -72,7 +72,11 @@ export function blocksOf(text: string): readonly Block[] {
 }
 
 const whole = (token: Token): Block => ({ token, live: false })
-const live = (token: Token): Block => ({ token, live: true })
+/** Code between fences that something stands behind has its end: nothing that comes is part of it. */
+const unsure = (token: Token, at: number, all: readonly Token[]): Block => ({
+  token,
+  live: at === all.length - 1 || token.type !== 'code' || token['codeBlockStyle'] === 'indented',
+})
 
 /** Blank lines belong to the block before them. */
 function tokensOf(text: string): Token[] {

@@ -51,13 +51,13 @@ function askedOf({ approval, external, timeoutAt }: ApprovalItem) {
 
 /** How it stands, in a word. */
 function CallState({ row }: { row: CallRow }) {
-  const { state, at, endedAt, verdict, known } = row
+  const { state, since, endedAt, verdict, known } = row
   if (!known) return null
   if (state === 'asked') return <span class="entry-state entry-asked">waits for you</span>
   if (state === 'running')
     return (
       <span class="entry-state">
-        <Elapsed since={at} label="since" />
+        <Elapsed since={since} label="since" />
         <Spinner />
       </span>
     )
@@ -70,7 +70,7 @@ function CallState({ row }: { row: CallRow }) {
   return (
     <span class="entry-state numbers">
       {state === 'failed' && <span class="entry-failed-word">failed</span>}
-      {endedAt !== null && endedAt - at >= 1000 && elapsed(endedAt - at)}
+      {endedAt !== null && endedAt - since >= 1000 && elapsed(endedAt - since)}
     </span>
   )
 }

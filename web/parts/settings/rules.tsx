@@ -35,7 +35,7 @@ export function RulesSection() {
       {problem !== null && <Failed what="The rules could not be read" problem={problem} onRetry={reload} />}
       {!data && problem === null && <Spinner label="Loading" />}
       {data && directories.length === 0 && (
-        <p class="muted">No directory has rules. “Always in this project” on a decision makes one, too.</p>
+        <p class="muted">No directory has rules. “Allow for this project” on a decision makes one, too.</p>
       )}
       {directories.map((directory) => (
         <DirectoryRules key={directory.path} directory={directory} onAdd={() => setAdding(directory.path)} />
