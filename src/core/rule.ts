@@ -141,7 +141,8 @@ function denialBy({ name, pattern }: Rule, call: CheckedCall, rule: string): str
     return `Not allowed here (rule ${rule} may apply: the request does not say all that it is about).`
   if (call.class === 'shell') return deniedCommand(pattern, call, rule)
   const named = textsOf(call).flat()
-  return named.some((text) => couldFit(piecesOf(fromHere(pattern)), text)) ? refused : null
+  const wanted = piecesOf(fromHere(pattern, call).replace(/^~(?=\/)/, '*'))
+  return named.some((text) => couldFit(wanted, text)) ? refused : null
 }
 
 function deniedCommand(pattern: string, call: CheckedCall, rule: string): string | null {
@@ -170,7 +171,7 @@ function allowed(rules: readonly Rule[], call: CheckedCall): boolean {
   if (patterns.length === 0) return false
   if (call.class === 'shell') return call.subjects.every((line) => allowedCommand(patterns, line))
   return textsOf(call).every((texts) =>
-    patterns.some((one) => texts.some((text) => fits(fromHere(one), text))),
+    patterns.some((one) => texts.some((text) => fits(fromHere(one, call), text))),
   )
 }
 
@@ -185,11 +186,16 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
   return commands.every(({ plain: bare, source }) => bare && wanted.some((one) => inPieces(one, source)))
 }
 
+/** `~`, `~bob`. */
+const HOME = /^~[\w.-]*(?=\/)|^~$/
+
 const isHost = (address: string): boolean => /^[\w+.-]+:\/\/[^/?#]+$/.test(address)
 
-/** `./src/*` is `src/*`. */
-function fromHere(pattern: string): string {
-  return pattern.replace(/^(?:\.\/)+/, '')
+/** `./src/*` is `src/*`, `../x` lies beside the session's directory, and `//etc` is how Claude Code writes `/etc`. */
+function fromHere(pattern: string, { class: kind, site }: CheckedCall): string {
+  const places = kind === 'edit' || kind === 'read'
+  const plain = (places ? pattern.replaceAll(/\/(?:\.?\/)+/g, '/') : pattern).replace(/^(?:\.\/)+/, '')
+  return places && plain.startsWith('../') ? straight(`${exactly(site.cwd)}/${plain}`) : plain
 }
 
 function below(directory: string, path: string): string {
@@ -206,6 +212,8 @@ function textsOf({ class: kind, subjects, site }: CheckedCall): string[][] {
   if (kind === 'fetch')
     return subjects.map((text) => (isHost(text) ? [text, `${text}/`, `${text}/${HOLE}`] : [text]))
   return subjects.map((text) => {
+    // Whose home that is, and whether the agent goes there or to a directory of that name, it does not say.
+    if (HOME.test(text)) return [text, text.replace(HOME, HOLE)]
     const path = straight(text.startsWith('/') ? text : `${cwd}/${text}`)
     const named = kind === 'edit' || kind === 'read' || hasDetour(text) ? [] : [text]
     const inside = within(path, cwd)

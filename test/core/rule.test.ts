@@ -140,15 +140,28 @@ test('a star stands for anything within a command, not for another command', () 
 })
 
 test('what sets a variable, or evaluates one, is more than the commands that it stands around', () => {
-  const rules = ['npm test*', 'echo *', 'printf *', 'test *', '[ *', 'read *', 'export *'].map(
-    (one) => `shell(${one})`,
-  )
+  const rules = [
+    'npm test*',
+    'echo *',
+    'printf *',
+    'print *',
+    'test *',
+    '[ *',
+    'read *',
+    'export *',
+    'set *',
+    'wait *',
+  ].map((one) => `shell(${one})`)
   const more = [
     'for PATH in $PWD/x; do npm test; done',
     'echo $((PATH=1)); npm test',
     'printf -v PATH x; npm test',
     'export PATH=x; npm test',
     'read PATH; npm test',
+    "printf '123%n' PATH; npm test",
+    'wait -n -p PATH; npm test',
+    'print -v PATH x; npm test',
+    'set -A path x; npm test',
     'echo {PATH}>&1; npm test',
     'npm() { echo; }; npm test',
     'coproc npm test',
@@ -173,6 +186,7 @@ test('what sets a variable, or evaluates one, is more than the commands that it 
     'test -f x && npm test',
     'echo "${X}" $Y ~/x *.ts',
     'while test x; do npm test; done',
+    "set -eu; printf '%s\\n' a; wait; npm test",
   ])
     assert.ok(allows(rules, command), command)
 })
@@ -320,6 +334,29 @@ test('paths are looked at without their detours, in full and from the directory'
     assert.equal(near(path), 'allow', path)
   assert.equal(says({ deny: ['edit(./.env)'] }, 'Edit', { file_path: '/srv/app/.env' }), 'deny')
   for (const path of ['src/../../x', '/srv/src/a', '../src/a']) assert.equal(near(path), 'nothing', path)
+})
+
+test('a place may be written with steps that lead nowhere, as seen from the directory, or as Claude Code writes it', () => {
+  for (const rule of ['//srv/app/.env', '/srv//app/./.env', './/.env', '../app/.env', '../*/.env'])
+    assert.equal(says({ deny: [`edit(${rule})`] }, 'Edit', { file_path: '.env' }), 'deny', rule)
+  assert.equal(says({ allow: ['edit(../web/*)'] }, 'Edit', { file_path: '/srv/web/a' }), 'allow')
+  assert.equal(says({ allow: ['edit(../web/*)'] }, 'Edit', { file_path: '/srv/app/a' }), 'nothing')
+  assert.equal(says({ deny: ['fetch(https://a.b//c)'] }, 'WebFetch', { url: 'https://a.b//c' }), 'deny')
+})
+
+test('a home is nobody knows where: what may be there is refused, and passes by no rule for another place', () => {
+  const edit = (rules: Partial<Rules>, file_path: string): string => says(rules, 'Edit', { file_path })
+  assert.equal(edit({ deny: ['edit(~/.ssh/*)'] }, '/home/me/.ssh/config'), 'deny')
+  assert.equal(edit({ deny: ['edit(~/.ssh/*)'] }, '~/.ssh/config'), 'deny')
+  assert.equal(edit({ deny: ['edit(~/.ssh/*)'] }, '/home/me/.bashrc'), 'nothing')
+  assert.equal(edit({ deny: ['edit(/home/me/.bashrc)'] }, '~/.bashrc'), 'deny')
+  assert.equal(edit({ deny: ['edit(/home/me/.bashrc)'] }, '~me/.bashrc'), 'deny')
+  assert.equal(edit({ allow: ['edit(/srv/app/*)'] }, '~/.bashrc'), 'nothing')
+  assert.equal(edit({ allow: ['edit(~/notes/*)'] }, '~/notes/a'), 'allow')
+  assert.equal(edit({ allow: ['edit(~/notes/*)'] }, '/srv/app/notes/a'), 'nothing')
+  assert.equal(edit({ allow: ['edit(/srv/app/*)'] }, '~lock.odt'), 'allow')
+  const always = rulesFor(aQuestion('a', { tool: 'Edit', input: { file_path: '~/x' }, edits: true }), WHERE)
+  assert.deepEqual(always, ['Edit(~/x)'])
 })
 
 test('long texts and many holes take no time', () => {
