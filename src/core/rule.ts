@@ -1,4 +1,5 @@
 import { aboutOf, classNamed, type About } from './about.ts'
+import { isHost, lets, plainAddress } from './address.ts'
 import type { Approval, Decision } from './approval.ts'
 import { CorralError } from './error.ts'
 import {
@@ -140,7 +141,9 @@ function denialBy({ name, pattern }: Rule, call: CheckedCall, rule: string): str
   if (call.subjects.length === 0 || call.partly)
     return `Not allowed here (rule ${rule} may apply: the request does not say all that it is about).`
   if (call.class === 'shell') return deniedCommand(pattern, call, rule)
-  const named = textsOf(call).flat()
+  const named = textsOf(call)
+    .flat()
+    .flatMap((text) => [text, plainAddress(text) ?? text])
   const wanted = piecesOf(fromHere(pattern, call).replace(/^~(?=\/)/, '*'))
   return named.some((text) => couldFit(wanted, text)) ? refused : null
 }
@@ -171,7 +174,7 @@ function allowed(rules: readonly Rule[], call: CheckedCall): boolean {
   if (patterns.length === 0) return false
   if (call.class === 'shell') return call.subjects.every((line) => allowedCommand(patterns, line))
   return textsOf(call).every((texts) =>
-    patterns.some((one) => texts.some((text) => fits(fromHere(one, call), text))),
+    patterns.some((one) => texts.some((text) => lets(fromHere(one, call), text))),
   )
 }
 
@@ -188,8 +191,6 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
 
 /** `~`, `~bob`. */
 const HOME = /^~[\w.-]*(?=\/)|^~$/
-
-const isHost = (address: string): boolean => /^[\w+.-]+:\/\/[^/?#]+$/.test(address)
 
 /** `./src/*` is `src/*`, `../x` lies beside the session's directory, and `//etc` is how Claude Code writes `/etc`. */
 function fromHere(pattern: string, { class: kind, site }: CheckedCall): string {
@@ -208,7 +209,6 @@ function below(directory: string, path: string): string {
  */
 function textsOf({ class: kind, subjects, site }: CheckedCall): string[][] {
   const { cwd, worktreeOf } = site
-  // An address without a path stands for all that is there.
   if (kind === 'fetch')
     return subjects.map((text) => (isHost(text) ? [text, `${text}/`, `${text}/${HOLE}`] : [text]))
   return subjects.map((text) => {
