@@ -150,7 +150,7 @@ function denialBy({ name, pattern }: Rule, call: CheckedCall, rule: string): str
 
 function deniedCommand(pattern: string, call: CheckedCall, rule: string): string | null {
   const refused = `Not allowed here (rule ${rule}).`
-  const patterns = endings(pattern).map(piecesOf)
+  const patterns = inPlace(pattern, call.site).flatMap(endings).map(piecesOf)
   const does = (text: string): boolean => patterns.some((one) => couldFit(one, text))
   if (call.lines().some(does) || call.runs().some(({ commands }) => commands.some(does))) return refused
   const namesPlace = /^(?:\*|[^ ]*\/)/.test(pattern)
@@ -191,6 +191,15 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
 
 /** `~`, `~bob`. */
 const HOME = /^~[\w.-]*(?=\/)|^~$/
+
+/** A program below the session's directory: `./deploy.sh` is `/srv/app/deploy.sh`. */
+function inPlace(pattern: string, { cwd, worktreeOf = cwd }: Site): string[] {
+  const roots = [cwd, worktreeOf].map((root) => exactly(below(straight(root), '')))
+  const inside = pattern.startsWith('./') ? pattern.slice(2) : null
+  const from = inside === null ? roots.find((root) => pattern.startsWith(root)) : undefined
+  const rest = inside ?? (from === undefined ? null : pattern.slice(from.length))
+  return rest === null ? [pattern] : [pattern, `./${rest}`, ...roots.map((root) => root + rest)]
+}
 
 /** `./src/*` is `src/*`, `../x` lies beside the session's directory, and `//etc` is how Claude Code writes `/etc`. */
 function fromHere(pattern: string, { class: kind, site }: CheckedCall): string {

@@ -31,6 +31,21 @@ test('a rule that names a place is meant where the place is not known', () => {
   assert.ok(!denies('shell(deploy*)', '"$DIR/other" deploy'))
 })
 
+test('a program in the directory is refused by its place as seen from there, and in full', () => {
+  const commands = [
+    './deploy.sh now',
+    './/deploy.sh',
+    '././deploy.sh',
+    '/srv/app/deploy.sh',
+    'sh /srv/app/deploy.sh',
+  ]
+  for (const pattern of ['./deploy.sh*', '/srv/app/deploy.sh*'])
+    for (const command of commands)
+      assert.ok(denies(`shell(${pattern})`, command), `${pattern} and ${command}`)
+  for (const command of ['./other.sh', '/srv/deploy.sh', '/srv/app/x/deploy.sh'])
+    assert.ok(!denies('shell(./deploy.sh*)', command), command)
+})
+
 test('options between the words of a rule make no other command of it', () => {
   for (const [pattern, command] of [
     ['docker compose down*', 'docker compose -f x.yml down'],

@@ -137,7 +137,7 @@ function note(reading: Reading, program: string, words: readonly string[]): void
   // `"$DIR/bin/x"` is an `x`, but for a rule about places. Without quotes it may be several words.
   if (first!.includes(PART) && !first!.includes(HOLE) && first!.includes('/') && !isHidden(program))
     keep(reading, 'placed', words.join(' '))
-  else if (first !== program) add(...words)
+  else if (first !== program) add(first!.replaceAll(/\/(?:\.?\/)+/g, '/'), ...rest)
   add(program, ...rest)
   const starts = startsAfter(program, words, 0)
   if (starts === null) reading.runs.clear = false
