@@ -22,14 +22,25 @@ export function adviceOn(
   const about = (rule: string, messages: string[]): RuleWarning[] =>
     messages.map((message) => ({ rule, message }))
   return [
-    ...allow.flatMap((rule) => about(rule, [...nameAdvice(rule), ...lineAdvice(rule)])),
-    ...deny.flatMap((rule) => about(rule, [...nameAdvice(rule), ...silences(rule, agents)])),
+    ...allow.flatMap((rule) => about(rule, [...nameAdvice(rule), ...lineAdvice(rule), ...placeAdvice(rule)])),
+    ...deny.flatMap((rule) =>
+      about(rule, [
+        ...nameAdvice(rule),
+        ...placeAdvice(rule),
+        ...quoteAdvice(rule),
+        ...silences(rule, agents),
+      ]),
+    ),
   ]
 }
 
 function nameAdvice(rule: string): string[] {
-  const { name } = parseRule(rule)
-  if (classNamed(name) !== null || hasStar(name) || name.startsWith('mcp__')) return []
+  const { name, pattern } = parseRule(rule)
+  if (classNamed(name) !== null || name.startsWith('mcp__')) return []
+  // What was forgotten is the class: `git push*`, `*/.env`.
+  if (pattern === null && /[\s/]|^\*?\./.test(name))
+    return [`names no tool: write shell(${name}) for a command, edit(${name}) for a file`]
+  if (hasStar(name)) return []
   return [`fits only a tool that is called exactly ${name}; classes of tools are ${TOOL_CLASSES.join(', ')}`]
 }
 
@@ -39,6 +50,20 @@ function lineAdvice(rule: string): string[] {
   if (classNamed(name) !== 'shell' || pattern === null || !hasStar(pattern) || !/[;&|<>\n]/.test(pattern))
     return []
   return ['never fits: a star stands for a part of one command; make a rule for each command of the line']
+}
+
+/** Paths are compared without a slash at their end. */
+function placeAdvice(rule: string): string[] {
+  const { name, pattern } = parseRule(rule)
+  if (!/^(?:edit|read)$/.test(classNamed(name) ?? '') || !/[^/]\/$/.test(pattern ?? '')) return []
+  return [`never fits: no path ends with a slash; for all that is in there write ${name}(${pattern}*)`]
+}
+
+/** Commands and paths are compared as they are without their quotes. */
+function quoteAdvice(rule: string): string[] {
+  const { name, pattern } = parseRule(rule)
+  if (classNamed(name) === null || !/^(["'])[^]*\1$/.test(pattern ?? '')) return []
+  return ['never fits: the quotes belong to the pattern; leave them out']
 }
 
 /** Nobody is asked about it, so nobody can say no. */

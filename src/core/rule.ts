@@ -1,4 +1,5 @@
 import { aboutOf, classNamed, type About } from './about.ts'
+import { isHost, lets, plainAddress } from './address.ts'
 import type { Approval, Decision } from './approval.ts'
 import { CorralError } from './error.ts'
 import {
@@ -140,13 +141,16 @@ function denialBy({ name, pattern }: Rule, call: CheckedCall, rule: string): str
   if (call.subjects.length === 0 || call.partly)
     return `Not allowed here (rule ${rule} may apply: the request does not say all that it is about).`
   if (call.class === 'shell') return deniedCommand(pattern, call, rule)
-  const named = textsOf(call).flat()
-  return named.some((text) => couldFit(piecesOf(fromHere(pattern)), text)) ? refused : null
+  const named = textsOf(call)
+    .flat()
+    .flatMap((text) => [text, plainAddress(text) ?? text])
+  const wanted = piecesOf(fromHere(pattern, call).replace(/^~(?=\/)/, '*'))
+  return named.some((text) => couldFit(wanted, text)) ? refused : null
 }
 
 function deniedCommand(pattern: string, call: CheckedCall, rule: string): string | null {
   const refused = `Not allowed here (rule ${rule}).`
-  const patterns = endings(pattern).map(piecesOf)
+  const patterns = inPlace(pattern, call.site).flatMap(endings).map(piecesOf)
   const does = (text: string): boolean => patterns.some((one) => couldFit(one, text))
   if (call.lines().some(does) || call.runs().some(({ commands }) => commands.some(does))) return refused
   const namesPlace = /^(?:\*|[^ ]*\/)/.test(pattern)
@@ -170,7 +174,7 @@ function allowed(rules: readonly Rule[], call: CheckedCall): boolean {
   if (patterns.length === 0) return false
   if (call.class === 'shell') return call.subjects.every((line) => allowedCommand(patterns, line))
   return textsOf(call).every((texts) =>
-    patterns.some((one) => texts.some((text) => fits(fromHere(one), text))),
+    patterns.some((one) => texts.some((text) => lets(fromHere(one, call), text))),
   )
 }
 
@@ -185,11 +189,23 @@ function allowedCommand(patterns: readonly string[], line: string): boolean {
   return commands.every(({ plain: bare, source }) => bare && wanted.some((one) => inPieces(one, source)))
 }
 
-const isHost = (address: string): boolean => /^[\w+.-]+:\/\/[^/?#]+$/.test(address)
+/** `~`, `~bob`. */
+const HOME = /^~[\w.-]*(?=\/)|^~$/
 
-/** `./src/*` is `src/*`. */
-function fromHere(pattern: string): string {
-  return pattern.replace(/^(?:\.\/)+/, '')
+/** A program below the session's directory: `./deploy.sh` is `/srv/app/deploy.sh`. */
+function inPlace(pattern: string, { cwd, worktreeOf = cwd }: Site): string[] {
+  const roots = [cwd, worktreeOf].map((root) => exactly(below(straight(root), '')))
+  const inside = pattern.startsWith('./') ? pattern.slice(2) : null
+  const from = inside === null ? roots.find((root) => pattern.startsWith(root)) : undefined
+  const rest = inside ?? (from === undefined ? null : pattern.slice(from.length))
+  return rest === null ? [pattern] : [pattern, `./${rest}`, ...roots.map((root) => root + rest)]
+}
+
+/** `./src/*` is `src/*`, `../x` lies beside the session's directory, and `//etc` is how Claude Code writes `/etc`. */
+function fromHere(pattern: string, { class: kind, site }: CheckedCall): string {
+  const places = kind === 'edit' || kind === 'read'
+  const plain = (places ? pattern.replaceAll(/\/(?:\.?\/)+/g, '/') : pattern).replace(/^(?:\.\/)+/, '')
+  return places && plain.startsWith('../') ? straight(`${exactly(site.cwd)}/${plain}`) : plain
 }
 
 function below(directory: string, path: string): string {
@@ -202,10 +218,11 @@ function below(directory: string, path: string): string {
  */
 function textsOf({ class: kind, subjects, site }: CheckedCall): string[][] {
   const { cwd, worktreeOf } = site
-  // An address without a path stands for all that is there.
   if (kind === 'fetch')
     return subjects.map((text) => (isHost(text) ? [text, `${text}/`, `${text}/${HOLE}`] : [text]))
   return subjects.map((text) => {
+    // Whose home that is, and whether the agent goes there or to a directory of that name, it does not say.
+    if (HOME.test(text)) return [text, text.replace(HOME, HOLE)]
     const path = straight(text.startsWith('/') ? text : `${cwd}/${text}`)
     const named = kind === 'edit' || kind === 'read' || hasDetour(text) ? [] : [text]
     const inside = within(path, cwd)

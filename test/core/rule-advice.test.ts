@@ -33,6 +33,13 @@ test('names that fit nothing, and permissions for more than one command, are war
   for (const name of ['*', 'mcp__files__read', 'Terminal*', 'run_shell_command(rm *)']) {
     assert.ok(!about(name).join().includes('exactly'), name)
   }
+  for (const name of ['git push*', '*/.env', '.env', 'src/*'])
+    assert.match(about(name).join(), /^names no tool: write shell\(.*edit\(/, name)
+  assert.match(about('edit(secrets/)').join(), /write edit\(secrets\/\*\)/)
+  for (const rule of ['edit(".env")', "shell('git push*')"])
+    assert.match(about(rule).join(), /quotes belong to the pattern/, rule)
+  for (const rule of ['edit(/)', 'edit(a/*)', 'fetch(https://a.b/)', 'shell("a" b)', '*'])
+    assert.ok(!/never fits|names no tool/.test(about(rule).join()), rule)
   const [warning] = adviceOn({ allow: ['shell(cd * && npm test)', 'shell(cd x && npm test)'] }, [])
   assert.equal(warning?.rule, 'shell(cd * && npm test)')
 })

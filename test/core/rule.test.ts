@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { About } from '../../src/core/about.ts'
-import { NO_RULES, ruleDecision, rulesFor, type Rules } from '../../src/core/rule.ts'
+import { rulesFor, type Rules } from '../../src/core/rule.ts'
 import { aQuestion } from '../support/session.ts'
 import { EVERYDAY, HARMLESS, ODD_PUSHES, PUSHES } from '../support/spellings.ts'
-
-const WHERE = { now: 0, cwd: '/srv/app' }
-
-function says(rules: Partial<Rules>, tool: string, input: unknown, about?: About): string {
-  const question = aQuestion('a', { tool, input, ...(about && { about }) })
-  return ruleDecision([{ ...NO_RULES, ...rules }], question, WHERE)?.behavior ?? 'nothing'
-}
+import { says, WHERE } from './ruling.ts'
 
 const allows = (rules: string | string[], command: string): boolean =>
   says({ allow: [rules].flat() }, 'Bash', { command }) === 'allow'
@@ -35,6 +29,21 @@ test('a rule that names a place is meant where the place is not known', () => {
   assert.ok(denies('shell(*/deploy*)', '"$DIR/deploy" now'))
   assert.ok(denies('shell(deploy*)', '"$DIR/deploy" now'))
   assert.ok(!denies('shell(deploy*)', '"$DIR/other" deploy'))
+})
+
+test('a program in the directory is refused by its place as seen from there, and in full', () => {
+  const commands = [
+    './deploy.sh now',
+    './/deploy.sh',
+    '././deploy.sh',
+    '/srv/app/deploy.sh',
+    'sh /srv/app/deploy.sh',
+  ]
+  for (const pattern of ['./deploy.sh*', '/srv/app/deploy.sh*'])
+    for (const command of commands)
+      assert.ok(denies(`shell(${pattern})`, command), `${pattern} and ${command}`)
+  for (const command of ['./other.sh', '/srv/deploy.sh', '/srv/app/x/deploy.sh'])
+    assert.ok(!denies('shell(./deploy.sh*)', command), command)
 })
 
 test('options between the words of a rule make no other command of it', () => {
@@ -140,15 +149,28 @@ test('a star stands for anything within a command, not for another command', () 
 })
 
 test('what sets a variable, or evaluates one, is more than the commands that it stands around', () => {
-  const rules = ['npm test*', 'echo *', 'printf *', 'test *', '[ *', 'read *', 'export *'].map(
-    (one) => `shell(${one})`,
-  )
+  const rules = [
+    'npm test*',
+    'echo *',
+    'printf *',
+    'print *',
+    'test *',
+    '[ *',
+    'read *',
+    'export *',
+    'set *',
+    'wait *',
+  ].map((one) => `shell(${one})`)
   const more = [
     'for PATH in $PWD/x; do npm test; done',
     'echo $((PATH=1)); npm test',
     'printf -v PATH x; npm test',
     'export PATH=x; npm test',
     'read PATH; npm test',
+    "printf '123%n' PATH; npm test",
+    'wait -n -p PATH; npm test',
+    'print -v PATH x; npm test',
+    'set -A path x; npm test',
     'echo {PATH}>&1; npm test',
     'npm() { echo; }; npm test',
     'coproc npm test',
@@ -173,6 +195,7 @@ test('what sets a variable, or evaluates one, is more than the commands that it 
     'test -f x && npm test',
     'echo "${X}" $Y ~/x *.ts',
     'while test x; do npm test; done',
+    "set -eu; printf '%s\\n' a; wait; npm test",
   ])
     assert.ok(allows(rules, command), command)
 })
@@ -223,16 +246,6 @@ test('a command that is told in words is a command', () => {
   assert.equal(says({ allow: ['shell(git log*)'] }, 'Bash', { command: 'git', args: ['log', ';x'] }), 'allow')
 })
 
-test('every file and address that a tool of a server is given counts', () => {
-  const both = { file_path: '/tmp/a', path: '/etc/passwd' }
-  assert.equal(says({ allow: ['mcp__fs__write(/tmp/*)'] }, 'mcp__fs__write', both), 'nothing')
-  assert.equal(says({ deny: ['mcp__fs__*(/etc/*)'] }, 'mcp__fs__write', both), 'deny')
-  const move = { source: '/tmp/a', destination: '/etc/x' }
-  assert.equal(says({ allow: ['mcp(/tmp/*)'] }, 'mcp__fs__move', move), 'nothing')
-  assert.equal(says({ allow: ['mcp(/tmp/*)'] }, 'mcp__fs__read', { paths: ['/tmp/a', '/tmp/b'] }), 'allow')
-  assert.equal(says({ allow: ['mcp(/tmp/*)'] }, 'mcp__fs__read', { paths: ['/tmp/a', '/etc/b'] }), 'nothing')
-})
-
 test('a tool of a server is known as one with the names of other agents, too', () => {
   for (const rule of ['mcp', 'mcp__files__*', 'mcp_files_read'])
     assert.equal(says({ deny: [rule] }, 'mcp_files_read', {}), 'deny', rule)
@@ -240,24 +253,6 @@ test('a tool of a server is known as one with the names of other agents, too', (
   const about: About = { class: 'mcp', subjects: [] }
   assert.equal(says({ deny: ['mcp__files__*'] }, 'files_read', {}, about), 'deny')
   assert.equal(says({ deny: ['mcp__other__*'] }, 'files_read', {}, about), 'nothing')
-})
-
-test('a host that is asked about as a whole stands for every address there', () => {
-  const about: About = { class: 'fetch', subjects: ['https://example.com'] }
-  const reaching = (rules: Partial<Rules>) => says(rules, 'network', {}, about)
-  for (const rule of [
-    'fetch',
-    'fetch(https://example.com)',
-    'fetch(https://example.com/*)',
-    'fetch(*.com*)',
-  ]) {
-    assert.equal(reaching({ deny: [rule] }), 'deny', rule)
-    assert.equal(reaching({ allow: [rule] }), 'allow', rule)
-  }
-  const part = 'fetch(https://example.com/secret/*)'
-  assert.deepEqual([reaching({ deny: [part] }), reaching({ allow: [part] })], ['deny', 'nothing'])
-  for (const rule of ['fetch(https://example.org/*)', 'fetch(http://example.com*)', 'shell(*)'])
-    assert.deepEqual([reaching({ deny: [rule] }), reaching({ allow: [rule] })], ['nothing', 'nothing'], rule)
 })
 
 test('a yes for ever to what has not said what it is about is none', () => {
@@ -308,20 +303,6 @@ test('where it is not said which files are meant, a pattern refuses and lets not
   assert.equal(says({ allow: ['edit'] }, 'Edit', {}, about), 'allow')
 })
 
-test('paths are looked at without their detours, in full and from the directory', () => {
-  const write = (file_path: string): string => says({ allow: ['Write(/tmp/*)'] }, 'Write', { file_path })
-  assert.equal(write('/tmp/a/b'), 'allow')
-  for (const path of ['/tmp/../etc/passwd', '/tmp/./../etc/x', '/tmp//../etc/x', '/etc/x', '../../tmp']) {
-    assert.equal(write(path), 'nothing', path)
-  }
-  assert.equal(says({ deny: ['Read(/etc/*)'] }, 'Read', { file_path: '/tmp/../etc/shadow' }), 'deny')
-  const near = (file_path: string): string => says({ allow: ['edit(src/*)'] }, 'Edit', { file_path })
-  for (const path of ['src/a', './src/a', '/srv/app/src/a', '../app/src/a'])
-    assert.equal(near(path), 'allow', path)
-  assert.equal(says({ deny: ['edit(./.env)'] }, 'Edit', { file_path: '/srv/app/.env' }), 'deny')
-  for (const path of ['src/../../x', '/srv/src/a', '../src/a']) assert.equal(near(path), 'nothing', path)
-})
-
 test('long texts and many holes take no time', () => {
   const many = Array.from({ length: 900 }, (_, i) => `echo $X${i} ${'y'.repeat(50)}`).join('; ')
   assert.ok(!denies('shell(git push*)', many))
@@ -336,21 +317,4 @@ test('what is made to be hard to read is not read, and nothing breaks', () => {
     assert.ok(denies('shell(git push*)', command), command.slice(0, 20))
     assert.ok(!allows('shell(git *)', command) || command.startsWith('git'), command.slice(0, 20))
   }
-})
-
-test('what is said of a file in a checkout holds for the same file in a worktree of it', () => {
-  const site = { now: 0, cwd: '/trees/1', worktreeOf: '/srv/app' }
-  const question = (file_path: string) => aQuestion('a', { tool: 'Edit', input: { file_path }, edits: true })
-  const decided = (rules: Partial<Rules>, file_path: string): string =>
-    ruleDecision([{ ...NO_RULES, ...rules }], question(file_path), site)?.behavior ?? 'nothing'
-  assert.equal(decided({ deny: ['edit(/srv/app/.env)'] }, '.env'), 'deny')
-  assert.equal(decided({ deny: ['edit(/srv/app/.env)'] }, '/trees/1/.env'), 'deny')
-  assert.equal(decided({ allow: ['edit(/srv/app/src/*)'] }, 'src/a'), 'allow')
-  assert.equal(decided({ allow: ['edit(/srv/app/*)'] }, '../2/a'), 'nothing')
-  assert.equal(decided({ allow: ['edit(/srv/app/*)'] }, '/etc/x'), 'nothing')
-  assert.deepEqual(rulesFor(question('src/a'), site), ['Edit(/trees/1/*)'])
-  assert.deepEqual(rulesFor(question('src/a'), site, true), ['Edit(/srv/app/*)'])
-  assert.deepEqual(rulesFor(question('/etc/x'), site, true), ['Edit(/etc/x)'])
-  const read = aQuestion('a', { tool: 'Read', input: { file_path: 'b/c' } })
-  assert.deepEqual(rulesFor(read, site, true), ['Read(/srv/app/b/c)'])
 })

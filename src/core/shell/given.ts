@@ -48,7 +48,7 @@ export function scriptOf([file = '', ...rest]: readonly string[]): string[] {
 }
 
 /** Their options are others: every word may be a line. */
-const OTHERS = /^(?:fish|pwsh|powershell|csh|tcsh)$/
+const OTHERS = /^(?:fish|csh|tcsh)$/
 
 /** `-c 'line'`, `-lc 'line'`, `-c -e 'line'`, `-cline`, `--command=line`. */
 export function linesAfterC(words: readonly string[]): string[] {

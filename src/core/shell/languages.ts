@@ -7,7 +7,9 @@ import { isUnseen } from './given.ts'
 
 /** Without a file they read a program. */
 const LANGUAGES =
-  /^(?:i?python|pypy|perl|ruby|node|nodejs|tsx|ts-node|bun|php|lua|osascript|tclsh|expect|julia|rscript)[\d.]*$/
+  /^(?:i?python|pypy|perl|ruby|node|nodejs|tsx|ts-node|bun|php|lua|osascript|tclsh|expect|julia|rscript|nu|xonsh|elvish)[\d.]*$/
+
+const POWERSHELL = /^(?:pwsh|powershell)$/
 
 /** They read commands of their own, some of which run others. */
 const READING_COMMANDS = /^(?:ed|ex)$/
@@ -30,10 +32,21 @@ const INPUT = /^(?:-|\/dev\/stdin|(?:\/dev|\/proc\/self)\/fd\/0)$/
 export function isUnseenCode(program: string, words: readonly string[], stdin: string | null): boolean {
   if (READING_COMMANDS.test(program)) return stdin === null && !words.some((word) => /^-\w*c/.test(word))
   if (TAKING_FILES.test(program)) return filesAfterF(words).some((file) => isUnseenFile(file, stdin))
+  if (POWERSHELL.test(program)) return isUnseenPowerShell(words, stdin)
   if (!LANGUAGES.test(program)) return false
   const source = sourceOf(program, words)
   if (source === null) return false
   return 'code' in source ? isHole(source.code) : isUnseenFile(source.file, stdin)
+}
+
+/** `-Command` takes all that follows, `-` is what is read, `-EncodedCommand` is not to be read by anybody. */
+function isUnseenPowerShell(words: readonly string[], stdin: string | null): boolean {
+  if (words.some((word) => /^[-/]e(?:c|n\w*)?$/i.test(word))) return true
+  const at = words.findIndex((word) => /^[-/]c(?:o\w*)?$/i.test(word))
+  const code = words.slice(at + 1).join(' ')
+  if (at > 0 && code !== '-') return isHole(code)
+  const asks = words.some((word) => /^[-/](?:f|v|h|\?)/i.test(word))
+  return stdin === null && !asks && (at > 0 || words.slice(1).every((word) => /^[-/]/.test(word)))
 }
 
 /** Null: it only tells about itself. */

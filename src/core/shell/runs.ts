@@ -101,10 +101,13 @@ function mayRun(reading: Reading, program: string, words: readonly string[], dep
   }
 }
 
-/** `git for-each-repo --config=x push`, `git grep -O'less x'`, `git clone -u x`, `git fetch 'ext::sh -c …'`. */
+/**
+ * `git for-each-repo --config=x push`, `git subtree push`, `git grep -O'less x'`, `git clone -u x`,
+ * `git fetch 'ext::sh -c …'`.
+ */
 function gitMayRun(reading: Reading, words: readonly string[], depth: number): void {
-  const each = words.indexOf('for-each-repo')
-  if (each > 0) expand(reading, ['git', ...words.slice(each + 1)], null, depth + 1)
+  const inner = words.findIndex((word) => word === 'for-each-repo' || word === 'subtree')
+  if (inner > 0) expand(reading, ['git', ...words.slice(inner + 1)], null, depth + 1)
   for (const word of words) {
     if (word.includes('ext::')) reading.runs.clear = false
     if (/^-[xO][^]*\s/.test(word)) hear(reading, word.slice(2), depth + 1)
@@ -115,9 +118,10 @@ function gitMayRun(reading: Reading, words: readonly string[], depth: number): v
 
 /** By its name alone, wherever it lies and however it is written. */
 function programOf(word: string): string {
-  const name = word.slice(word.lastIndexOf('/') + 1).replace(/^=/, '')
+  const name = word.replace(/^[^]*[/\\]/, '').replace(/^=/, '')
   // What others have beside them, systems of Apple call `gxargs`.
-  return name.toLowerCase().replace(/^g(?=(?:env|find|nice|nohup|stdbuf|time|timeout|xargs)$)/, '')
+  const plain = name.toLowerCase().replace(/\.exe$/, '')
+  return plain.replace(/^g(?=(?:env|find|nice|nohup|stdbuf|time|timeout|xargs)$)/, '')
 }
 
 const isHidden = (text: string): boolean => text.includes(HOLE) || text.includes(PART)
@@ -133,7 +137,7 @@ function note(reading: Reading, program: string, words: readonly string[]): void
   // `"$DIR/bin/x"` is an `x`, but for a rule about places. Without quotes it may be several words.
   if (first!.includes(PART) && !first!.includes(HOLE) && first!.includes('/') && !isHidden(program))
     keep(reading, 'placed', words.join(' '))
-  else if (first !== program) add(...words)
+  else if (first !== program) add(first!.replaceAll(/\/(?:\.?\/)+/g, '/'), ...rest)
   add(program, ...rest)
   const starts = startsAfter(program, words, 0)
   if (starts === null) reading.runs.clear = false

@@ -143,7 +143,9 @@ function textsIn(node: SyntaxNode): string[] {
 /** Settings of git may give any name to any command, as do some variables of zsh. */
 function valueTexts(name: string, value: string): string[] {
   if (/^(?:commands|functions|\w?aliases)$/.test(name)) return [value, '$x']
-  return name.startsWith('GIT_CONFIG') ? [value, 'git $x'] : [value]
+  if (name.startsWith('GIT_CONFIG')) return [value, 'git $x']
+  // `credential.helper=!git push`
+  return [value.replace(/^!/, '')]
 }
 
 function commandOf({ name, args, prefix, redirects }: Command): ShellCommand {
