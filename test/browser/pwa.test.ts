@@ -103,7 +103,7 @@ test('the worker never answers for the API, with the daemon or without it', opti
 test('a browser would install it', options, async (t) => {
   const daemon = await daemonFor(t)
   const client = await nativeFor(t, daemon)
-  const browser = await browserFor(t, daemon)
+  const browser = await browserFor(t, daemon, { profile: true })
   const page = await browser.page()
   await signIn(page, client)
   await controlled(page)

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { connect, type NativeClient } from '../../src/client/client.ts'
-import { DESK, noChromium, openChromium, PHONE } from '../support/chromium.ts'
+import {
+  type Chromium,
+  closeShared,
+  DESK,
+  noChromium,
+  openChromium,
+  PHONE,
+  sharedChromium,
+} from '../support/chromium.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../support/daemon.ts'
-import { until } from '../support/wait.ts'
+import { PATIENCE_MS, until } from '../support/wait.ts'
 
 export { DESK, PHONE }
 
@@ -21,6 +29,8 @@ export interface BrowserOptions extends Pick<
   expectedErrors?: RegExp
   /** Another origin that the test itself has made. */
   alsoAllowed?: string
+  /** With a profile on the disk: a window without one is private, and installs nothing. */
+  profile?: boolean
 }
 
 export interface TestBrowser {
@@ -57,15 +67,24 @@ export async function daemonFor(t: TestContext, options: TestDaemonOptions = {})
   return daemon
 }
 
-/** A real browser of its own, without anything from an earlier one. */
+after(closeShared)
+
+/** A window of its own: storage, cookies, cache and workers are nobody else's. The browser is that of all tests of the file. */
+async function openWindow(options: BrowserContextOptions): Promise<Chromium> {
+  const browser = await sharedChromium()
+  const context = await browser.newContext({ viewport: DESK, ...options })
+  return { context, close: () => context.close() }
+}
+
+/** What somebody sees who has never been here. */
 export async function browserFor(
   t: TestContext,
   daemon: TestDaemon,
-  { expectedErrors, alsoAllowed, ...options }: BrowserOptions = {},
+  { expectedErrors, alsoAllowed, profile = false, ...options }: BrowserOptions = {},
 ): Promise<TestBrowser> {
-  const { context, close } = await openChromium(options)
-  // The test's own time is the limit.
-  context.setDefaultTimeout(0)
+  const { context, close } = await (profile ? openChromium(options) : openWindow(options))
+  // The test's own time is the limit; before it is over, what has not come is named.
+  context.setDefaultTimeout(PATIENCE_MS)
   const problems = watchContext(context, () => [originOf(daemon), alsoAllowed], expectedErrors)
   atEnd(t, async () => {
     // The types do not know `passed` yet.
