@@ -33,9 +33,12 @@ export interface Chromium {
 
 let shared: Promise<Browser> | null = null
 
+/** What a wheel moves is there at once: no test waits for the frames in between. */
+const TEST_FLAGS = [...FLAGS, '--disable-smooth-scrolling', '--mute-audio']
+
 /** The one browser of this process, begun when it is first wanted: to begin one costs more than most of what is done in it. */
 export function sharedChromium(): Promise<Browser> {
-  return (shared ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS }))
+  return (shared ??= chromium.launch({ executablePath: CHROMIUM, args: TEST_FLAGS }))
 }
 
 export async function closeShared(): Promise<void> {
