@@ -3,17 +3,17 @@ import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { NativeClient } from '../../src/client/client.ts'
 import { makeScene } from '../support/scene.ts'
-import { drawn } from './inspect.ts'
 import {
   barriers,
   browserFor,
   daemonFor,
   DESK,
-  live,
+  quiet,
   nativeFor,
   originOf,
   PHONE,
   signIn,
+  visit as visitPage,
   withoutBrowser,
 } from './support.ts'
 
@@ -46,8 +46,8 @@ async function open(t: TestContext, look: Look): Promise<Opened> {
 function visitsOf({ retry, audit, store, index, review }: Record<string, string>): Visit[] {
   return [
     ['now', '/'],
-    ['the palette', '/', (page) => page.keyboard.press('Control+k')],
-    ['the keys', '/', (page) => page.keyboard.press('?')],
+    ['the palette', '/', called('Control+k', '.palette [role="option"]')],
+    ['the keys', '/', called('?', '.key-help')],
     ['inbox', '/inbox'],
     ['a session that asks', `/s/${retry}`],
     ['a session with a diff to decide about', `/s/${store}`],
@@ -55,7 +55,7 @@ function visitsOf({ retry, audit, store, index, review }: Record<string, string>
     ['a session that streams', `/s/${index}`],
     ['a session with sub-agents', `/s/${review}`, unfolded],
     ['changes', `/s/${retry}/changes`],
-    ['search', '/search', (page) => page.keyboard.type('webhooks')],
+    ['search', '/search', searched],
     ['relay', '/relay'],
     ['system', '/system'],
     ['devices', '/devices'],
@@ -65,20 +65,34 @@ function visitsOf({ retry, audit, store, index, review }: Record<string, string>
   ]
 }
 
+/** What a key calls up is in front of the page. */
+function called(key: string, shows: string): (page: Page) => Promise<void> {
+  return async (page) => {
+    await page.keyboard.press(key)
+    await page.locator(shows).first().waitFor()
+  }
+}
+
+async function searched(page: Page): Promise<void> {
+  await page.getByLabel('What to look for').fill('webhooks')
+  await page.locator('.found mark').first().waitFor()
+}
+
+/** One after the other: what is open is no longer among them. */
 async function unfolded(page: Page): Promise<void> {
-  for (const line of await page.locator('main .entry-line[aria-expanded="false"]').all()) await line.click()
+  const folded = page.locator('main .entry-line[aria-expanded="false"]')
+  await folded.first().waitFor()
+  while ((await folded.count()) > 0) {
+    await folded.first().click()
+    await quiet(page)
+  }
 }
 
 /** Everything has come that comes by itself. */
 async function go({ page, origin }: Opened, [, path, then]: Visit): Promise<void> {
-  await page.goto(`${origin}${path}`)
-  await live(page)
-  await page.waitForLoadState('networkidle')
+  await visitPage(page, `${origin}${path}`)
   await then?.(page)
-  await page.evaluate(() =>
-    Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => null))),
-  )
-  await drawn(page)
+  await quiet(page)
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {

@@ -8,6 +8,7 @@ import {
   originOf,
   PHONE,
   signIn,
+  visit,
   withoutBrowser,
 } from './support.ts'
 
@@ -26,7 +27,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     for (const viewport of [DESK, PHONE]) {
       await page.setViewportSize(viewport)
       for (const path of PAGES) {
-        await page.goto(originOf(daemon) + path)
+        await visit(page, originOf(daemon) + path)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await accessible(page)
       }

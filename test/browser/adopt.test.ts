@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { TestDaemon } from '../support/daemon.ts'
 import { IDS, storesIn, type Stores } from '../support/stores.ts'
+import { newSession } from './opened.ts'
 import { accessible, browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
@@ -30,7 +31,7 @@ test('a conversation from a terminal goes on in the dashboard, with what was sai
   const page = await (await browserFor(t, daemon, { viewport: PHONE, hasTouch: true, isMobile: true })).page()
   await signIn(page, client)
   await page.getByRole('button', { name: 'New session with my own agent' }).tap()
-  const dialog = page.getByRole('dialog')
+  const dialog = await newSession(page)
   await dialog.getByText(SUMMARY).tap()
   await dialog.getByRole('button', { name: 'Go on with my secret word is tangerine' }).tap()
   await page.waitForURL('**/s/*')
@@ -48,7 +49,7 @@ test('where there is none, it says where it was looked', options, async (t) => {
   const page = await (await browserFor(t, daemon)).page()
   await signIn(page, client)
   await page.keyboard.press('n')
-  const dialog = page.getByRole('dialog')
+  const dialog = await newSession(page)
   await dialog.getByText(SUMMARY).click()
   await dialog.getByText(join(home, '.claude/projects')).waitFor()
   await accessible(page)
@@ -61,7 +62,7 @@ test('one that cannot be had says why, and the dialog stays', options, async (t)
   const page = await (await browserFor(t, daemon)).page()
   await signIn(page, client)
   await page.keyboard.press('n')
-  const dialog = page.getByRole('dialog')
+  const dialog = await newSession(page)
   await dialog.getByText(SUMMARY).click()
   await dialog.getByRole('button', { name: /^Go on with/ }).click()
   await dialog.getByRole('alert').getByText('is not installed').waitFor()
@@ -83,7 +84,7 @@ test(
     const page = await (await browserFor(t, daemon)).page()
     await signIn(page, client)
     await page.keyboard.press('n')
-    const dialog = page.getByRole('dialog')
+    const dialog = await newSession(page)
     await dialog.getByText(SUMMARY).click()
     await dialog.getByText('may be open in another program').waitFor()
     await dialog.getByRole('button', { name: /^Go on with/ }).click()

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
+import { toasts } from './support.ts'
 
 /** A session of the demo agent that waits for a decision about a command. */
 export async function asking(
@@ -82,10 +83,11 @@ export async function untilIn(page: Page, group: string, titles: readonly string
   )
 }
 
-/** What the corner says. */
+/** What the corner says, or has said. */
 export async function untilToast(page: Page, pattern: RegExp): Promise<void> {
+  let said: string[] = []
   await until(
-    async () => (await page.locator('.toast-text').allTextContents()).some((text) => pattern.test(text)),
-    () => `a toast says ${String(pattern)}`,
+    async () => (said = await toasts(page)).some((text) => pattern.test(text)),
+    () => `the corner says ${String(pattern)}; it has said ${said.join(', ') || 'nothing'}`,
   )
 }

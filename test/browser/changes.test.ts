@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../support/wait.ts'
 import { inRepository, opened, overflow, turnThat } from './opened.ts'
-import { PHONE, withoutBrowser } from './support.ts'
+import { PHONE, quiet, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 const FILE = 'src/steps.ts'
@@ -39,6 +39,7 @@ test(
     await page.getByLabel('Comment', { exact: true }).fill('Why so much more?')
     await page.getByRole('button', { name: 'Add the comment' }).click()
     await page.getByText('Why so much more?').waitFor()
+    await quiet(page)
 
     // The keyboard alone: to the next line, and what is to be said.
     await page.locator('.change-row').first().focus()
@@ -47,6 +48,7 @@ test(
     await page.getByLabel('Comment', { exact: true }).fill('Name it.')
     await page.keyboard.press('Control+Enter')
     await until(async () => (await waiting(page).textContent()) === '2 comments', 'both comments are there')
+    await quiet(page)
 
     await page.getByLabel('Comment on lines 5–6').getByRole('button', { name: 'Edit the comment' }).click()
     await page.getByLabel('Comment', { exact: true }).fill('Why ten times as much?')
@@ -56,6 +58,7 @@ test(
     repository.write(FILE, `${after.replace('const step5 = 40', 'const step5 = 41')}\n`)
     await page.getByRole('button', { name: 'Look again' }).click()
     await page.getByText('1 on code that has changed since').waitFor()
+    await quiet(page)
     await page.getByRole('button', { name: '1 not in what is shown' }).click()
     await page.getByLabel('Comment on lines 5–6').getByText('the code has changed since').waitFor()
 
@@ -94,8 +97,10 @@ test(
     await page.getByLabel('What to look for').waitFor()
     await page.goBack()
     assert.equal(await page.getByLabel('Comment', { exact: true }).inputValue(), 'Half a th')
+    await quiet(page)
     await page.getByRole('button', { name: 'Add the comment' }).click()
     await page.getByText('Half a th').waitFor()
+    await quiet(page)
     await page.getByRole('button', { name: 'Remove the comment' }).click()
     await page.getByText('Half a th').waitFor({ state: 'detached' })
     assert.deepEqual((await client.call('review.list', { sessionId })).comments, [])
@@ -117,6 +122,7 @@ test('a checkpoint is looked at, restored and undone; work of one’s own is not
   await page.getByRole('button', { name: 'Checkpoints' }).click()
   await page.getByText('Before: Make it two.').waitFor()
   await page.getByText('the turn changed 1 file').waitFor()
+  await quiet(page)
   await page.getByRole('button', { name: 'Look', exact: true }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Restoring would do this to 1 file:').waitFor()
@@ -127,7 +133,10 @@ test('a checkpoint is looked at, restored and undone; work of one’s own is not
   await until(() => read(FILE) === 'two\n', 'the file is as it was before')
 
   repository.write(FILE, 'three, by hand\n')
+  await quiet(page)
   await page.getByRole('button', { name: 'Checkpoints' }).click()
+  await page.getByText('the turn changed 1 file').waitFor()
+  await quiet(page)
   await page.getByRole('button', { name: 'Look', exact: true }).last().click()
   const mine = dialog.getByLabel('Files of yours that are in the way')
   await mine.getByText(FILE).waitFor()
@@ -194,7 +203,10 @@ test(
     for (let file = 1; file <= 10; file++) {
       const name = `part${String(file).padStart(2, '0')}.txt`
       await page.getByRole('navigation', { name: 'Files' }).getByRole('button', { name }).click()
+      await quiet(page)
       await page.getByRole('button', { name, exact: true, expanded: false }).click()
+      await page.getByRole('button', { name, exact: true, expanded: true }).waitFor()
+      await quiet(page)
     }
     await page.evaluate(() => document.getElementById('main')!.scrollTo(0, 1e9))
     await page.getByText('added: line 1990 of 10', { exact: true }).waitFor()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/wait.ts'
 import { opened } from './opened.ts'
-import { browserFor, live, originOf, PHONE, withoutBrowser } from './support.ts'
+import { browserFor, originOf, PHONE, quiet, visit, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -17,25 +17,26 @@ test('a phone comes in with the PIN of the QR code, gets a name, and is put out'
   const address = (await dialog.locator('.pair-address code').textContent()) ?? ''
   assert.equal(address, `${originOf(daemon)}/signin#pin=${pin}`)
   const qr = dialog.getByRole('img', { name: 'QR code with the address and the PIN' })
-  assert.ok(await qr.evaluate((image) => (image as HTMLImageElement).naturalWidth > 0))
+  await until(() => qr.evaluate((image) => (image as HTMLImageElement).naturalWidth > 0), 'it is drawn')
 
   const phone = await (
     await browserFor(t, daemon, { viewport: PHONE, expectedErrors: /401|WebSocket/ })
   ).page()
-  await phone.goto(address)
-  await live(phone)
+  await visit(phone, address)
   await page.getByRole('dialog', { name: 'A device has come in' }).waitFor()
   await page.getByRole('button', { name: 'Done' }).click()
   const [device] = (await client.call('device.list')).devices
   assert.deepEqual([device!.platform, device!.scopes], ['web', ['use']])
 
+  await quiet(page)
   await page.getByRole('button', { name: 'Rename' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Pocket')
   await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
   await page.getByText('Pocket', { exact: true }).waitFor()
+  await quiet(page)
 
   // The phone may use sessions, and nothing more.
-  await phone.goto(`${originOf(daemon)}/devices`)
+  await visit(phone, `${originOf(daemon)}/devices`)
   await phone.getByText('this one').waitFor()
   assert.equal(
     await phone.getByRole('button', { name: 'Let a device in' }).first().getAttribute('aria-disabled'),
@@ -64,6 +65,7 @@ test('a device that may manage is let in only when that was wanted', options, as
   await page.getByRole('button', { name: 'Let a device in' }).first().click()
   const shown = async (): Promise<string> => (await page.locator('.pair-pin').textContent()) ?? ''
   const first = await shown()
+  await quiet(page)
   await page.getByLabel(/It may manage/).check()
   await until(async () => (await shown()) !== first, 'there is another PIN')
   const pin = (await shown()).replace(/\s/g, '')

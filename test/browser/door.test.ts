@@ -6,7 +6,18 @@ import type { Page } from 'playwright-core'
 import { corral } from '../cli/support.ts'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/wait.ts'
-import { browserFor, daemonFor, live, nativeFor, originOf, PHONE, signIn, withoutBrowser } from './support.ts'
+import {
+  browserFor,
+  daemonFor,
+  live,
+  nativeFor,
+  originOf,
+  PHONE,
+  quiet,
+  signIn,
+  visit,
+  withoutBrowser,
+} from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -26,8 +37,7 @@ test('a code of corral open signs in, once, and is gone from the address', optio
   const browser = await browserFor(t, daemon, { expectedErrors: /401/ })
   const page = await browser.page()
   const { url } = await client.call('door.code')
-  await page.goto(url)
-  await live(page)
+  await visit(page, url)
   assert.equal(page.url(), `${originOf(daemon)}/`)
   await page.reload()
   await live(page)
@@ -63,8 +73,7 @@ test('who signs out is out in every tab', options, async (t) => {
   const browser = await browserFor(t, daemon)
   const [page, other] = [await browser.page(), await browser.page()]
   await signIn(page, client)
-  await other.goto(`${originOf(daemon)}/system`)
-  await live(other)
+  await visit(other, `${originOf(daemon)}/system`)
   await page.getByRole('button', { name: 'Sign out' }).click()
   await Promise.all([signedOut(page), signedOut(other)])
   await other.reload()
@@ -143,6 +152,7 @@ test('a phone has tabs, and the rest behind More', options, async (t) => {
   await page.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Settings' }).click()
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
+  await quiet(page)
   const small = await page.evaluate(() =>
     [...document.querySelectorAll('a, button')]
       .map((one) => one.getBoundingClientRect())

@@ -10,8 +10,18 @@ import { CODES, DECEIT, DEEP, HOSTILE, MARKUP } from '../support/hostile.ts'
 import { git } from '../support/scene.ts'
 import { until } from '../support/wait.ts'
 import { writeHome } from '../support/written.ts'
-import { drawn, intruders, scrollOn, scrollUp, unfold } from './inspect.ts'
-import { browserFor, daemonFor, live, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
+import { intruders, scrollOn, scrollUp, unfold } from './inspect.ts'
+import {
+  browserFor,
+  daemonFor,
+  drawn,
+  nativeFor,
+  originOf,
+  quiet,
+  signIn,
+  visit,
+  withoutBrowser,
+} from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -54,8 +64,7 @@ async function placeFor(t: TestContext, texts: readonly string[]): Promise<Place
 }
 
 async function open({ page, origin }: Place, path: string): Promise<void> {
-  await page.goto(`${origin}${path}`)
-  await live(page)
+  await visit(page, `${origin}${path}`)
 }
 
 /** Looks at everything in a page, from its beginning to its end, with all that can be unfolded. */
@@ -66,10 +75,7 @@ async function lookThrough({ page }: Place, what: string): Promise<void> {
   for (let screens = 0; goesOn && screens < 2000; screens++) {
     await drawn(page)
     // What is opened may hold more that is folded.
-    for (let rounds = 0; rounds < 3 && (await unfold(page)); rounds++) {
-      await until(async () => (await page.getByText('Reading…').count()) === 0, 'all of it is read')
-      await drawn(page)
-    }
+    for (let rounds = 0; rounds < 3 && (await unfold(page)); rounds++) await quiet(page)
     assert.deepEqual([what, await intruders(page)], [what, []])
     goesOn = await scrollOn(page)
   }
@@ -211,10 +217,11 @@ test('every other page stays what it is, whatever is found, named and listed the
   await open(place, '/search')
   await page.getByRole('searchbox').first().fill('onerror')
   await until(async () => (await page.getByText('onerror').count()) > 0, 'something is found')
+  await quiet(page)
   await lookThrough(place, 'what was found')
   await page.keyboard.press('Control+k')
-  await drawn(page)
-  await page.keyboard.type('img')
+  await page.getByRole('combobox').fill('img')
+  await page.getByRole('option').first().waitFor()
   await lookThrough(place, 'the palette')
 })
 
@@ -229,7 +236,7 @@ for (const address of [
   test(`the address ${address} does nothing`, options, async (t) => {
     const place = await placeFor(t, ['x'])
     await place.page.goto(`${place.origin}${address}`)
-    await drawn(place.page)
-    assert.deepEqual(await intruders(place.page).catch((error: unknown) => [String(error)]), [])
+    await quiet(place.page)
+    assert.deepEqual(await intruders(place.page), [])
   })
 }

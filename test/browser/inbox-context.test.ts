@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { until } from '../support/wait.ts'
-import { asking, decided } from './asking.ts'
+import { asking, decided, untilToast } from './asking.ts'
 import { opened } from './opened.ts'
 import { base64 } from './session-support.ts'
-import { browserFor, live, originOf, PHONE, withoutBrowser } from './support.ts'
+import { answerable, browserFor, originOf, PHONE, visit, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -33,6 +33,7 @@ test('who asks, why, and what an edit would change', options, async (t) => {
   const input = base64({ description: 'Find the port', prompt: '[[shell grep -rn port]]' })
   await client.call('session.send', { sessionId: asks.id, content: `[[call Task ${input}]]` })
   const delegated = page.getByRole('article').filter({ has: page.getByRole('link', { name: 'Delegates' }) })
+  await answerable(delegated)
   await delegated.getByRole('button', { name: 'Allow once' }).click()
   await delegated.getByText('grep -rn port').first().waitFor()
   const helper = delegated.locator('.inbox-helper')
@@ -46,18 +47,20 @@ test('the history names the phone that has answered', options, async (t) => {
   const { pin } = await client.call('device.pin', {})
   const screen = { viewport: PHONE, hasTouch: true, isMobile: true }
   const phone = await (await browserFor(t, daemon, screen)).page()
-  await phone.goto(`${originOf(daemon)}/signin#pin=${pin}`)
-  await live(phone)
+  await visit(phone, `${originOf(daemon)}/signin#pin=${pin}`)
   const device = await until(async () => (await client.call('device.list')).devices[0], 'the phone is in')
   await client.call('device.rename', { deviceId: device.id, name: 'Pocket' })
   await go('/inbox')
   await page.getByRole('article').waitFor()
-  await phone.goto(`${originOf(daemon)}/inbox`)
+  await visit(phone, `${originOf(daemon)}/inbox`)
+  await answerable(phone.getByRole('article'))
   await phone.getByRole('article').getByRole('button', { name: 'Allow once' }).tap()
   assert.equal((await decided(client, approvalId)).behavior, 'allow')
-  await page.getByText('“make one” was allowed by Pocket').waitFor()
+  await untilToast(page, /“make one” was allowed by Pocket/)
   await page.keyboard.press('h')
   const line = page.locator('.history-line')
-  await line.waitFor()
-  assert.match((await line.textContent()) ?? '', /allowed.*make one.*First.*by Pocket/)
+  await until(
+    async () => /allowed.*make one.*First.*by Pocket/.test((await line.textContent()) ?? ''),
+    'by whom',
+  )
 })

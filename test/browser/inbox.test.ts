@@ -4,12 +4,16 @@ import { corral } from '../cli/support.ts'
 import { until } from '../support/wait.ts'
 import { asking, decided, untilToast } from './asking.ts'
 import {
+  answerable,
   browserFor,
   daemonFor,
+  heldMoments,
   nativeFor,
   originOf,
   PHONE,
+  quiet,
   signIn,
+  visit,
   withoutBrowser,
   type BrowserOptions,
 } from './support.ts'
@@ -27,8 +31,10 @@ async function threeQuestions(t: Parameters<typeof daemonFor>[0], look: BrowserO
   ]
   const browser = await browserFor(t, daemon, look)
   const page = await browser.page()
+  // As long as a finger's slip can be taken back.
+  const moment = await heldMoments(page, 4000)
   await signIn(page, client)
-  await page.goto(`${originOf(daemon)}/inbox`)
+  await visit(page, `${originOf(daemon)}/inbox`)
   const sessions = (): Promise<string[]> => page.locator('.inbox-item .inbox-session').allTextContents()
   const left = (...names: string[]): Promise<unknown> =>
     until(
@@ -36,13 +42,15 @@ async function threeQuestions(t: Parameters<typeof daemonFor>[0], look: BrowserO
       () => `the inbox has ${names.join() || 'nothing'}`,
     )
   await left('First', 'Second', 'Third')
-  return { daemon, client, browser, page, asked, left }
+  for (const item of await page.getByRole('article').all()) await answerable(item)
+  return { daemon, client, browser, page, asked, left, moment }
 }
 
 test('what others answer goes at once, and it is said by whom', options, async (t) => {
   const { daemon, client, browser, page, asked, left } = await threeQuestions(t)
   const tab = await browser.page()
-  await tab.goto(`${originOf(daemon)}/inbox`)
+  await visit(tab, `${originOf(daemon)}/inbox`)
+  await answerable(tab.getByRole('article').first())
   await tab.getByRole('article').first().getByRole('button', { name: 'Allow once' }).click()
   await left('Second', 'Third')
   await untilToast(page, /“make one” was allowed by another dashboard/)
@@ -147,23 +155,27 @@ test(
   options,
   async (t) => {
     const look = { viewport: PHONE, hasTouch: true, isMobile: true }
-    const { daemon, client, page, asked, left } = await threeQuestions(t, look)
+    const { daemon, client, page, asked, left, moment } = await threeQuestions(t, look)
     const item = (title: string) => page.getByRole('article').filter({ hasText: title })
-    const wordsOf = (title: string) =>
-      item(title).evaluate((element) => getComputedStyle(element, '::before').content)
+    const says = (title: string, words: string) => (): Promise<unknown> =>
+      until(async () => {
+        const seen = await item(title).evaluate((one) => getComputedStyle(one, '::before').content)
+        return seen === `"${words}"`
+      }, `${title} says ${words}`)
     const openNow = async () =>
       (await client.call('approval.list', { open: true })).approvals.map(({ id }) => id)
     await swipe(item('First'), 60)
     assert.equal(await item('First').getByRole('button', { name: 'Undo' }).count(), 0)
-    await swipe(item('First'), 180, async () => assert.equal(await wordsOf('First'), '"Allow once"'))
+    await swipe(item('First'), 180, says('First', 'Allow once'))
     await item('First').getByRole('button', { name: 'Undo' }).tap()
     await item('First').getByRole('button', { name: 'Allow once' }).waitFor()
     assert.equal((await openNow()).length, 3, 'nothing was decided')
     await swipe(item('First'), 180)
     await item('First').getByText('Allowed once, in a moment').waitFor()
+    await moment.pass()
     await left('Second', 'Third')
     assert.deepEqual(await decided(client, asked[0]!.approvalId), { behavior: 'allow', by: 'dashboard' })
-    await swipe(item('Second'), -180, async () => assert.equal(await wordsOf('Second'), '"Not now"'))
+    await swipe(item('Second'), -180, says('Second', 'Not now'))
     await left('Third')
     await untilToast(page, /^Not now: back/)
     assert.deepEqual((await openNow()).toSorted(), [asked[1]!.approvalId, asked[2]!.approvalId])
@@ -174,8 +186,11 @@ test(
     assert.deepEqual(await decided(client, asked[2]!.approvalId), { behavior: 'allow', by: 'dashboard' })
     // On the page of a session it is the card that moves.
     await client.call('approval.defer', { approvalId: asked[1]!.approvalId, until: null })
-    await page.goto(`${originOf(daemon)}/s/${asked[1]!.sessionId}`)
+    await visit(page, `${originOf(daemon)}/s/${asked[1]!.sessionId}`)
+    await answerable(page.locator('.decision'))
     await swipe(page.locator('.decision'), 180)
+    await page.getByText('Allowed once, in a moment').waitFor()
+    await moment.pass()
     assert.deepEqual(await decided(client, asked[1]!.approvalId), { behavior: 'allow', by: 'dashboard' })
   },
 )
@@ -187,10 +202,12 @@ test('not now: it waits below, comes back on request and by itself', options, as
   await page.getByRole('heading', { name: 'Not now' }).waitFor()
   await page.keyboard.press('2')
   await left('Second', 'Third')
+  await quiet(page)
   await page.getByRole('article').first().getByRole('button', { name: 'Not now' }).click()
   await page.getByRole('menuitem', { name: 'In an hour' }).click()
   await left('Third')
   await page.getByRole('button', { name: 'Open (1)' }).waitFor()
+  await quiet(page)
   await page.locator('.deferred > summary').click()
   await page
     .locator('.deferred-item', { hasText: 'First' })
@@ -234,6 +251,7 @@ test('decisions of two kinds are not answered together', options, async (t) => {
   })
   await client.call('session.send', { sessionId, content: '[[write a.txt text]]' })
   await left('First', 'Second', 'Third', 'Writes')
+  await answerable(page.getByRole('article').last())
   await page.getByRole('article').first().getByRole('checkbox').check()
   await page.getByRole('article').last().getByRole('checkbox').check()
   await page.getByText('Only decisions of one kind can be answered together.').waitFor()

@@ -124,10 +124,3 @@ export function scrollUp(page: Page): Promise<void> {
       if (element.scrollTop > 0) element.scrollTop = 0
   })
 }
-
-/** When what was changed has been drawn. */
-export function drawn(page: Page): Promise<void> {
-  return page.evaluate(
-    () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
-  )
-}

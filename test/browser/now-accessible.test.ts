@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { asking, ended, untilIn } from './asking.ts'
+import { newSession } from './opened.ts'
 import {
   accessible,
+  answerable,
   browserFor,
   daemonFor,
   DESK,
@@ -11,6 +13,7 @@ import {
   originOf,
   PHONE,
   signIn,
+  visit,
   withoutBrowser,
 } from './support.ts'
 
@@ -38,7 +41,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       const origin = originOf(daemon)
       for (const viewport of [DESK, PHONE]) {
         await page.setViewportSize(viewport)
-        await page.goto(origin)
+        await visit(page, origin)
         await untilIn(page, 'Needs you', ['Asks'])
         await page.keyboard.press('j')
         await page.keyboard.press('Space')
@@ -50,25 +53,26 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await page.keyboard.press('?')
         await page.locator('.key-help').waitFor()
         await look(page)
-        await page.goto(`${origin}/inbox`)
-        await page.locator('[data-answer="2"]:not([aria-disabled="true"])').waitFor()
+        await visit(page, `${origin}/inbox`)
+        await answerable(page.getByRole('article'))
         await page.locator('.deferred > summary').click()
         await look(page)
         await page.keyboard.press('Control+k')
         await page.getByRole('option').first().waitFor()
         await look(page)
         await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
         await page.keyboard.press('n')
-        await page.getByRole('radio', { name: 'Demo' }).waitFor()
+        await newSession(page)
         await look(page)
       }
       await client.call('approval.decide', { approvalId, behavior: 'allow', forSession: true })
       await page.setViewportSize(DESK)
-      await page.goto(`${origin}/inbox`)
+      await visit(page, `${origin}/inbox`)
       await page.getByRole('button', { name: 'History' }).click()
       await page.getByText('Rule for the session').waitFor()
       await look(page)
-      await page.goto(origin)
+      await visit(page, origin)
       await page.getByRole('button', { name: 'Board' }).click()
       await page.locator('.board-card').first().waitFor()
       await look(page)
@@ -91,10 +95,10 @@ test('enlarged to twice the size, nothing is cut off', options, async (t) => {
   await signIn(page, client)
   await untilIn(page, 'Needs you', ['Asks'])
   await fits(page)
-  await page.goto(`${originOf(daemon)}/inbox`)
-  await page.locator('[data-answer="2"]:not([aria-disabled="true"])').waitFor()
+  await visit(page, `${originOf(daemon)}/inbox`)
+  await answerable(page.getByRole('article'))
   await fits(page)
   await page.keyboard.press('n')
-  await page.getByRole('radio', { name: 'Demo' }).waitFor()
+  await newSession(page)
   await fits(page)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { until } from '../support/wait.ts'
 import { untilIn } from './asking.ts'
 import { browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser } from './support.ts'
@@ -30,14 +31,11 @@ test(
     const drawn = (): Promise<string[]> => page.locator('.session-row-name').allTextContents()
     await until(async () => (await drawn()).length > 10, 'rows are drawn')
     const seen = new Set<string>()
-    for (let at = 0; at < 200; at++) {
-      for (const name of await drawn()) seen.add(name)
-      assert.ok((await drawn()).length < 100, 'only those near the screen are drawn')
-      if (seen.size === MANY) break
-      await page.evaluate(async () => {
-        document.getElementById('main')!.scrollBy(0, 700)
-        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-      })
+    for (let goesOn = true; goesOn; goesOn = await scrolledOn(page)) {
+      await until(() => isFilled(page), 'the screen is filled with rows')
+      const names = await drawn()
+      assert.ok(names.length < 100, 'only those near the screen are drawn')
+      for (const name of names) seen.add(name)
     }
     assert.equal(seen.size, MANY)
     const [last] = (await drawn()).slice(-1)
@@ -57,6 +55,30 @@ test(
     }
   },
 )
+
+/** Rows are drawn from the upper to the lower edge of the screen, or to the end of the list. */
+function isFilled(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const main = document.getElementById('main')!.getBoundingClientRect()
+    const list = document.querySelector('.virtual-list')!.getBoundingClientRect()
+    const lines = [...document.querySelectorAll('.virtual-list-line')].map((one) =>
+      one.getBoundingClientRect(),
+    )
+    const [top, bottom] = [Math.max(main.top, list.top), Math.min(main.bottom, list.bottom)]
+    const isAt = (y: number): boolean => lines.some((line) => line.top <= y && line.bottom >= y)
+    return isAt(top + 1) && isAt((top + bottom) / 2) && isAt(bottom - 1)
+  })
+}
+
+/** False: it was at its end. */
+function scrolledOn(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const main = document.getElementById('main')!
+    const before = main.scrollTop
+    main.scrollBy(0, 700)
+    return main.scrollTop > before
+  })
+}
 
 test('on a phone: a finger marks as done and snoozes, and a menu does the same', options, async (t) => {
   const daemon = await daemonFor(t)

@@ -4,7 +4,20 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { until } from '../support/wait.ts'
 import { asking, decided, ended, titlesIn, untilIn } from './asking.ts'
-import { accessible, browserFor, daemonFor, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
+import { newSession } from './opened.ts'
+import {
+  accessible,
+  browserFor,
+  daemonFor,
+  heldMoments,
+  live,
+  nativeFor,
+  originOf,
+  quiet,
+  signIn,
+  visit,
+  withoutBrowser,
+} from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -29,6 +42,7 @@ test('groups by project and the board are remembered; a filter finds what is fol
   await page.keyboard.press('v')
   await untilIn(page, 'shop', ['In the shop'])
   await page.reload()
+  await live(page)
   await untilIn(page, 'blog', ['In the blog'])
   await page.getByRole('button', { name: 'Board' }).click()
   const column = page.getByRole('region', { name: 'Quiet' })
@@ -63,6 +77,8 @@ test('several sessions are selected and put away together', options, async (t) =
   const client = await nativeFor(t, daemon)
   const page = await (await browserFor(t, daemon)).page()
   for (const title of ['One', 'Two', 'Three']) await ended(client, daemon, title)
+  // As long as it can be undone.
+  await heldMoments(page, 8000)
   await signIn(page, client)
   await untilIn(page, 'Done since you looked', ['Three', 'Two', 'One'])
   for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key)
@@ -101,7 +117,7 @@ test('hostile titles, commands and lines are only text, everywhere', options, as
   await page.keyboard.press('Control+k')
   await page.getByRole('option', { name: /Asks/ }).first().waitFor()
   await inert()
-  await page.goto(`${originOf(daemon)}/inbox`)
+  await visit(page, `${originOf(daemon)}/inbox`)
   await page.locator('[data-answer="1"]:not([aria-disabled="true"])').waitFor()
   await inert()
 
@@ -121,15 +137,16 @@ test('pictures go with the first message', options, async (t) => {
   const page = await (await browserFor(t, daemon)).page()
   await signIn(page, client)
   await page.keyboard.press('n')
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('radio', { name: 'Demo' }).waitFor()
+  const dialog = await newSession(page)
   await dialog.getByLabel('Directory').fill(daemon.project)
+  await dialog.getByText('Not in a git repository.').waitFor()
   await dialog.getByLabel('First message').fill('[[attachments]]')
   const files = dialog.getByLabel('Add pictures')
   await files.setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('no picture') })
   await dialog.getByText('a.txt is no picture that an agent can see').waitFor()
   await files.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.alloc(70) })
   await dialog.getByRole('img', { name: 'a.png' }).waitFor()
+  await quiet(page)
   await dialog.getByRole('button', { name: 'Start', exact: true }).click()
   await page.waitForURL('**/s/*')
   const sessionId = decodeURIComponent(new URL(page.url()).pathname.slice('/s/'.length))
@@ -169,7 +186,6 @@ test('flags are set from the list, seen there, and found', options, async (t) =>
   await page.keyboard.press('/')
   await page.keyboard.type('for ada')
   await untilIn(page, 'Done since you looked', ['First'])
-  await page.keyboard.press('Enter')
   await page.locator('.session-row-title').first().focus()
   await page.keyboard.press('f')
   await dialog.waitFor()

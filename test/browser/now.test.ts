@@ -3,7 +3,17 @@ import { test } from 'node:test'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/wait.ts'
 import { asking, decided, ended, titlesIn, untilIn, untilToast } from './asking.ts'
-import { browserFor, daemonFor, live, nativeFor, signIn, withoutBrowser } from './support.ts'
+import {
+  browserFor,
+  daemonFor,
+  heldMoments,
+  live,
+  nativeFor,
+  quiet,
+  signIn,
+  toasts,
+  withoutBrowser,
+} from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -46,11 +56,7 @@ test('from the first key to an answered decision with the keyboard alone', optio
   await page.keyboard.press('1')
   assert.deepEqual(await decided(client, approvalId), { behavior: 'allow', by: 'dashboard' })
   await untilIn(page, 'Needs you', [])
-  assert.deepEqual(
-    await page.locator('.toast-text').allTextContents(),
-    [],
-    'nobody is told what they did themselves',
-  )
+  assert.deepEqual(await toasts(page), [], 'nobody is told what they did themselves')
 })
 
 test('other numbers allow for the session, and refuse with words', options, async (t) => {
@@ -95,6 +101,8 @@ test('two dashboards and the daemon stay in exact step', options, async (t) => {
   ]
   await ended(client, daemon, 'Alpha')
   await ended(client, daemon, 'Beta')
+  // As long as it can be undone.
+  await heldMoments(other, 8000)
   await Promise.all([signIn(one, client), signIn(other, client)])
   const both = async (group: string, titles: string[]): Promise<void> => {
     await untilIn(one, group, titles)
@@ -147,7 +155,7 @@ test('to look at a session, or to peek at it, is to have seen it', options, asyn
   await untilIn(page, 'Done since you looked', ['Opened', 'Peeked'])
   await page.getByRole('link', { name: 'Peeked' }).focus()
   await page.keyboard.press('Space')
-  await page.getByText('echo: hello').last().waitFor()
+  await page.locator('.peek-lines').getByText('echo: hello').waitFor()
   assert.deepEqual(
     await titlesIn(page, 'Done since you looked'),
     ['Opened', 'Peeked'],
@@ -155,6 +163,7 @@ test('to look at a session, or to peek at it, is to have seen it', options, asyn
   )
   await page.keyboard.press('Escape')
   await untilIn(page, 'Done since you looked', ['Opened'])
+  await quiet(page)
   await page.getByRole('link', { name: 'Opened' }).click()
   await page.waitForURL('**/s/*')
   await page.goBack()

@@ -1,16 +1,25 @@
 import type { TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon, TestDaemonOptions } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
 import { aPlace, type Checkout } from '../workspace/support.ts'
-import { browserFor, daemonFor, live, nativeFor, originOf, signIn, type BrowserOptions } from './support.ts'
+import {
+  browserFor,
+  daemonFor,
+  nativeFor,
+  originOf,
+  quiet,
+  signIn,
+  visit,
+  type BrowserOptions,
+} from './support.ts'
 
 export interface Opened {
   daemon: TestDaemon
   client: NativeClient
   page: Page
-  /** Goes to a page of the dashboard, and waits until it is live. */
+  /** Goes to a page of the dashboard, and waits until it has what it shows. */
   go(path: string): Promise<void>
 }
 
@@ -27,10 +36,7 @@ export async function opened(
     daemon,
     client,
     page,
-    async go(path) {
-      await page.goto(originOf(daemon) + path)
-      await live(page)
-    },
+    go: (path) => visit(page, originOf(daemon) + path),
   }
 }
 
@@ -67,6 +73,14 @@ export async function turnThat(
     'the turn is over',
   )
   return turnId
+}
+
+/** The dialog for a new session, when all in it has its place: the agents, and what is at the directory. */
+export async function newSession(page: Page): Promise<Locator> {
+  const dialog = page.getByRole('dialog', { name: 'New session' })
+  await dialog.getByRole('radio', { name: 'Demo' }).waitFor()
+  await quiet(page)
+  return dialog
 }
 
 /** Nothing is wider than the screen. */

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { freePort } from '../support/free-port.ts'
+import { MAIN } from '../support/program.ts'
 import { until } from '../support/wait.ts'
-import { browserFor, daemonFor, live, nativeFor, signIn, withoutBrowser } from './support.ts'
+import { browserFor, daemonFor, live, nativeFor, signIn, visit, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -47,8 +48,7 @@ test('the worker answers for files with a hash in their names, and for nothing e
   page.on('response', (response) =>
     answers.push([new URL(response.url()).pathname, response.fromServiceWorker()]),
   )
-  await page.goto(`${new URL(page.url()).origin}/settings`)
-  await live(page)
+  await visit(page, `${new URL(page.url()).origin}/settings`)
   await until(() => answers.some(([path]) => path === '/whoami'))
   const unkept = answers.filter(([path, byWorker]) => /^\/assets\/.*\.(?:js|css)$/.test(path) && !byWorker)
   assert.deepEqual(unkept, [])
@@ -103,7 +103,7 @@ test('the worker never answers for the API, with the daemon or without it', opti
 test('a browser would install it', options, async (t) => {
   const daemon = await daemonFor(t)
   const client = await nativeFor(t, daemon)
-  const browser = await browserFor(t, daemon)
+  const browser = await browserFor(t, daemon, { profile: true })
   const page = await browser.page()
   await signIn(page, client)
   await controlled(page)
@@ -142,7 +142,10 @@ test('a browser would install it', options, async (t) => {
 test('a daemon with a newer dashboard says so, and a reload shows it', options, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'corral-program-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), directory])
+  // The tests run a bundle already, or it is made here.
+  if (existsSync(join(dirname(MAIN), 'web/manifest.json')))
+    cpSync(dirname(MAIN), directory, { recursive: true })
+  else execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), directory])
   const program = join(directory, 'main.js')
   const daemon = await daemonFor(t, { program, env: { CORRAL_PORT: String(await freePort()) } })
   const client = await nativeFor(t, daemon)
@@ -154,7 +157,9 @@ test('a daemon with a newer dashboard says so, and a reload shows it', options, 
   rewrite(join(directory, 'web'))
   await daemon.restart()
   await page.getByText('There is a new version of this page').waitFor()
+  const reloaded = page.waitForEvent('load')
   await page.getByRole('button', { name: 'Reload' }).click()
+  await reloaded
   await live(page)
   await page.getByText('There is a new version of this page').waitFor({ state: 'hidden' })
 })

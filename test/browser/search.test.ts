@@ -1,33 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import type { NativeClient } from '../../src/client/client.ts'
 import { until } from '../support/wait.ts'
 import { opened, overflow } from './opened.ts'
-import { PHONE, withoutBrowser } from './support.ts'
+import { foundOn, noteFound } from './session-support.ts'
+import { PHONE, quiet, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
 async function said(client: NativeClient, sessionId: string, content: string): Promise<void> {
   const { turnId } = await client.call('session.send', { sessionId, content })
   await until(async () => (await client.call('turn.get', { turnId })).state === 'completed', 'it is said')
-}
-
-/** Writes down from now on which rows stand out: they do so for two seconds only. */
-function noteFound(page: Page): Promise<void> {
-  return page.evaluate(() => {
-    const seen = ((globalThis as { seenFound?: string[] }).seenFound = [] as string[])
-    const look = (): void => {
-      for (const row of document.querySelectorAll('.entry[data-found]'))
-        if (!seen.includes(row.textContent)) seen.push(row.textContent)
-    }
-    const where = { subtree: true, childList: true, attributes: true, attributeFilter: ['data-found'] }
-    new MutationObserver(look).observe(document, where)
-  })
-}
-
-function foundOn(page: Page): Promise<string[]> {
-  return page.evaluate(() => (globalThis as { seenFound?: string[] }).seenFound ?? [])
 }
 
 /** All of it is between the upper and the lower edge of what is scrolled. */
@@ -53,20 +37,26 @@ test(
     await said(client, printer.id, 'Is there a needle? [[say Not here.]]')
     await go('/search')
     await page.getByText('Search everything that was said').waitFor()
-    assert.ok(await page.getByLabel('What to look for').evaluate((field) => field === document.activeElement))
+    const field = page.getByLabel('What to look for')
+    await until(() => field.evaluate((one) => one === document.activeElement), 'one can type')
 
     await page.keyboard.type('needl')
     const groups = page.locator('.found')
     await until(async () => (await groups.count()) === 2, 'both sessions have it')
-    const marks = await page.locator('mark').allTextContents()
-    assert.ok(marks.length >= 2 && marks.every((mark) => mark.startsWith('needl')))
-    assert.match(page.url(), /\/search\?q=needl$/)
+    // What was found for the first letters stands there until the rest is found.
+    await until(async () => {
+      const marks = await page.locator('mark').allTextContents()
+      return marks.length >= 2 && marks.every((mark) => mark.startsWith('needl'))
+    }, 'all of it is marked')
+    await until(() => /\/search\?q=needl$/.test(page.url()), 'the address says it')
+    await quiet(page)
 
     await page.getByLabel('Parser').getByRole('button', { name: 'Only in this session' }).click()
     await until(async () => (await groups.count()) === 1, 'only the one session is looked at')
     await page.reload()
     await page.getByText('in Parser').waitFor()
     await until(async () => (await groups.count()) === 1, 'the same after a reload')
+    await quiet(page)
 
     await noteFound(page)
     await page
@@ -104,6 +94,7 @@ test('nothing found, nothing asked, and more than fits on a page', options, asyn
   await page.getByText('Nothing was found').waitFor()
   await page.getByLabel('What to look for').fill('straw')
   await page.getByText('30 places, and more').waitFor()
+  await quiet(page)
   await page.getByRole('button', { name: 'More', exact: true }).click()
   await page.getByText('40 places', { exact: true }).waitFor()
   await page.getByLabel('What to look for').fill('')

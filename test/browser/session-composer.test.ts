@@ -7,13 +7,17 @@ import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { homeWithAgent } from '../support/acp.ts'
 import { until } from '../support/wait.ts'
+import { newSession } from './opened.ts'
 import { demoSession, ended, openPage, saidOn, turn } from './session-support.ts'
 import {
   browserFor,
   daemonFor,
   nativeFor,
+  live,
   originOf,
+  quiet,
   signIn,
+  visit,
   withoutBrowser,
   type TestBrowser,
 } from './support.ts'
@@ -126,8 +130,9 @@ test('pictures that are too large for one message are left out, and the others g
 
 test('the first message of a session has the same limit', options, async (t) => {
   const { client, page, daemon } = await stageFor(t)
-  await page.goto(originOf(daemon))
+  await visit(page, originOf(daemon))
   await page.getByRole('button', { name: 'New session' }).first().click()
+  await newSession(page)
   const message = page.getByLabel('First message')
   await message.evaluate((element) => {
     const data = new DataTransfer()
@@ -198,6 +203,7 @@ test('what is typed is there after a reload, and on the other screen', options, 
     'it is kept',
   )
   await page.reload()
+  await live(page)
   await until(async () => (await composer(page).inputValue()) === 'half a thought', 'it is there again')
   const other = await browser.page()
   await openPage(other, daemon, id)
@@ -271,6 +277,7 @@ test('messages that wait are edited, moved, steered and taken out', options, asy
   }
   const queue = (): Promise<string[]> => page.locator('.queue-item .queue-text').allTextContents()
   assert.deepEqual(await queue(), ['first', 'second', 'third'])
+  await quiet(page)
   await page.locator('.queue-item').nth(2).getByRole('button', { name: 'Earlier' }).click()
   await until(async () => (await queue()).join() === 'first,third,second', 'it is moved')
   await page.locator('.queue-item').first().focus()
@@ -308,6 +315,7 @@ test('the header: rename, mode, fork after an answer', options, async (t) => {
   await composer(page).press('Enter')
   await until(async () => (await saidOn(page)).includes('echo: say something'))
   await page.locator('.entry[data-kind="end"]').waitFor()
+  await quiet(page)
   await page.getByRole('button', { name: 'What to do with this message' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('menuitem', { name: 'Fork after this answer' }).click()
@@ -322,6 +330,8 @@ test('what the agent has said is copied, and a fork goes on after it', options, 
   const { client, daemon, browser, page, id } = await stageFor(t)
   await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   for (const content of ['[[say **one**]]', '[[say two]]']) await turn(client, id, content)
+  await until(async () => (await page.locator('.entry[data-kind="end"]').count()) === 2, 'both are there')
+  await quiet(page)
   const menu = page.locator('.entry-said', { hasText: 'one' }).getByRole('button')
   await page.getByText('one', { exact: true }).hover()
   await menu.click()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { until } from '../support/wait.ts'
 import { HOSTILE } from '../web/hostile.ts'
 import { base64, demoSession, ended, openPage } from './session-support.ts'
-import { accessible, browserFor, daemonFor, nativeFor, signIn, withoutBrowser } from './support.ts'
+import { accessible, browserFor, daemonFor, live, nativeFor, signIn, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -36,6 +36,7 @@ test('nothing that an agent says runs, loads or becomes part of the page', optio
     async () => (await client.call('session.get', { sessionId: id })).turnCount === script.length + 1,
   )
   await page.reload()
+  await live(page)
   await page.locator('.entry').first().waitFor()
   for (let step = 0; step < 30; step++) {
     assert.equal(await page.locator('.conversation').locator(FOREIGN).count(), 0)

@@ -4,8 +4,26 @@ import type { Page } from 'playwright-core'
 import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
-import { demoSession, ended, fillLog, openPage, scrollTop, topOf } from './session-support.ts'
-import { browserFor, daemonFor, live, nativeFor, originOf, signIn, withoutBrowser } from './support.ts'
+import {
+  demoSession,
+  ended,
+  fillLog,
+  foundOn,
+  noteFound,
+  openPage,
+  scrollTop,
+  topOf,
+} from './session-support.ts'
+import {
+  browserFor,
+  daemonFor,
+  nativeFor,
+  originOf,
+  quiet,
+  signIn,
+  visit,
+  withoutBrowser,
+} from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -32,21 +50,31 @@ async function stageFor(t: TestContext, turns: number): Promise<Stage> {
   return { daemon, client, page, id }
 }
 
+/** Until it has moved. */
 async function wheel(page: Page, by: number): Promise<void> {
   await page.locator('.timeline-scroller').hover()
+  const before = await scrollTop(page)
   await page.mouse.wheel(0, by)
+  await until(async () => (await scrollTop(page)) !== before, 'the wheel has moved something')
 }
 
-/** Nothing moves for some frames. */
+/** What is wanted is there, and nothing moves for some frames: what was drawn has been measured. */
 async function settled(page: Page): Promise<number> {
-  let [last, same] = [-1, 0]
-  await until(async () => {
-    const now = await scrollTop(page)
-    same = now === last ? same + 1 : 0
-    last = now
-    return same >= 5
-  }, 'the list stands still')
-  return last
+  await quiet(page)
+  return page.evaluate(async () => {
+    const scroller = document.querySelector('.timeline-scroller')!
+    for (let [last, same] = [-1, 0]; same < 10; last = scroller.scrollTop) {
+      await new Promise(requestAnimationFrame)
+      same = scroller.scrollTop === last ? same + 1 : 0
+    }
+    return scroller.scrollTop
+  })
+}
+
+/** So many words of what is being said are on the page. */
+function untilWords(page: Page, count: number): Promise<unknown> {
+  const said = page.locator('.entry-said[data-open]')
+  return until(async () => ((await said.textContent()) ?? '').split(' ').length > count, `${count} words`)
 }
 
 /** The first row that is seen whole, and where. */
@@ -61,7 +89,7 @@ function firstRow(page: Page): Promise<{ text: string; top: number }> {
 
 test('a reader who has scrolled up is moved by 0 pixels, whatever comes below', options, async (t) => {
   const { client, page, id } = await stageFor(t, 60)
-  const sent = await client.call('session.send', { sessionId: id, content: '[[drip 400 10]]' })
+  const sent = await client.call('session.send', { sessionId: id, content: '[[drip 100000 10]]' })
   await page.locator('.entry-said[data-open]').waitFor()
   await wheel(page, -700)
   await settled(page)
@@ -78,6 +106,8 @@ test('a reader who has scrolled up is moved by 0 pixels, whatever comes below', 
     return (((window as unknown as { moves: number[] }).moves = seen), seen.length)
   }, top)
   assert.equal(moves, 0)
+  await untilWords(page, 100)
+  await client.call('session.interrupt', { sessionId: id })
   await ended(client, sent.turnId)
   await client.call('session.send', { sessionId: id, content: 'and another' })
   await until(
@@ -93,22 +123,20 @@ test('a reader who has scrolled up is moved by 0 pixels, whatever comes below', 
 
 test('at the end it stays at the end, and a wheel upwards ends that at once', options, async (t) => {
   const { client, page, id } = await stageFor(t, 30)
-  const sent = await client.call('session.send', { sessionId: id, content: '[[drip 300 10]]' })
+  const sent = await client.call('session.send', { sessionId: id, content: '[[drip 100000 10]]' })
   const isAtEnd = (): Promise<boolean> =>
     page
       .locator('.timeline-scroller')
       .evaluate((one) => one.scrollHeight - one.clientHeight - one.scrollTop < 4)
   await page.locator('.entry-said[data-open]').waitFor()
   for (let words = 50; words <= 150; words += 50) {
-    await until(
-      async () =>
-        ((await page.locator('.entry-said[data-open]').textContent()) ?? '').split(' ').length > words,
-    )
-    assert.ok(await isAtEnd(), `at the end with ${words} words`)
+    await untilWords(page, words)
+    await until(isAtEnd, `at the end with ${words} words`)
   }
   await wheel(page, -120)
   await until(async () => !(await isAtEnd()), 'the reader has left the end')
   const top = await settled(page)
+  await client.call('session.interrupt', { sessionId: id })
   await ended(client, sent.turnId)
   await until(async () => (await page.locator('.entry-said[data-open]').count()) === 0)
   assert.equal(await scrollTop(page), top)
@@ -126,11 +154,11 @@ test('older parts are put in front without moving what is read', options, async 
   )
   assert.deepEqual(await firstRow(page), before)
   await page.locator('.timeline-scroller').focus()
-  for (let steps = 0; (await topOf(page, 'Question 0')) === null; steps++) {
-    assert.ok(steps < 100, 'the beginning is reached')
+  await until(async () => {
     await page.keyboard.press('Home')
     await settled(page)
-  }
+    return (await topOf(page, 'Question 0')) !== null
+  }, 'the beginning is reached')
   assert.equal((await page.locator('.entry').first().textContent())?.includes('Question 0'), true)
 })
 
@@ -143,16 +171,17 @@ test(
     await page.keyboard.press('Control+f')
     await page.getByRole('textbox', { name: 'Find in this session' }).fill('"Question 77"')
     await page.getByText('1 found').waitFor()
+    await noteFound(page)
     await page.keyboard.press('Enter')
     await until(async () => {
       const top = await topOf(page, 'Answer 77')
       return top !== null && top > 0 && top < 900
     }, 'the place is in sight')
-    await page.locator('.entry[data-found]').waitFor()
-    await page.goto(`${originOf(daemon)}/`)
-    await live(page)
+    await until(async () => (await foundOn(page)).length === 1, 'it stands out for a while')
+    await visit(page, `${originOf(daemon)}/`)
     await openPage(page, daemon, id)
-    await until(async () => (await topOf(page, 'Answer 2499')) === null, 'the reader is where they were')
+    await until(async () => (await topOf(page, 'Answer 77')) !== null, 'the reader is where they were')
+    assert.equal(await topOf(page, 'Answer 2499'), null)
   },
 )
 

@@ -5,7 +5,7 @@ import type { NativeClient } from '../../src/client/client.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
 import { demoSession, drips, ended, openPage, saidOn, turn } from './session-support.ts'
-import { browserFor, daemonFor, nativeFor, signIn, withoutBrowser } from './support.ts'
+import { answerable, browserFor, daemonFor, nativeFor, signIn, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -74,7 +74,7 @@ test(
     await client.call('session.send', { sessionId, content: '[[drip 2 3600000]]' })
     for (const page of both)
       await until(async () => (await page.locator('.entry-said[data-open]').count()) === 1, 'it has begun')
-    assert.equal((await inStep(both, 'w1')).at(-1), 'w1')
+    await until(async () => (await inStep(both, 'w1')).at(-1) === 'w1', 'its first word is there')
 
     // What waits, as the one browser and then the other has it.
     for (const content of ['first', 'second', '[[shell ls]]'])
@@ -96,7 +96,7 @@ test(
     // A question, and its answer.
     await client.call('session.interrupt', { sessionId })
     await inStep(both, 'Wants to run')
-    for (const page of both) await page.getByRole('button', { name: /^Allow once/ }).waitFor()
+    for (const page of both) await answerable(page.locator('.decision'))
     await other.getByRole('button', { name: /^Allow once/ }).click()
     await until(
       async () => (await one.locator('.entry[data-kind="end"]').count()) === 5,

@@ -11,7 +11,7 @@ import type { SessionView } from '../../src/dialects/native/wire.ts'
 import { openLog } from '../../src/store/log.ts'
 import type { TestDaemon } from '../support/daemon.ts'
 import { until } from '../support/wait.ts'
-import { live, originOf } from './support.ts'
+import { originOf, quiet, visit } from './support.ts'
 
 export async function demoSession(
   client: NativeClient,
@@ -23,9 +23,9 @@ export async function demoSession(
 
 /** Opens the page of a session; whoever is signed in. */
 export async function openPage(page: Page, daemon: TestDaemon, sessionId: string): Promise<void> {
-  await page.goto(`${originOf(daemon)}/s/${sessionId}`)
-  await live(page)
+  await visit(page, `${originOf(daemon)}/s/${sessionId}`)
   await page.locator('.composer').waitFor()
+  await quiet(page)
 }
 
 /** Sends, and waits for the end of that turn. */
@@ -66,6 +66,23 @@ export function topOf(page: Page, text: string): Promise<number | null> {
     const found = rows.find((row) => row.textContent?.includes(wanted))
     return found ? found.getBoundingClientRect().top : null
   }, text)
+}
+
+/** Writes down from now on which rows stand out: they do so for two seconds only. */
+export function noteFound(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    const seen = ((globalThis as { seenFound?: string[] }).seenFound = [] as string[])
+    const look = (): void => {
+      for (const row of document.querySelectorAll('.entry[data-found]'))
+        if (!seen.includes(row.textContent)) seen.push(row.textContent)
+    }
+    const where = { subtree: true, childList: true, attributes: true, attributeFilter: ['data-found'] }
+    new MutationObserver(look).observe(document, where)
+  })
+}
+
+export function foundOn(page: Page): Promise<string[]> {
+  return page.evaluate(() => (globalThis as { seenFound?: string[] }).seenFound ?? [])
 }
 
 /** Puts turns into the log of a daemon that does not run: a question and an answer each. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/wait.ts'
 import { opened, overflow } from './opened.ts'
-import { PHONE, withoutBrowser } from './support.ts'
+import { live, PHONE, quiet, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -38,9 +38,12 @@ test('a rule that is made here holds, at once and for everybody, until it is rem
   await dialog.getByLabel('Rule', { exact: true }).fill('shell(echo one; echo *)')
   await dialog.getByText(/never fits/).waitFor()
   await dialog.getByLabel('Rule', { exact: true }).fill('shell(echo *)')
+  await dialog.getByText(/never fits/).waitFor({ state: 'detached' })
+  await quiet(page)
   await dialog.getByRole('button', { name: 'Add the rule' }).click()
   const rules = page.getByRole('group', { name: daemon.project })
   await rules.getByText('shell(echo *)').waitFor()
+  await quiet(page)
   assert.equal(await decisionOn('echo hello'), 'not asked')
 
   await rules.getByRole('button', { name: 'Remove the rule shell(echo *)' }).click()
@@ -65,6 +68,7 @@ test('the looks are chosen for this browser, and stay', options, async (t) => {
   await until(async () => (await size()) === '18px', 'the text is larger')
   await page.getByRole('radio', { name: 'Compact' }).click()
   await page.reload()
+  await live(page)
   await page.getByRole('heading', { name: 'Appearance' }).waitFor()
   assert.notEqual(await background(), light)
   assert.equal(await size(), '18px')

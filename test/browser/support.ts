@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { TestContext } from 'node:test'
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { inspect } from 'node:util'
+import { after, type TestContext } from 'node:test'
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { connect, type NativeClient } from '../../src/client/client.ts'
-import { DESK, noChromium, openChromium, PHONE } from '../support/chromium.ts'
+import {
+  type Chromium,
+  closeShared,
+  DESK,
+  noChromium,
+  openChromium,
+  PHONE,
+  sharedChromium,
+} from '../support/chromium.ts'
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from '../support/daemon.ts'
-import { until } from '../support/wait.ts'
+import { PATIENCE_MS, until } from '../support/wait.ts'
 
 export { DESK, PHONE }
 
@@ -21,6 +30,8 @@ export interface BrowserOptions extends Pick<
   expectedErrors?: RegExp
   /** Another origin that the test itself has made. */
   alsoAllowed?: string
+  /** With a profile on the disk: a window without one is private, and installs nothing. */
+  profile?: boolean
 }
 
 export interface TestBrowser {
@@ -57,16 +68,27 @@ export async function daemonFor(t: TestContext, options: TestDaemonOptions = {})
   return daemon
 }
 
-/** A real browser of its own, without anything from an earlier one. */
+after(closeShared)
+
+/** A window of its own: storage, cookies, cache and workers are nobody else's. The browser is that of all tests of the file. */
+async function openWindow(options: BrowserContextOptions): Promise<Chromium> {
+  const browser = await sharedChromium()
+  // What moves is looked at where that is the point.
+  const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce', ...options })
+  return { context, close: () => context.close() }
+}
+
+/** What somebody sees who has never been here. */
 export async function browserFor(
   t: TestContext,
   daemon: TestDaemon,
-  { expectedErrors, alsoAllowed, ...options }: BrowserOptions = {},
+  { expectedErrors, alsoAllowed, profile = false, ...options }: BrowserOptions = {},
 ): Promise<TestBrowser> {
-  const { context, close } = await openChromium(options)
-  // The test's own time is the limit.
-  context.setDefaultTimeout(0)
+  const { context, close } = await (profile ? openChromium(options) : openWindow(options))
+  // The test's own time is the limit; before it is over, what has not come is named.
+  context.setDefaultTimeout(PATIENCE_MS)
   const problems = watchContext(context, () => [originOf(daemon), alsoAllowed], expectedErrors)
+  context.on('page', watchAsked)
   atEnd(t, async () => {
     // The types do not know `passed` yet.
     if (!(t as TestContext & { passed: boolean }).passed) await picture(context, t.name)
@@ -84,6 +106,7 @@ export async function browserFor(
             console.error(`policy: ${violatedDirective} ${blockedURI} ${sourceFile}:${lineNumber}`),
         )
       })
+      await noteToasts(page)
       return page
     },
   }
@@ -134,13 +157,126 @@ export async function nativeFor(t: TestContext, daemon: TestDaemon): Promise<Nat
 /** Signs in as `corral open` does, and waits until the page is live. */
 export async function signIn(page: Page, client: NativeClient): Promise<void> {
   const { url } = await client.call('door.code')
-  await page.goto(url)
+  await visit(page, url)
+}
+
+/** The page says that it is live, and has all that it has asked for. */
+export async function live(page: Page): Promise<void> {
+  await until(async () => (await page.locator('[data-status="live"]').count()) > 0, 'the page is live')
+  await quiet(page)
+}
+
+/** Loads a page of the dashboard, and waits until it has all that it shows by itself. */
+export async function visit(page: Page, address: string): Promise<void> {
+  await page.goto(address)
   await live(page)
 }
 
-/** The page says that it is live. */
-export async function live(page: Page): Promise<void> {
-  await until(async () => (await page.locator('[data-status="live"]').count()) > 0, 'the page is live')
+/** What each tab has asked for and has no answer to yet: files, and calls of the daemon. */
+const asked = new WeakMap<Page, Set<unknown>>()
+
+function watchAsked(page: Page): void {
+  const open = new Set<unknown>()
+  asked.set(page, open)
+  const isOver = (request: unknown): void => void open.delete(request)
+  page.on('request', (request) => open.add(request))
+  page.on('requestfinished', isOver)
+  page.on('requestfailed', isOver)
+  page.on('websocket', (socket) => {
+    const calls = new Map<unknown, object>()
+    socket.on('framesent', ({ payload }) => {
+      const { id, method } = messageIn(payload)
+      if (id === undefined || method === undefined) return
+      const call = { method }
+      calls.set(id, call)
+      open.add(call)
+    })
+    socket.on('framereceived', ({ payload }) => open.delete(calls.get(messageIn(payload).id)))
+    socket.on('close', () => calls.forEach(isOver))
+  })
+}
+
+function messageIn(payload: string | Buffer): { id?: unknown; method?: string } {
+  return JSON.parse(payload.toString()) as { id?: unknown; method?: string }
+}
+
+/**
+ * The page has asked for something, has got it, drawn it, and wants nothing more: what it shows stays where it is until somebody
+ * does something, or the daemon tells it of something new. What moves under the pointer is not hit.
+ */
+export async function quiet(page: Page): Promise<void> {
+  const open = asked.get(page)!
+  const isQuiet = async (): Promise<boolean> => open.size === 0 && (await drawn(page)) && open.size === 0
+  await until(isQuiet, () => `the page has what it has asked for, and not only waits for ${inspect(open)}`)
+}
+
+/** What was changed has been drawn; false: the page has gone meanwhile. */
+export function drawn(page: Page): Promise<boolean> {
+  // What a component does once it is seen is done behind the frame.
+  const frames = (): Promise<boolean> =>
+    new Promise((resolve) =>
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => resolve(true)))),
+      ),
+    )
+  return page.evaluate(frames).catch(() => false)
+}
+
+/** Everything that the corner has said since the page was loaded: it says it for a few seconds only. */
+export function toasts(page: Page): Promise<string[]> {
+  return page.evaluate(() => (globalThis as { saidInCorner?: string[] }).saidInCorner ?? [])
+}
+
+function noteToasts(page: Page): Promise<unknown> {
+  return page.addInitScript(() => {
+    const said = ((globalThis as { saidInCorner?: string[] }).saidInCorner = [] as string[])
+    const known = new WeakSet<Element>()
+    new MutationObserver(() => {
+      for (const one of document.querySelectorAll('.toast-text')) {
+        if (!known.has(one)) said.push(one.textContent)
+        known.add(one)
+      }
+    }).observe(document, { subtree: true, childList: true })
+  })
+}
+
+/**
+ * A moment that the page gives somebody, to take something back, lasts until `pass`: however long the test needs. To be called
+ * before the page is loaded.
+ */
+export async function heldMoments(page: Page, ms: number): Promise<{ pass(): Promise<void> }> {
+  await page.addInitScript((held) => {
+    const waiting = new Map<unknown, () => void>()
+    const { setTimeout: start, clearTimeout: stop } = globalThis
+    Object.assign(globalThis, {
+      heldMoments: waiting,
+      setTimeout(run: () => void, after?: number, ...given: []) {
+        if (after !== held) return start(run, after, ...given)
+        const id = start(() => {}, 2 ** 31 - 1)
+        waiting.set(id, run)
+        return id
+      },
+      clearTimeout(id?: number) {
+        waiting.delete(id)
+        stop(id)
+      },
+    })
+  }, ms)
+  return {
+    pass: () =>
+      page.evaluate(() => {
+        const { heldMoments: waiting } = globalThis as unknown as { heldMoments: Map<unknown, () => void> }
+        const due = [...waiting.values()]
+        waiting.clear()
+        for (const run of due) run()
+      }),
+  }
+}
+
+/** A decision says what each answer would come to: its answers stay where they are. */
+export async function answerable(card: Locator): Promise<void> {
+  await card.locator('[data-answer="2"]:not([aria-disabled="true"])').waitFor()
+  await quiet(card.page())
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -151,6 +287,8 @@ interface AxeResults {
 
 /** What keeps people from using the page as it is: WCAG 2.2, A and AA, and good practice. */
 export async function barriers(page: Page): Promise<string[]> {
+  await quiet(page)
+  await page.evaluate(stoodStill)
   await page.evaluate(AXE)
   const { violations } = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }
@@ -160,6 +298,14 @@ export async function barriers(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html.slice(0, 300)}\n${failureSummary}`),
   )
+}
+
+/** What moves has come to its end; what turns for ever has none. */
+async function stoodStill(): Promise<void> {
+  const passing = document
+    .getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime))
+  await Promise.allSettled(passing.map(({ finished }) => finished))
 }
 
 /** Fails with them. */

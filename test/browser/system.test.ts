@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { startIssuer } from '../support/oauth-issuer.ts'
 import { until } from '../support/wait.ts'
 import { opened, overflow } from './opened.ts'
-import { originOf, PHONE, withoutBrowser } from './support.ts'
+import { originOf, PHONE, quiet, withoutBrowser } from './support.ts'
 
 const options = { skip: withoutBrowser }
 
@@ -61,6 +61,7 @@ test('memory and tiers are drawn over time', options, async (t) => {
     .waitFor()
   await page.getByRole('img', { name: 'Sessions by tier over time' }).locator('canvas').waitFor()
   await page.getByRole('radio', { name: '6 hours' }).click()
+  await quiet(page)
   await page.locator('.chart').first().getByText('As a table').click()
   const rows = page.getByRole('region', { name: 'Memory of the agents' }).getByRole('row')
   await until(async () => (await rows.count()) > 100, 'the table has the minutes')
@@ -74,6 +75,7 @@ test('a key is kept and forgotten, and never shown', options, async (t) => {
   await page.getByRole('dialog').getByLabel('Key').fill('planted-key-of-mine')
   await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
   await gemini.getByText('in the file').waitFor()
+  await quiet(page)
   assert.deepEqual(
     (await client.call('signin.status')).keys.map(({ name }) => name),
     ['gemini'],
@@ -91,6 +93,7 @@ test('the daemon is stopped after a question, and the page says that it is gone'
   const dialog = page.getByRole('dialog')
   await dialog.getByText('From here it cannot be started').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Stop the daemon' }).click()
   await dialog.getByRole('button', { name: 'Stop the daemon' }).click()
   await page
@@ -115,6 +118,7 @@ test('the doctor says what is wrong and what to do, and looks again', options, a
   await doctor.getByRole('button', { name: 'Look again' }).click()
   await rights.waitFor({ state: 'detached' })
   await findings.first().getByText('no agent but demo').waitFor()
+  await quiet(page)
   await doctor.getByText(/^Everything else/).click()
   await doctor
     .getByRole('listitem')
@@ -141,6 +145,7 @@ test('one signs in to an account: the page of the issuer, who it is, and out aga
   await dialog.getByRole('link', { name: 'Open the sign-in page' }).waitFor()
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
+  await quiet(page)
 
   await account.getByRole('button', { name: 'Sign in' }).click()
   const link = dialog.getByRole('link', { name: 'Open the sign-in page' })
@@ -150,6 +155,7 @@ test('one signs in to an account: the page of the issuer, who it is, and out aga
   await dialog.getByRole('button', { name: 'Done' }).click()
   await account.getByText('signed in', { exact: true }).waitFor()
   await account.getByText('pat@example.com').waitFor()
+  await quiet(page)
   for (const secret of issuer.secrets) assert.ok(!(await page.content()).includes(secret))
 
   // The issuer says no.
@@ -162,6 +168,8 @@ test('one signs in to an account: the page of the issuer, who it is, and out aga
   await issuer.approve((await link.getAttribute('href'))!)
   await dialog.getByRole('alert').waitFor()
   await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await quiet(page)
 
   await account.getByRole('button', { name: 'Sign out' }).click()
   await dialog.getByRole('button', { name: 'Sign out' }).click()

@@ -1,11 +1,27 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { until } from '../support/wait.ts'
 import { decided, untilIn } from './asking.ts'
-import { browserFor, daemonFor, nativeFor, PHONE, signIn, withoutBrowser } from './support.ts'
+import { newSession } from './opened.ts'
+import {
+  answerable,
+  browserFor,
+  daemonFor,
+  nativeFor,
+  PHONE,
+  quiet,
+  signIn,
+  withoutBrowser,
+} from './support.ts'
 
 const options = { skip: withoutBrowser }
+
+/** Two keys, one right after the other: the page waits for the second one for a moment only. */
+async function chord(page: Page, first: string, second: string): Promise<void> {
+  await Promise.all([page.keyboard.press(first), page.keyboard.press(second)])
+}
 
 test('the first run: one click, a session at work, a decision, an end', options, async (t) => {
   const daemon = await daemonFor(t)
@@ -16,15 +32,14 @@ test('the first run: one click, a session at work, a decision, an end', options,
   await page.getByRole('button', { name: 'Show me a session' }).click()
   await page.waitForURL('**/s/*')
   const approval = await until(async () => (await client.call('approval.list')).approvals[0], 'it asks')
-  await page.keyboard.press('g')
-  await page.keyboard.press('i')
+  await chord(page, 'g', 'i')
   await page.getByRole('article').getByText('node --test').first().waitFor()
+  await answerable(page.getByRole('article'))
   await page.keyboard.press('j')
   await page.keyboard.press('1')
   assert.equal((await decided(client, approval.id)).behavior, 'allow')
   await page.getByText('No decision waits for you').waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('n')
+  await chord(page, 'g', 'n')
   await untilIn(page, 'Done since you looked', ['A first look'])
   await page.getByText('how to set up the others').waitFor()
 })
@@ -39,9 +54,15 @@ for (const [where, screen] of [
     const page = await (await browserFor(t, daemon, screen)).page()
     await signIn(page, client)
     // Only by what is written on the page.
-    const press = (words: string) => page.getByText(words, { exact: true }).filter({ visible: true }).click()
+    const press = async (words: string): Promise<void> => {
+      const found = page.getByText(words, { exact: true }).filter({ visible: true })
+      await found.waitFor()
+      await quiet(page)
+      await found.click()
+    }
     await press('Show me a session')
     await page.getByText('node --test').filter({ visible: true }).first().waitFor()
+    await answerable(page.locator('.decision'))
     await press('Allow once')
     await page.getByText('Done: 2 tests pass', { exact: false }).waitFor()
     await page.getByText('2 files changed, not merged yet').waitFor()
@@ -81,8 +102,7 @@ test('a new session from the dialog, and another one without leaving it', option
   await signIn(page, client)
   await page.getByRole('heading', { name: 'See an agent at work' }).waitFor()
   await page.keyboard.press('n')
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('radio', { name: 'Demo' }).waitFor()
+  const dialog = await newSession(page)
   await dialog.getByLabel('Directory').fill('~/pro')
   await dialog.getByRole('option', { name: daemon.project }).click()
   await dialog.getByText('Not in a git repository.').waitFor()
@@ -122,10 +142,10 @@ test('a directory that is not there is refused before anything is made', options
   const page = await (await browserFor(t, daemon, { viewport: PHONE, hasTouch: true, isMobile: true })).page()
   await signIn(page, client)
   await page.getByRole('button', { name: 'New session with my own agent' }).tap()
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('radio', { name: 'Demo' }).waitFor()
+  const dialog = await newSession(page)
   await dialog.getByLabel('Directory').fill('/nowhere/at/all')
   await dialog.getByText('There is no such directory').waitFor()
+  await quiet(page)
   await dialog.getByRole('button', { name: 'Start', exact: true }).tap()
   await dialog.getByText('Choose a directory that is there.').waitFor()
   assert.deepEqual((await client.call('session.list', {})).sessions, [])

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium, type BrowserContext, type BrowserContextOptions } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core'
 
 /** Debian's, unless told. */
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
@@ -31,7 +31,21 @@ export interface Chromium {
   close(): Promise<void>
 }
 
-/** A real browser of its own, without anything from an earlier one. */
+let shared: Promise<Browser> | null = null
+
+/** What a wheel moves is there at once: no test waits for the frames in between. */
+const TEST_FLAGS = [...FLAGS, '--disable-smooth-scrolling', '--mute-audio']
+
+/** The one browser of this process, begun when it is first wanted: to begin one costs more than most of what is done in it. */
+export function sharedChromium(): Promise<Browser> {
+  return (shared ??= chromium.launch({ executablePath: CHROMIUM, args: TEST_FLAGS }))
+}
+
+export async function closeShared(): Promise<void> {
+  await (await shared)?.close()
+}
+
+/** A browser of its own, with a profile on the disk, as people have it. */
 export async function openChromium(options: BrowserContextOptions = {}): Promise<Chromium> {
   const profile = mkdtempSync(join(tmpdir(), 'corral-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {

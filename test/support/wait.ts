@@ -17,7 +17,7 @@ const RUNNER_MS = Number(
 const LIMIT_MS = RUNNER_MS || 120_000
 
 /** A tenth of it is left for the test to say what was missing, and to clean up. */
-const PATIENCE_MS = LIMIT_MS * 0.9
+export const PATIENCE_MS = LIMIT_MS * 0.9
 
 /** When the test that runs now began; null between tests. */
 let testBegan: number | null = null

@@ -110,11 +110,11 @@ function Actions({ id, changes }: { id: string; changes: Changes }) {
         iconOnly={isPhone && worktree !== null}
         onClick={() => setShowsCheckpoints(true)}
       />
-      {worktree && (
+      {worktree && session && (
         <WorktreeActions
           worktree={worktree}
           unmerged={unmerged}
-          title={session?.title ?? ''}
+          title={session.title ?? ''}
           isRunning={isRunning}
           onChanged={reload}
         />

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
 /** A question in front of everything else. Escape, the cross and a click beside it close it; the focus goes back. */
@@ -16,7 +16,8 @@ export function Dialog({
 }) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before the next key: it is meant for the dialog, and not for the page behind it.
+  useLayoutEffect(() => {
     const before = document.activeElement
     ref.current?.showModal()
     return () => {
@@ -32,6 +33,8 @@ export function Dialog({
         event.preventDefault()
         onClose()
       }}
+      // A browser that was not asked closes it all the same.
+      onClose={onClose}
       onClick={(event) => {
         if (event.target === ref.current) onClose()
       }}

@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { MAX_FLAG, MAX_FLAGS } from '../../src/core/marks.ts'
 import { setFlags, titleOf } from '../state/session-actions.ts'
 import { rowOf, sessions } from '../state/sessions.ts'
+import type { SessionRow } from '../client/rows.ts'
 import { visibleLine } from '../state/visible-text.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
@@ -11,15 +12,15 @@ import { Field } from './field.tsx'
 export function FlagsDialog({ id, onClose }: { id: string; onClose(): void }) {
   const [typed, setTyped] = useState('')
   const row = rowOf(id)
+  const [has, set] = useFlags(row)
   if (!row) return null
-  const has = new Set(row.marks.flags)
   const isFull = has.size >= MAX_FLAGS
 
   function add(event: Event): void {
     event.preventDefault()
     const flag = typed.trim()
     if (flag === '' || isFull) return
-    setFlags(row!, [...has, flag])
+    set([...has, flag])
     setTyped('')
   }
 
@@ -33,9 +34,7 @@ export function FlagsDialog({ id, onClose }: { id: string; onClose(): void }) {
                 type="checkbox"
                 checked={has.has(flag)}
                 disabled={isFull && !has.has(flag)}
-                onChange={() =>
-                  setFlags(row, has.has(flag) ? [...has].filter((one) => one !== flag) : [...has, flag])
-                }
+                onChange={() => set(has.has(flag) ? [...has].filter((one) => one !== flag) : [...has, flag])}
               />
               {visibleLine(flag)}
             </label>
@@ -58,6 +57,25 @@ export function FlagsDialog({ id, onClose }: { id: string; onClose(): void }) {
       </form>
     </Dialog>
   )
+}
+
+/** What was chosen here counts at once, for the next choice as well: the daemon's word for it comes later. */
+function useFlags(row: SessionRow | null): [has: ReadonlySet<string>, set: (flags: string[]) => void] {
+  const [chosen, setChosen] = useState<readonly string[] | null>(null)
+  const open = useRef(0)
+  const known = row?.marks.flags.join('\n')
+  useEffect(() => {
+    if (open.current === 0) setChosen(null)
+  }, [known])
+  async function set(flags: string[]): Promise<void> {
+    open.current += 1
+    setChosen(flags)
+    const isSet = await setFlags(row!, flags)
+    open.current -= 1
+    const isTold = rowOf(row!.id)?.marks.flags.join('\n') === flags.join('\n')
+    if (open.current === 0 && (!isSet || isTold)) setChosen(null)
+  }
+  return [new Set(chosen ?? row?.marks.flags), (flags) => void set(flags)]
 }
 
 /** Of all sessions, by name. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { pathOf } from '../route.ts'
 import { answered } from '../state/approvals.ts'
 import { defer } from '../state/approval-actions.ts'
@@ -24,7 +24,8 @@ export function InboxItem({ approval }: { approval: Approval }) {
   const isCurrent = current.value?.id === approval.id
   const seek = isCurrent ? current.value!.seek : 0
   const isChosen = chosen.value.has(approval.id)
-  useEffect(() => {
+  // Before the next key: a focus that comes later would take the place in the list back here.
+  useLayoutEffect(() => {
     if (seek > 0) root.current?.focus()
   }, [seek])
   useEffect(() => root.current?.querySelector('.decision-effects')?.setAttribute('open', ''), [context])

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { cursor } from '../state/now-view.ts'
 
 /** The person works in the list, even if what they worked on has just gone. */
@@ -31,7 +31,8 @@ export function useCursor(id: string): RefObject<HTMLAnchorElement | null> {
   const link = useRef<HTMLAnchorElement>(null)
   const isHere = cursor.value?.id === id
   const seek = isHere ? cursor.value!.seek : 0
-  useEffect(() => {
+  // Before the next key: a focus that comes later would take the cursor back to this row.
+  useLayoutEffect(() => {
     if (seek > 0) link.current?.focus()
   }, [seek])
   useEffect(() => {

@@ -1,4 +1,4 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { client } from '../state/connection.ts'
 import { hitPath } from '../state/found.ts'
 import { type PaletteItem, paletteItems } from '../state/palette-items.ts'
@@ -58,6 +58,8 @@ export function Palette({ onClose }: { onClose(): void }) {
         event.preventDefault()
         onClose()
       }}
+      // A browser that was not asked closes it all the same.
+      onClose={onClose}
       onClick={(event) => event.target === dialog.current && onClose()}
     >
       <div class="palette-inner">
@@ -74,7 +76,7 @@ export function Palette({ onClose }: { onClose(): void }) {
 /** In front of everything while it is shown; the focus goes back to where it was. */
 function useModal() {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
     return () => {

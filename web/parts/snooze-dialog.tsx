@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { laterThan } from '../state/snooze.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
@@ -13,10 +13,7 @@ export function SnoozeDialog({
   choose(until: number): void
   onClose(): void
 }) {
-  const root = useRef<HTMLDivElement>(null)
   const times = useRef(laterThan(Date.now())).current
-  // Before the dialog opens, and chooses what has the focus.
-  useLayoutEffect(() => root.current?.querySelector('button')?.setAttribute('autofocus', ''), [])
 
   function take(index: number): void {
     const time = times[index]
@@ -29,7 +26,7 @@ export function SnoozeDialog({
     <Dialog title={title} onClose={onClose}>
       <div
         class="snooze-times"
-        ref={root}
+        ref={focusFirst}
         onKeyDown={(event) => {
           if (/^[1-9]$/.test(event.key)) take(Number(event.key) - 1)
         }}
@@ -40,4 +37,9 @@ export function SnoozeDialog({
       </div>
     </Dialog>
   )
+}
+
+/** Refs are set before the dialog opens, and chooses what has the focus. */
+function focusFirst(times: HTMLElement | null): void {
+  times?.querySelector('button')?.setAttribute('autofocus', '')
 }

@@ -1,5 +1,5 @@
 import { toast } from '../parts/toast.tsx'
-import { answered } from './approvals.ts'
+import { answered, answeringNow } from './approvals.ts'
 import { client } from './connection.ts'
 import { wordsOf } from './session-actions.ts'
 import { whenBack } from './snooze.ts'
@@ -32,7 +32,9 @@ export async function answerAll(
 ): Promise<void> {
   const outcomes = await Promise.allSettled(
     approvals.map(async ({ id }) => {
-      await client().call('approval.decide', { approvalId: id, by: BY, ...answer })
+      const call = client().call('approval.decide', { approvalId: id, by: BY, ...answer })
+      answeringNow(id, call)
+      await call
       answered(id)
     }),
   )

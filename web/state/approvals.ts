@@ -17,15 +17,14 @@ export interface AnsweredElsewhere {
 
 const LIMIT = 500
 const MAX_GONE = 2000
-/** The answer to a call of our own may come after the event that it has caused. */
-const OWN_ANSWER_MS = 400
-
 /** Every question that waits for a person, put off or not; null until the daemon has told. */
 export const approvals = signal<readonly Approval[] | null>(null)
 
 /** Decided here, or known to be decided: a list that was made before must not bring them back. */
 const gone = new Set<string>()
 const answeredHere = new Set<string>()
+/** Answers of this page that are on their way: the event may come before the daemon says whether they have counted. */
+const answering = new Map<string, Promise<unknown>>()
 const readers = new Set<(answered: AnsweredElsewhere) => void>()
 
 /** Follows the questions of all sessions for as long as the page is open. */
@@ -66,6 +65,13 @@ export function onAnsweredElsewhere(tell: (answered: AnsweredElsewhere) => void)
   return () => readers.delete(tell)
 }
 
+/** This page is about to answer it. */
+export function answeringNow(approvalId: string, call: Promise<unknown>): void {
+  const isOver = (): void => void (answering.get(approvalId) === call && answering.delete(approvalId))
+  answering.set(approvalId, call)
+  call.then(isOver, isOver)
+}
+
 /** This page answers it: it goes at once, and nobody needs to be told. */
 export function answered(approvalId: string): void {
   remember(answeredHere, approvalId)
@@ -76,10 +82,14 @@ function resolved({ approvalId, decision, by, device }: Resolved): void {
   const approval = approvals.peek()?.find(({ id }) => id === approvalId)
   remove(approvalId)
   if (!approval) return
-  setTimeout(() => {
+  const tellOthers = (): void => {
     if (answeredHere.has(approvalId)) return
     for (const tell of readers) tell({ approval, decision, by, device: device ?? null })
-  }, OWN_ANSWER_MS)
+  }
+  // Whoever waits for the same answer has marked it as its own by then.
+  const ours = answering.get(approvalId)
+  if (ours) ours.then(() => setTimeout(tellOthers), tellOthers)
+  else tellOthers()
 }
 
 function remove(approvalId: string): void {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { NativeError } from '../client/client.ts'
 import type { ApprovalContext, DecideParams } from './answers.ts'
+import { answeringNow } from './approvals.ts'
 import { client, me } from './connection.ts'
 
 /** Rules of a directory hold for everybody's sessions there: not every device may make them. */
@@ -33,7 +34,9 @@ export const answered = signal<ReadonlySet<string>>(new Set())
 /** Null when it is decided; otherwise what was wrong, for the person. */
 export async function decide(params: DecideParams): Promise<string | null> {
   try {
-    await client().call('approval.decide', params)
+    const call = client().call('approval.decide', params)
+    answeringNow(params.approvalId, call)
+    await call
     answered.value = new Set([...answered.value, params.approvalId].slice(-MAX_KEPT))
     return null
   } catch (error) {

@@ -65,17 +65,19 @@ export async function startSession(place: Place, agent: string): Promise<string>
     origin: 'dashboard',
     key: freshKey(),
   })
-  const said = text.value.trim()
-  if (said !== '' || pictures.value.length > 0) {
+  const { value: typed } = text
+  const { value: chosen } = pictures
+  if (typed.trim() !== '' || chosen.length > 0) {
     await client().call('session.send', {
       sessionId: session.id,
-      content: contentOf(said, pictures.value),
+      content: contentOf(typed.trim(), chosen),
       origin: 'dashboard',
       key: freshKey(),
     })
   }
-  text.value = ''
-  pictures.value = []
+  // What came meanwhile is for the next one.
+  text.value = text.value.startsWith(typed) ? text.value.slice(typed.length) : text.value
+  pictures.value = pictures.value.filter((one) => !chosen.includes(one))
   return session.id
 }
 

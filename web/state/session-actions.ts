@@ -77,9 +77,13 @@ export function togglePin(rows: readonly SessionRow[]): void {
   mark(rows, () => ({ pinned })).catch(failed('The pin could not be set'))
 }
 
-/** All of them, in place of those that it had. */
-export function setFlags(row: SessionRow, flags: string[]): void {
-  mark([row], () => ({ flags })).catch(failed('The flags could not be set'))
+/** All of them, in place of those that it had. Says whether they are set. */
+export async function setFlags(row: SessionRow, flags: string[]): Promise<boolean> {
+  const wrong = failed('The flags could not be set')
+  return mark([row], () => ({ flags })).then(
+    () => true,
+    (error: unknown) => (wrong(error), false),
+  )
 }
 
 export function archive(rows: readonly SessionRow[]): void {

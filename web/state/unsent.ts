@@ -19,6 +19,8 @@ export class Unsent {
   #kept = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | null = null
+  /** What is on its way to the daemon. */
+  #given: string | null = null
   #isTold = false
   readonly #stop: () => void
 
@@ -68,7 +70,9 @@ export class Unsent {
 
   #heard({ text, revision }: Draft): void {
     if (this.#revision !== null && revision <= this.#revision) return
-    const isTyping = this.text.peek() !== this.#kept
+    const now = this.text.peek()
+    // What comes back may be our own words, after they were sent or changed here.
+    const isTyping = now !== this.#kept || (this.#given !== null && now !== this.#given)
     this.#revision = revision
     this.#kept = text
     if (!isTyping) this.text.value = text
@@ -78,6 +82,7 @@ export class Unsent {
     while (this.text.peek() !== this.#kept) {
       const text = this.text.peek()
       const base = this.#revision === null ? {} : { revision: this.#revision }
+      this.#given = text
       try {
         const { revision } = await client().call('draft.set', { sessionId: this.#sessionId, text, ...base })
         this.#kept = text
@@ -87,6 +92,8 @@ export class Unsent {
         if (!current) return this.#failed(error) // tried again with the next change
         this.#revision = current.revision
         this.#kept = current.text
+      } finally {
+        this.#given = null
       }
     }
   }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Api } from '../../client/client.ts'
 import { client } from '../../state/connection.ts'
 import { Button } from '../button.tsx'
@@ -19,16 +19,17 @@ interface FindProps {
 export function Find({ sessionId, onGo, onClose }: FindProps) {
   const [text, setText] = useState('')
   const { hits, isAsked } = useHits(sessionId, text)
-  const [at, setAt] = useState(-1)
+  const [place, setPlace] = useState({ hits, at: -1 })
+  // Others were found: it begins anew.
+  const at = place.hits === hits ? place.at : -1
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => input.current?.focus(), [])
-  useEffect(() => setAt(-1), [hits])
+  useLayoutEffect(() => input.current?.focus(), [])
 
   /** The newest first, as people look for things. */
   function go(step: number): void {
     if (hits.length === 0) return
     const next = (at + step + hits.length) % hits.length
-    setAt(next)
+    setPlace({ hits, at: next })
     onGo(hits[next]!)
   }
 
