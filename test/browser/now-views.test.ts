@@ -104,7 +104,7 @@ function hastily(page: Page, keys: readonly string[]): Promise<void> {
         new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
       )
       // As long as the work behind a key takes, and no frame.
-      for (let turns = 0; turns < 20; turns++) await null
+      for (let turns = 0; turns < 20; turns++) await Promise.resolve()
     }
   }, keys)
 }
@@ -129,7 +129,7 @@ test('keys that come faster than the page is drawn are for what they were meant 
   await page.getByRole('dialog').evaluate(async (dialog) => {
     for (const box of dialog.querySelectorAll<HTMLElement>('input[type="checkbox"]')) {
       box.click()
-      for (let turns = 0; turns < 20; turns++) await null
+      for (let turns = 0; turns < 20; turns++) await Promise.resolve()
     }
   })
   const one = await idOf('One')
