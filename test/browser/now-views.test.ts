@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { until } from '../support/wait.ts'
 import { asking, decided, ended, titlesIn, untilIn } from './asking.ts'
 import { newSession } from './opened.ts'
@@ -93,6 +94,51 @@ test('several sessions are selected and put away together', options, async (t) =
   await page.getByRole('button', { name: 'Undo' }).click()
   await untilIn(page, 'Done since you looked', ['Three', 'Two', 'One'])
   assert.equal(await bar.count(), 0)
+})
+
+/** Keys that come before the page has drawn what the one before has changed. */
+function hastily(page: Page, keys: readonly string[]): Promise<void> {
+  return page.evaluate(async (all) => {
+    for (const key of all) {
+      document.activeElement!.dispatchEvent(
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
+      )
+      // As long as the work behind a key takes, and no frame.
+      for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+    }
+  }, keys)
+}
+
+test('keys that come faster than the page is drawn are for what they were meant for', options, async (t) => {
+  const daemon = await daemonFor(t)
+  const client = await nativeFor(t, daemon)
+  const page = await (await browserFor(t, daemon)).page()
+  for (const title of ['One', 'Two', 'Three']) await ended(client, daemon, title)
+  await signIn(page, client)
+  await untilIn(page, 'Done since you looked', ['Three', 'Two', 'One'])
+  await hastily(page, ['j', 'x', 'j', 'x'])
+  await page.getByText('2 selected').waitFor()
+  // The second one is for the dialog that the first one opens.
+  await hastily(page, ['z', '1'])
+  await until(async () => (await titlesIn(page, 'Snoozed')).toSorted().join() === 'Three,Two', 'both snooze')
+  // What is ticked first is not forgotten by what is ticked next.
+  await client.call('session.mark', { sessionId: await idOf('Three'), flags: ['a', 'b'] })
+  await page.getByRole('link', { name: 'One' }).focus()
+  await page.keyboard.press('f')
+  await page.getByRole('dialog').getByRole('checkbox', { name: 'b' }).waitFor()
+  await page.getByRole('dialog').evaluate(async (dialog) => {
+    for (const box of dialog.querySelectorAll<HTMLElement>('input[type="checkbox"]')) {
+      box.click()
+      for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+    }
+  })
+  const one = await idOf('One')
+  const flags = async () => (await client.call('session.get', { sessionId: one })).marks.flags.join()
+  await until(async () => (await flags()) === 'a,b', 'it has both')
+
+  async function idOf(title: string): Promise<string> {
+    return (await client.call('session.list', {})).sessions.find((one) => one.title === title)!.id
+  }
 })
 
 const HOSTILE = '<img src=x onerror=alert(1)><script>alert(2)</script>\u202e'

@@ -222,6 +222,34 @@ test('what is typed is there after a reload, and on the other screen', options, 
   assert.equal((await client.call('draft.get', { sessionId: id })).text, '')
 })
 
+test('what was sent does not come back when the daemon says that it is kept', options, async (t) => {
+  const { client, daemon, browser, id } = await stageFor(t)
+  const page = await browser.page()
+  const held: (() => void)[] = []
+  let isKept = false
+  let holds = true
+  await page.routeWebSocket(/native/, (socket) => {
+    const server = socket.connectToServer()
+    socket.onMessage((message) => {
+      isKept ||= String(message).includes('"draft.set"')
+      server.send(message)
+    })
+    server.onMessage((message) => {
+      if (isKept && holds) held.push(() => socket.send(message))
+      else socket.send(message)
+    })
+  })
+  await openPage(page, daemon, id)
+  await composer(page).fill('sent early')
+  await until(() => isKept, 'it is on its way')
+  await composer(page).press('Enter')
+  holds = false
+  for (const pass of held) pass()
+  await until(async () => (await saidOn(page)).includes('echo: sent early'), 'it is sent')
+  await until(async () => (await client.call('draft.get', { sessionId: id })).text === '', 'nothing is left')
+  assert.equal(await composer(page).inputValue(), '')
+})
+
 test('what is too long to be kept as a draft is said, and can be sent', options, async (t) => {
   const { client, page, id } = await stageFor(t)
   await composer(page).fill('long '.repeat(30_000))

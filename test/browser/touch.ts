@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core'
 import { quiet } from './support.ts'
 
 /** A finger on it, moved sideways, slowly: what it leaves behind must not fling the page. `during` sees it before it lets go. */
-export async function swipe(target: Locator, by: number, during?: () => Promise<void>): Promise<void> {
+export async function swipe(target: Locator, by: number, during?: () => Promise<unknown>): Promise<void> {
   const page = target.page()
   await quiet(page)
   const { x, y, width, height } = (await target.boundingBox())!
