@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -88,6 +88,37 @@ test('deltas of a complete message leave the log and their numbers are not used 
   log = open(dir)
   assert.equal(log.head, 4)
   await log.close(true)
+})
+
+test('a log that a living process has is refused to another one, a copy of it is not', async () => {
+  const dir = freshDir()
+  const path = join(dir, 'corral.db')
+  const living = new Set([1])
+  const openAs = (pid: number, at = path): Log =>
+    openLog({
+      path: at,
+      bootId: 'boot',
+      newId: uuid,
+      warn: assert.fail,
+      holding: {
+        self: { pid, startTime: 'then', bootId: 'boot' },
+        lives: (holder) => living.has(holder.pid),
+      },
+    })
+  const first = openAs(1)
+  await first.append({ events: [notice(1, 'a')], writes: [] })
+  assert.throws(() => openAs(2), /A Corral daemon \(pid 1\) already uses this data directory/)
+  const copy = join(freshDir(), 'corral.db')
+  cpSync(path, copy)
+  await openAs(2, copy).close(true)
+
+  living.delete(1) // it was killed
+  const second = openAs(2)
+  living.add(2)
+  assert.throws(() => openAs(3), /pid 2/)
+  await second.close(true)
+  await openAs(3).close(true)
+  await first.close(false)
 })
 
 test('a batch that fails takes everything gathered behind it along, and the log goes on', async () => {
