@@ -139,6 +139,21 @@ test('a batch that fails takes everything gathered behind it along, and the log 
   await log.close(true)
 })
 
+test('what is large is written elsewhere: nobody is held up, also not right after a quiet time', async () => {
+  const log = open(freshDir())
+  const next = (): Promise<'elsewhere'> => new Promise((resolve) => setImmediate(resolve, 'elsewhere'))
+  const written = async (seq: number, text: string) => {
+    const appended = log.append({ events: [delta(seq, 'a', 'm', text)], writes: [] }).then(() => 'here')
+    const where = await Promise.race([appended, next()])
+    await appended
+    return where
+  }
+  assert.equal(await written(1, 'small'), 'here')
+  assert.equal(await written(2, 'x'.repeat(2 * 1024 ** 2)), 'elsewhere')
+  assert.equal(log.events({ after: 1, limit: 1 })[0]?.event.type, 'message.delta')
+  await log.close(true)
+})
+
 test('an approval whose id is taken is not passed over', async () => {
   const log = open(freshDir())
   const undecided = { decision: null, decidedBy: null, decidedAt: null, deferredUntil: null }
