@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
 import { driversWith } from './agents/drivers.ts'
 import { createHost, type Host } from './agents/host/host.ts'
-import { BOOT_ID } from './agents/host/process.ts'
+import { BOOT_ID, startTime } from './agents/host/process.ts'
 import { reportAgents } from './agents/report.ts'
 import { createStores } from './agents/stores.ts'
 import type { Config } from './config/config.ts'
@@ -18,6 +18,7 @@ import type { AgentReport, Daemon as DaemonPort } from './dialects/ports.ts'
 import { createMachines, type Machines } from './fleet/machines.ts'
 import { openListeners, type Listeners } from './listeners.ts'
 import { createSignIn } from './signin/signin.ts'
+import type { Holding } from './store/holder.ts'
 import { openLog } from './store/log.ts'
 import { readDaemonId } from './system/daemon-id.ts'
 import { keepHistory, openHistory } from './system/history.ts'
@@ -109,6 +110,13 @@ export async function runDaemon(options: DaemonOptions): Promise<Daemon> {
 
 type Core = ReturnType<typeof openCore>
 
+/** This process, as the log knows who has it. */
+const HOLDING: Holding = {
+  self: { pid: process.pid, startTime: startTime(process.pid), bootId: BOOT_ID },
+  lives: ({ pid, startTime: began, bootId }) =>
+    began !== null && bootId === BOOT_ID && startTime(pid) === began,
+}
+
 /** The engine, and what it works with. */
 function openCore(options: DaemonOptions) {
   const { config, print } = options
@@ -134,6 +142,7 @@ function openCore(options: DaemonOptions) {
       print(message)
       warn(message)
     },
+    holding: HOLDING,
   })
   const drivers = driversWith(config.customAgents)
   const catalog = createCatalog(drivers, env, (agent) => signin.variables(agent))

@@ -6,6 +6,8 @@ import { COMMON } from './program/spec.ts'
 
 /** Runs one command line; resolves with the exit code. */
 export async function run(argv: string[]): Promise<number> {
+  // Remarks that nobody can read any more, as when the terminal was closed, are no reason to end.
+  process.stderr.on('error', () => undefined)
   const outcome = { code: EXIT.ok as number }
   const words = helpLast(commandFirst(argv))
   const program = buildProgram(outcome, words, commonBefore(argv) === argv.length)

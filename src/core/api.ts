@@ -5,6 +5,7 @@ import type {
   CompactSession,
   ConfigureSession,
   CreateSession,
+  PlaceMaker,
   DecideApproval,
   DraftMessage,
   EditTurn,
@@ -73,7 +74,7 @@ export interface Engine {
 }
 
 export interface Sessions {
-  create(command: CreateSession): Promise<Session>
+  create(command: CreateSession, place?: PlaceMaker): Promise<Session>
   fork(command: ForkSession): Promise<Session>
   /** Goes on with a conversation that began without Corral, with what was said in it. */
   adopt(command: AdoptConversation): Promise<Adopted>

@@ -32,6 +32,12 @@ export interface CreateSession {
   worktreeOf?: string
 }
 
+/** A directory that is made for a session: once it is certain that the session is new, and unmade if nothing comes of it. */
+export interface PlaceMaker {
+  make(): Promise<{ id: string; cwd: string; worktreeOf: string }>
+  unmake(id: string): Promise<void>
+}
+
 /**
  * What becomes of a message to a session that is busy: it waits; it is refused (`conversation_busy`); it is brought to the turn
  * that runs, and waits where none does; or the turn that runs is stopped for it, and it is the next one.

@@ -13,6 +13,13 @@ export function isPictureType(type: string): boolean {
 
 export type Picture = Extract<Content, { type: 'image' }>
 
+/** As much as the services of models take in one request; what is attached counts in base64. */
+export const MAX_CONTENT = 32 * 1024 ** 2
+
+export function sizeOf(content: readonly Content[]): number {
+  return content.reduce((sum, part) => sum + (part.type === 'text' ? part.text : part.data).length, 0)
+}
+
 export function textOf(content: readonly Content[]): string {
   return content
     .filter((part) => part.type === 'text')

@@ -371,7 +371,9 @@ export function exited(state: Session, runId: string, exit: ExitInfo, agentTitle
 
 function exitFailure(exit: ExitInfo, agentTitle: string): Failure {
   const how = exit.signal ? `was killed (${exit.signal})` : `exited with code ${exit.code ?? 'unknown'}`
-  const lastWords = exit.stderr.trim().split('\n').at(-1) ?? ''
+  const lastWords = exit.diskFull
+    ? 'the disk is full; make room and send the message again'
+    : exit.stderr.trim().split('\n').at(-1)
   return {
     code: 'agent_exited',
     message: `${agentTitle} ${how} during the turn${lastWords ? `: ${lastWords}` : ''}`,

@@ -2,12 +2,15 @@ import type { Engine, Sessions } from './api.ts'
 import type { CreateSession } from './command.ts'
 import { asCorralError, CorralError } from './error.ts'
 import { nameOf } from './glance.ts'
+import { uuid, uuidOf } from './ids.ts'
 import type { Session } from './session.ts'
 
 /** Checkouts of their own for sessions; a worktree has its session's id. `path` may be any place in the repository. */
 export interface WorktreeMaker {
   addWorktree(path: string, id: string, wish?: WorktreeWish): Promise<OwnWorktree & { origin: string }>
   worktree(path: string, id: string): Promise<OwnWorktree | null>
+  /** One that a daemon which died has left, if there is one; throws `unsaved_work` if somebody has worked in it. */
+  discardUnused(path: string, id: string): Promise<void>
   /** Throws `unsaved_work` unless told that it may be lost. */
   discardWorktree(path: string, id: string, force: boolean): Promise<void>
 }
@@ -26,23 +29,45 @@ export interface OwnWorktree {
   readonly branch: string | null
 }
 
+export interface WorktreeSessions {
+  create: Sessions['create']
+  workspace: WorktreeMaker
+  /** Two daemons that are given the same key make two sessions. */
+  daemonId: () => Promise<string>
+}
+
 /** A session in a worktree of the repository that `cwd` is in, or neither of them. */
 export async function createInWorktree(
-  { create, workspace }: { create: Sessions['create']; workspace: WorktreeMaker },
-  command: CreateSession & { id: string },
+  { create, workspace, daemonId }: WorktreeSessions,
+  command: CreateSession,
   wish: WorktreeWish,
 ): Promise<{ session: Session; worktree: OwnWorktree | null }> {
-  const { id, cwd } = command
-  const worktree = await workspace.addWorktree(cwd, id, wish)
+  const { id, key, cwd } = command
+  const ownId = id ?? (key === undefined ? undefined : uuidOf('session', await daemonId(), key))
+  let made: OwnWorktree | null = null
+  const session = await create(command, {
+    async make() {
+      const freeId = ownId === undefined ? uuid() : await cleared(workspace, cwd, ownId, id !== undefined)
+      const { origin, ...worktree } = await workspace.addWorktree(cwd, freeId, wish)
+      made = worktree
+      return { id: freeId, cwd: worktree.path, worktreeOf: origin }
+    },
+    unmake: (freeId) => workspace.discardWorktree(cwd, freeId, true),
+  })
+  return { session, worktree: made ?? (await workspace.worktree(session.cwd, session.id).catch(() => null)) }
+}
+
+/**
+ * A daemon that died may have left a worktree of the same call, and no session. Nobody has worked in it: the next try takes its
+ * place. What somebody has worked in after all stays, and another id is taken.
+ */
+async function cleared(workspace: WorktreeMaker, cwd: string, id: string, isGiven: boolean): Promise<string> {
   try {
-    const session = await create({ ...command, cwd: worktree.path, worktreeOf: worktree.origin })
-    if (session.id === id) return { session, worktree }
-    // The key has made this session before, with its own worktree.
-    await workspace.discardWorktree(cwd, id, true)
-    return { session, worktree: await workspace.worktree(session.cwd, session.id).catch(() => null) }
+    await workspace.discardUnused(cwd, id)
+    return id
   } catch (error) {
-    await workspace.discardWorktree(cwd, id, true).catch(() => {})
-    throw error
+    if (isGiven) throw error
+    return uuid()
   }
 }
 

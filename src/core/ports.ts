@@ -323,6 +323,8 @@ export interface ExitInfo {
   signal: string | null
   stderr: string
   expected: boolean
+  /** There was no room for what it said. */
+  diskFull?: boolean
 }
 
 /** What the host tells the engine. Every call may throw when the log cannot be written; the host then tries again later. */

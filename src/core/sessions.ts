@@ -1,7 +1,7 @@
 import { adopt } from './adopting.ts'
 import type { Sessions } from './api.ts'
 import type { Surroundings } from './approving.ts'
-import type { ConfigureSession, CreateSession, ForkSession } from './command.ts'
+import type { ConfigureSession, CreateSession, ForkSession, PlaceMaker } from './command.ts'
 import { conversationAt, conversationBefore } from './conversation/reader.ts'
 import * as decide from './decide.ts'
 import { CorralError } from './error.ts'
@@ -27,7 +27,10 @@ interface SessionsDeps extends EngineContext {
 export function createSessions(context: SessionsDeps): Sessions {
   const { log } = context
   return {
-    create: (command) => newOnce(context, command.key, () => create(context, command)),
+    create: (command, place) =>
+      newOnce(context, command.key, () =>
+        place ? createIn(context, command, place) : create(context, command),
+      ),
     fork: (command) => newOnce(context, command.key, () => fork(context, command)),
     adopt: (command) => adopt(context, command),
     configure: (command) => configure(context, command),
@@ -95,15 +98,29 @@ async function begin(
   { id = newId(), key }: { id?: string; key?: string },
   body: Omit<EventOf<'session.created'>, 'type'>,
 ): Promise<Session> {
-  if (drafts.peek(id))
-    throw new CorralError('invalid', `A session with the id ${id} exists already; choose another id`, {
-      field: 'id',
-    })
+  mustBeFree(drafts, id)
   const draft = drafts.of(id)
   draft.add({ type: 'session.created', ...body })
   const { state } = draft
   await draft.commit(key)
   return state
+}
+
+function mustBeFree(drafts: EngineContext['drafts'], id: string): void {
+  if (!drafts.peek(id)) return
+  const message = `A session with the id ${id} exists already; choose another id`
+  throw new CorralError('invalid', message, { field: 'id' })
+}
+
+async function createIn(context: EngineContext, command: CreateSession, place: PlaceMaker): Promise<Session> {
+  if (command.id !== undefined) mustBeFree(context.drafts, command.id)
+  const made = await place.make()
+  try {
+    return await create(context, { ...command, ...made })
+  } catch (error) {
+    await place.unmake(made.id).catch(() => {})
+    throw error
+  }
 }
 
 async function create(context: EngineContext, command: CreateSession): Promise<Session> {

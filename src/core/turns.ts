@@ -2,7 +2,7 @@ import type { Turns } from './api.ts'
 import { answerCall } from './call.ts'
 import type { EditTurn, Interrupt, SendMessage, Sent, Steered, SteerTurn } from './command.ts'
 import { compactMessage } from './compaction.ts'
-import type { Content } from './content.ts'
+import { MAX_CONTENT, sizeOf, type Content } from './content.ts'
 import * as decide from './decide.ts'
 import { CorralError } from './error.ts'
 import type { EventBody, EventOf, EventType } from './event.ts'
@@ -206,6 +206,10 @@ function mustHear(context: EngineContext, agent: string, input: Content[]): void
       'unsupported',
       'This agent runs outside of Corral and takes no messages; you can only decide its approvals',
     )
+  }
+  if (sizeOf(input) > MAX_CONTENT) {
+    const message = 'content: a message may have 32 MiB; put the rest into a file that the agent can read'
+    throw new CorralError('invalid', message, { field: 'content' })
   }
   if (input.some((part) => part.type === 'image')) needs(context, agent, 'images')
   if (input.some((part) => part.type === 'document')) needs(context, agent, 'documents')

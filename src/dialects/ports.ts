@@ -255,6 +255,7 @@ export interface Workspace extends WorktreeMaker {
   ownWorktree(id: string): Promise<WorktreeEntry | null>
   ownWorktrees(): Promise<WorktreeEntry[]>
   addWorktree(path: string, id: string, wish?: WorktreeWish): Promise<WorktreeInfo & { origin: string }>
+  discardUnused(path: string, id: string): Promise<void>
   worktree(path: string, id: string): Promise<WorktreeInfo | null>
   worktreeDiff(path: string, id: string): Promise<DiffText>
   mergeWorktree(path: string, id: string, message?: string): Promise<MergeOutcome>

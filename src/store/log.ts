@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
 import type { Log } from '../core/ports.ts'
 import { CommitQueue } from './commit-queue.ts'
+import { HELD_BY_NOBODY, heldBy, refuseIfHeld, type Holding } from './holder.ts'
 import { createPen } from './pen.ts'
 import { createReader } from './reader.ts'
 import { migrate } from './schema.ts'
@@ -13,6 +14,8 @@ export interface LogOptions {
   bootId: string
   newId: () => string
   warn: (message: string) => void
+  /** For a process that must be the only one. */
+  holding?: Holding
 }
 
 /** Opens the log: migrations and the reading connection are here, writing is up to the commit queue. */
@@ -49,7 +52,7 @@ export function openLog(options: LogOptions): Log {
     },
     async close(clean) {
       if (clean) {
-        const { error } = await commits.inLine({ note: { clean: 'yes' } })
+        const { error } = await commits.inLine({ note: { clean: 'yes', ...HELD_BY_NOBODY } })
         if (error) options.warn(`closing the log: ${error.message}`)
       }
       await commits.close()
@@ -63,7 +66,7 @@ export function openLog(options: LogOptions): Log {
 function openOrSetAside(options: LogOptions): DatabaseSync {
   const { path, warn } = options
   try {
-    return open(path)
+    return open(options)
   } catch (error) {
     if (error instanceof CorralError) throw error
     const { errcode, message } = error as Error & { errcode?: number }
@@ -76,14 +79,15 @@ function openOrSetAside(options: LogOptions): DatabaseSync {
       if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
     }
     warn(`The log ${path} is damaged (${message}). It was set aside as ${aside}; a new log begins.`)
-    return open(path)
+    return open(options)
   }
 }
 
-function open(path: string): DatabaseSync {
+function open({ path, holding }: LogOptions): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 5000 })
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192;')
+    if (holding) refuseIfHeld(db, path, holding)
     migrate(db, path)
     // Touches the tables that the daemon lives on, so that damage shows now and not in the middle of a turn.
     db.prepare('SELECT count(*) FROM meta').get()
@@ -97,20 +101,24 @@ function open(path: string): DatabaseSync {
 }
 
 /** The log id stays as long as nothing committed can have been lost: same boot, or a clean stop. */
-function claimLogId(db: DatabaseSync, { bootId, newId, path }: LogOptions): string {
+function claimLogId(db: DatabaseSync, { bootId, newId, path, holding }: LogOptions): string {
   const read = db.prepare('SELECT value FROM meta WHERE key = ?')
   const meta = (key: string): string | null => (read.get(key)?.['value'] as string | undefined) ?? null
-  const known = meta('log_id')
-  const id = known !== null && (meta('clean') === 'yes' || meta('boot_id') === bootId) ? known : newId()
   try {
+    db.exec('BEGIN IMMEDIATE')
+    if (holding) refuseIfHeld(db, path, holding)
+    const known = meta('log_id')
+    const id = known !== null && (meta('clean') === 'yes' || meta('boot_id') === bootId) ? known : newId()
     const write = db.prepare('INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)')
-    for (const [key, value] of Object.entries({ log_id: id, boot_id: bootId, clean: 'no' }))
-      write.run(key, value)
+    const noted = { log_id: id, boot_id: bootId, clean: 'no', ...(holding && heldBy(path, holding)) }
+    for (const [key, value] of Object.entries(noted)) write.run(key, value)
+    db.exec('COMMIT')
+    return id
   } catch (error) {
+    if (error instanceof CorralError) throw error
     const reason = (error as Error).message
     throw new CorralError('storage', `The log ${path} cannot be written: ${reason}`, { path }, error)
   }
-  return id
 }
 
 function lastSeq(db: DatabaseSync): number {

@@ -6,6 +6,10 @@ const CHECKPOINT_PAGES = 2000
 /** Rows within a second that are worth a thread of their own; below that the way there and back costs more than it saves. */
 const BUSY_ROWS = 1000
 const QUIET_MS = 30_000
+/** So many characters take as long to write as a row. */
+const ROW_CHARS = 16 * 1024
+/** What has more than this never holds up the event loop: it waits for the thread. */
+const LARGE_CHARS = 1024 ** 2
 
 /** The one thing that writes to the log. One request at a time. */
 export interface Pen {
@@ -15,7 +19,7 @@ export interface Pen {
 
 /**
  * Under load a thread holds the pen: checkpoints then never stall the event loop. A log at rest needs no thread, and a thread
- * costs some 13 MB: the first commits after a quiet time are made right here, while the thread starts.
+ * costs some 13 MB: the first commits after a quiet time are made right here, while the thread starts, unless they are large.
  */
 export function createPen(path: string, warn: (message: string) => void): Pen {
   let here: Writing | null = null
@@ -54,8 +58,13 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
   return {
     write(request) {
       if (closed) return Promise.resolve({ error: { message: 'the log is closed', code: 'closed' } })
-      noteActivity('events' in request ? request.events.length + request.writes.length : 1)
-      return thread?.ready ? thread.write(request) : Promise.resolve(writeHere(request))
+      const chars = charsIn(request)
+      const rows = 'events' in request ? request.events.length + request.writes.length : 1
+      noteActivity(chars > LARGE_CHARS ? BUSY_ROWS : rows + Math.floor(chars / ROW_CHARS))
+      if (thread?.ready) return thread.write(request)
+      if (!thread || chars <= LARGE_CHARS) return Promise.resolve(writeHere(request))
+      const starting = thread
+      return starting.started.then((isReady) => (isReady ? starting.write(request) : writeHere(request)))
     },
     async close() {
       closed = true
@@ -64,6 +73,10 @@ export function createPen(path: string, warn: (message: string) => void): Pen {
       here?.close()
     },
   }
+}
+
+function charsIn(request: WriterRequest): number {
+  return 'events' in request ? request.events.reduce((sum, row) => sum + row[5].length, 0) : 0
 }
 
 /** Its program lies beside this file, or inside of the single executable. */
@@ -76,6 +89,8 @@ function startWriter(options: WorkerOptions): Worker {
 class WriterThread {
   readonly #worker: Worker
   #answer: ((answer: WriterAnswer) => void) | null = null
+  /** Whether it has become ready; false: it died before. */
+  readonly started: Promise<boolean>
   ready = false
   dead = false
 
@@ -84,10 +99,14 @@ class WriterThread {
       workerData: { path, checkpointPages: CHECKPOINT_PAGES },
       resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 },
     })
+    const { promise: started, resolve: hasStarted } = Promise.withResolvers<boolean>()
+    this.started = started
     worker.on('message', (message: WriterAnswer | 'ready') => {
-      if (message === 'ready') this.ready = true
-      else this.#settle(message)
+      if (message !== 'ready') return this.#settle(message)
+      this.ready = true
+      hasStarted(true)
     })
+    worker.on('exit', () => hasStarted(false))
     worker.on('error', (error) => {
       this.dead = true
       warn(`the log's writing thread died: ${error.message}`)

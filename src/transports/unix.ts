@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, unlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { LineConnection, LineHandler } from './connection.ts'
@@ -9,6 +9,8 @@ import { createWriter, type Writer } from './writer.ts'
 
 const PATH_LIMIT = 107 // sun_path holds 108 bytes with its NUL
 const CLOSE_MS = 1000
+/** How often it is looked whether somebody has deleted the socket. */
+const LOOK_MS = 5000
 /** Connections that wait to be accepted: beyond that a client is refused, and a thousand may well come at once. */
 const BACKLOG = 4096
 
@@ -23,6 +25,8 @@ export interface UnixOptions {
   sendLimit?: number
   /** Make an existing directory private too (0700); never done to a shared one such as /tmp. */
   privateDirectory?: boolean
+  /** How often it is looked whether the socket is still there. */
+  lookMs?: number
 }
 
 export interface UnixListener {
@@ -44,7 +48,10 @@ export class UnixSocketError extends Error {
   }
 }
 
-/** Listens at `path`, for this user only. A socket file that nobody answers on is replaced, a live one is not. */
+/**
+ * Listens at `path`, for this user only. A socket file that nobody answers on is replaced, a live one is not. One that is deleted
+ * later is made again; connections that are open stay.
+ */
 export async function listenUnix(options: UnixOptions): Promise<UnixListener> {
   const { path } = options
   const bytes = Buffer.byteLength(path)
@@ -55,23 +62,55 @@ export async function listenUnix(options: UnixOptions): Promise<UnixListener> {
   prepareDirectory(dirname(path), options.privateDirectory ?? true)
   await removeStale(path)
   const links = new Set<Link>()
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const link = serve(socket, options, () => links.delete(link))
-    links.add(link)
-  })
-  await bind(server, path)
+  const newServer = (): Server =>
+    createServer({ allowHalfOpen: true }, (socket) => {
+      const link = serve(socket, options, () => links.delete(link))
+      links.add(link)
+    })
+  const stop = await keepListening(path, newServer, options.lookMs ?? LOOK_MS)
   return {
     path,
     get connections() {
       return links.size
     },
     async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = stop()
       for (const link of links) link.connection.close()
       const timer = setTimeout(() => links.forEach((link) => link.socket.destroy()), CLOSE_MS)
       await closed
       clearTimeout(timer)
     },
+  }
+}
+
+/** Resolves with how to stop; that resolves when every connection is gone. */
+async function keepListening(
+  path: string,
+  newServer: () => Server,
+  lookMs: number,
+): Promise<() => Promise<unknown>> {
+  const closings: Promise<void>[] = []
+  let server = newServer()
+  await bind(server, path)
+
+  function leave(): void {
+    const left = server
+    closings.push(new Promise((resolve) => left.close(() => resolve())))
+  }
+
+  /** Looks, and waits for no event: whatever is in its place by now, ours or somebody else's, stays. */
+  function look(): void {
+    if (existsSync(path)) return
+    if (server.listening) leave() // before the next one is there: whoever closes a socket deletes what is at its path
+    server = newServer()
+    bind(server, path).catch(() => {}) // its directory is gone, or somebody was faster: there is a next look
+  }
+
+  const looks = setInterval(look, lookMs).unref()
+  return () => {
+    clearInterval(looks)
+    leave()
+    return Promise.all(closings)
   }
 }
 

@@ -35,6 +35,8 @@ interface SessionWorktrees {
   /** Commits all that is uncommitted in it; with how many commits it is ahead of its base. */
   commitWorktree(path: string, id: string, message?: string): Promise<{ commit: string; ahead: number }>
   discardWorktree(path: string, id: string, force: boolean): Promise<void>
+  /** One that nobody has worked in, whole or half made, if there is one. */
+  discardUnused(path: string, id: string): Promise<void>
 }
 
 interface Files {
@@ -153,6 +155,7 @@ function worktreesOf(at: (path: string) => Promise<Repository>, folder: string):
     worktreeDiff: async (path, id) => worktrees.diff(await at(path), id),
     mergeWorktree: async (path, id, message) => worktrees.merge(await origin(path, id), id, message),
     commitWorktree: async (path, id, message) => worktrees.commit(await origin(path, id), id, message),
+    discardUnused: async (path, id) => worktrees.discardUnused(await at(path), id),
     discardWorktree: async (path, id, force) => worktrees.discard(await origin(path, id), id, { force }),
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { access, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CorralError } from '../core/error.ts'
@@ -55,6 +56,8 @@ export interface Worktrees {
   commit(repo: Repository, id: string, message?: string): Promise<{ commit: string; ahead: number }>
   /** Folder, branch and refs; throws `unsaved_work` if something would be lost and `force` is not given. */
   discard(repo: Repository, id: string, options?: { force?: boolean }): Promise<void>
+  /** The same for one that was perhaps only half made; none is none. */
+  discardUnused(repo: Repository, id: string): Promise<void>
 }
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
@@ -88,6 +91,7 @@ export function createWorktrees(): Worktrees {
     merge: (repo, id, message) => inTurn(repo, async () => mergeBack(repo, await find(repo, id), message)),
     commit: (repo, id, message) => inTurn(repo, async () => commit(repo, await find(repo, id), message)),
     discard: (repo, id, { force = false } = {}) => inTurn(repo, () => discard(repo, id, force)),
+    discardUnused: (repo, id) => inTurn(repo, () => discardUnused(repo, id)),
   }
 }
 
@@ -191,7 +195,18 @@ async function discard(repo: Repository, id: string, force: boolean): Promise<vo
   const entry = await find(repo, id)
   const here = await repo.guarded()
   const branch = await branchOf(here, entry)
-  if (!force) await refuseLoss(repo, here, entry, branch)
+  if (!force) await refuseLoss(here, entry, branch, await uncommitted(repo, entry))
+  await removeAll(here, { id, path: entry.path, branch, made: entry.made })
+}
+
+async function discardUnused(repo: Repository, id: string): Promise<void> {
+  const entry = (await list(repo)).find((one) => one.id === id)
+  if (!entry) return
+  const here = await repo.guarded()
+  const branch = await branchOf(here, entry)
+  // Files that are not there have not been written yet, if it is half made.
+  const files = (await uncommitted(repo, entry)).filter((file) => existsSync(join(entry.path, file)))
+  await refuseLoss(here, entry, branch, files)
   await removeAll(here, { id, path: entry.path, branch, made: entry.made })
 }
 
@@ -214,12 +229,11 @@ async function branchOf(here: GuardedGit, { id, made }: WorktreeEntry): Promise<
 }
 
 async function refuseLoss(
-  repo: Repository,
   here: GuardedGit,
   entry: WorktreeEntry,
   branch: string | null,
+  files: readonly string[],
 ): Promise<void> {
-  const files = entry.isMissing ? [] : await uncommitted(repo, entry)
   const own = branch === null ? [] : [`refs/heads/${branch}`]
   const tips = [...(entry.head === null ? [] : [entry.head]), ...own]
   const kept = [...(branch === null ? [] : [`--exclude=${branch}`]), '--branches', '--tags', '--remotes']
@@ -237,6 +251,7 @@ function counted(count: number, what: string): string {
 }
 
 async function uncommitted(repo: Repository, entry: WorktreeEntry): Promise<string[]> {
+  if (entry.isMissing) return []
   const worktree = await openRepository(repo.git, entry.path)
   const status = await readStatus(await worktree.guarded(), worktree.root)
   return status.files.map(({ path }) => path)

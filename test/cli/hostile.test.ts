@@ -135,6 +135,29 @@ test('a command is shown whole before it is decided about, whatever it hides', a
   await client.call('approval.decide', { approvalId: open.id, behavior: 'deny' })
 })
 
+test('what waits for a decision, and what is found, command no terminal', options, async (t) => {
+  const { id: sessionId } = await client.call('session.create', {
+    agent: 'demo',
+    cwd: daemon.project,
+    mode: 'ask',
+  })
+  const asked = DECEIT.join(' ').replaceAll(/[\n[\]]/g, '')
+  await client.call('session.send', { sessionId, content: `[[shell ${asked}]]` })
+  const open = await until(async () => (await client.call('approval.list', { sessionId })).approvals[0])
+  for (const [args, says] of [
+    [['approvals'], 'U+202E'],
+    [['approval', 'show', open.id], 'U+202E'],
+    [['history', sessionId], 'U+202E'],
+    [['search', 'admin'], 'admin'],
+    [['search', 'admin', '--json'], 'admin'],
+  ] as const) {
+    const text = await printedBy(t, daemon.env, [...args], 'dumb')
+    assert.deepEqual([args, foreign(text)], [args, []])
+    assert.ok(text.includes(says), `${args.join(' ')}: ${text}`)
+  }
+  await client.call('approval.decide', { approvalId: open.id, behavior: 'deny' })
+})
+
 test('JSON is the same, and commands no terminal either', async () => {
   const [first] = hostile
   const { stdout, json } = await corral(daemon.env, ['history', first!, '--json', '--limit', '2000'])

@@ -14,6 +14,15 @@ import { after, AROUND, aSession, running } from '../support/session.ts'
  * What becomes of a message to a session that is busy.
  */
 
+test('a message that no model would take is refused before it is anywhere', async (t) => {
+  const given = await engineFor(t)
+  const id = await newSession(given)
+  const head = given.engine.events.head
+  const large = 'x'.repeat(32 * 1024 ** 2)
+  await assert.rejects(send(given, id, `${large}!`, 'queue'), { code: 'invalid', data: { field: 'content' } })
+  assert.equal(given.engine.events.head, head)
+})
+
 const types = (bodies: EventBody[]): string[] => bodies.map((body) => body.type)
 const refused = (code: string, reason?: string) => (error: unknown) =>
   error instanceof CorralError && error.code === code && error.data['reason'] === reason

@@ -25,7 +25,7 @@ function fill(path: string): () => void {
     }
   }
   closeSync(fd)
-  return () => rmSync(file)
+  return () => rmSync(file, { force: true })
 }
 
 /** Sends until the log refuses: what the file system has set aside already may still hold a little. */
@@ -138,3 +138,34 @@ test(
     }
   },
 )
+
+test('an agent that ends because the disk is full is said to have ended for that', { skip }, async () => {
+  const runs = join(disk!.path, 'runs')
+  const home = mkdtempSync(join(tmpdir(), 'corral-'))
+  mkdirSync(runs)
+  mkdirSync(join(home, '.corral'))
+  symlinkSync(runs, join(home, '.corral', 'runs'))
+  const daemon = await startDaemon({ home })
+  const client = await connect(daemon.socket)
+  let release: (() => void) | null = null
+  try {
+    const { id: sessionId } = await client.call('session.create', { agent: 'demo', cwd: daemon.project })
+    const { turnId } = await client.call('session.send', { sessionId, content: '[[drip 100000 5]]' })
+    for await (const event of client.events({ after: 0, sessionId })) {
+      if (event.type === 'message.delta') release ??= fill(disk!.path)
+      if (event.type === 'agent.exited') assert.deepEqual([event.code, event.signal], [1, null])
+      if (event.type !== 'turn.failed') continue
+      assert.equal(event.turnId, turnId)
+      assert.match(event.error.message, /exited with code 1 during the turn: the disk is full/)
+      break
+    }
+    release!()
+    const again = await client.call('session.send', { sessionId, content: 'there is room again' })
+    for await (const event of client.events({ after: again.seq - 1, sessionId }))
+      if (event.type === 'turn.completed' && event.turnId === again.turnId) break
+  } finally {
+    release?.()
+    client.close()
+    await daemon.stop()
+  }
+})

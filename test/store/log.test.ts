@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -90,6 +90,37 @@ test('deltas of a complete message leave the log and their numbers are not used 
   await log.close(true)
 })
 
+test('a log that a living process has is refused to another one, a copy of it is not', async () => {
+  const dir = freshDir()
+  const path = join(dir, 'corral.db')
+  const living = new Set([1])
+  const openAs = (pid: number, at = path): Log =>
+    openLog({
+      path: at,
+      bootId: 'boot',
+      newId: uuid,
+      warn: assert.fail,
+      holding: {
+        self: { pid, startTime: 'then', bootId: 'boot' },
+        lives: (holder) => living.has(holder.pid),
+      },
+    })
+  const first = openAs(1)
+  await first.append({ events: [notice(1, 'a')], writes: [] })
+  assert.throws(() => openAs(2), /A Corral daemon \(pid 1\) already uses this data directory/)
+  const copy = join(freshDir(), 'corral.db')
+  cpSync(path, copy)
+  await openAs(2, copy).close(true)
+
+  living.delete(1) // it was killed
+  const second = openAs(2)
+  living.add(2)
+  assert.throws(() => openAs(3), /pid 2/)
+  await second.close(true)
+  await openAs(3).close(true)
+  await first.close(false)
+})
+
 test('a batch that fails takes everything gathered behind it along, and the log goes on', async () => {
   const log = open(freshDir())
   let rollbacks = 0
@@ -105,6 +136,21 @@ test('a batch that fails takes everything gathered behind it along, and the log 
   assert.equal(log.head, 1)
   await log.append({ events: [notice(2, 'a')], writes: [] })
   assert.equal(log.head, 2)
+  await log.close(true)
+})
+
+test('what is large is written elsewhere: nobody is held up, also not right after a quiet time', async () => {
+  const log = open(freshDir())
+  const next = (): Promise<'elsewhere'> => new Promise((resolve) => setImmediate(resolve, 'elsewhere'))
+  const written = async (seq: number, text: string) => {
+    const appended = log.append({ events: [delta(seq, 'a', 'm', text)], writes: [] }).then(() => 'here')
+    const where = await Promise.race([appended, next()])
+    await appended
+    return where
+  }
+  assert.equal(await written(1, 'small'), 'here')
+  assert.equal(await written(2, 'x'.repeat(2 * 1024 ** 2)), 'elsewhere')
+  assert.equal(log.events({ after: 1, limit: 1 })[0]?.event.type, 'message.delta')
   await log.close(true)
 })
 

@@ -76,6 +76,33 @@ test('a directory that was open to others is made private, unless told to leave 
   }
 })
 
+test('a socket that was deleted is made again, and connections that are open stay', async (t) => {
+  const { path } = await listen(t, { lookMs: 20 })
+  const early = await open(t, path)
+  for (let round = 0; round < 3; round++) {
+    rmSync(path)
+    await until(() => existsSync(path), 'the socket is there again')
+    assert.equal(mode(path), '600')
+    const late = await open(t, path)
+    for (const socket of [early, late]) {
+      socket.write('there?\n')
+      assert.deepEqual((await once(socket, 'data')).map(String), ['there?\n'])
+    }
+  }
+})
+
+test('a listener whose socket was deleted closes connections of before and after', async (t) => {
+  const { path, close } = await listen(t, { lookMs: 20 })
+  const early = await open(t, path)
+  rmSync(path)
+  await until(() => existsSync(path), 'the socket is there again')
+  const late = await open(t, path)
+  const ends = [early, late].map((socket) => once(socket.resume(), 'close'))
+  await close()
+  await Promise.all(ends)
+  assert.equal(existsSync(path), false)
+})
+
 test('a shared directory such as /tmp is left as it is', async (t) => {
   const shared = join(directory(t), 'shared')
   mkdirSync(shared)

@@ -1,7 +1,10 @@
-import { utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, utimesSync, writeFileSync } from 'node:fs'
 import type { HostDeps } from './deps.ts'
 
-/** Touches the file that tells agents that their daemon lives, until the timer that it returns is cleared. */
+/**
+ * Touches the file that tells agents that their daemon lives, until the timer that it returns is cleared. One that was deleted is
+ * made again: agents end themselves without it.
+ */
 export function startHeartbeat({
   options: { aliveFile, orphanMs },
   warn,
@@ -9,7 +12,8 @@ export function startHeartbeat({
   writeFileSync(aliveFile, '')
   const beat = (): void => {
     try {
-      utimesSync(aliveFile, new Date(), new Date())
+      if (existsSync(aliveFile)) utimesSync(aliveFile, new Date(), new Date())
+      else writeFileSync(aliveFile, '', { mode: 0o600 })
     } catch (error) {
       warn('telling agents that their daemon lives', error)
     }

@@ -1,6 +1,8 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statfsSync } from 'node:fs'
 
 const STDERR_TAIL = 4096
+/** With less room than this, what an agent says does not fit. */
+const FULL_BYTES = 64 * 1024
 
 /** A shell reports death by signal n as 128 + n. */
 const SIGNALS: Record<number, string> = {
@@ -19,6 +21,16 @@ export function readExit(path: string): { code: number | null; signal: string | 
     return Number.isNaN(code) ? { code: null, signal: null } : { code, signal: SIGNALS[code - 128] ?? null }
   } catch {
     return { code: null, signal: 'SIGKILL' }
+  }
+}
+
+/** Nothing can be written where it writes what it says. */
+export function isDiskFull(dir: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dir)
+    return bavail * bsize < FULL_BYTES
+  } catch {
+    return false
   }
 }
 

@@ -6,7 +6,7 @@ import type { AgentDriver, AgentService } from '../agent.ts'
 import { Group } from './group.ts'
 import { Intake, type IntakeDeps } from './intake.ts'
 import { isWorn, Journal, MAX_LINE } from './journal.ts'
-import { readExit, tail } from './last-words.ts'
+import { isDiskFull, readExit, tail } from './last-words.ts'
 import { untilCommitted } from './patience.ts'
 import { endMarked } from './process.ts'
 import { Reading } from './reading.ts'
@@ -259,9 +259,10 @@ export class Run {
   }
 
   async #exited(): Promise<void> {
+    const diskFull = isDiskFull(this.#deps.dir) // now: there may be room again when its end can be written down
     await this.#group.untilDead()
     const { exit, errors } = this.#files
-    await this.#report({ ...readExit(exit), stderr: tail(errors), expected: this.ending })
+    await this.#report({ ...readExit(exit), stderr: tail(errors), expected: this.ending, diskFull })
   }
 
   async #report(exit: ExitInfo): Promise<void> {

@@ -23,12 +23,13 @@ export const markOf = (runId: string): string => `CORRAL_RUN=${runId}`
 
 // The traps are handlers, not `ignore`, so that the agent starts with signals as they should be. A background shell
 // ignores SIGINT by itself: an interrupt of the group does not end the watch. The shell's own remarks ("Killed") are kept
-// out of the agent's stderr.
+// out of the agent's stderr. The exit code has its place from the start: a disk that is full by then must not keep it.
 const SCRIPT = `
 dir=$1 alive=$2 pause=$3
 shift 3
 trap : INT TERM HUP
 echo $$ > "$dir/pid"
+echo '        ' > "$dir/exit.tmp"
 (
   exec < /dev/null > /dev/null 2>&1
   trap - TERM HUP
@@ -55,7 +56,7 @@ echo $! > "$dir/watch"
 exec 3>&2 2> /dev/null
 (exec "$@" 2>&3 3>&-)
 code=$?
-echo $code > "$dir/exit.tmp" && mv "$dir/exit.tmp" "$dir/exit"
+echo $code 1<> "$dir/exit.tmp" && mv "$dir/exit.tmp" "$dir/exit"
 trap '' TERM
 kill -TERM 0
 exit $code

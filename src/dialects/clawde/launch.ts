@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, normalize, sep } from 'node:path'
 import { z } from 'zod'
-import type { CreateSession } from '../../core/command.ts'
+import type { CreateSession, PlaceMaker } from '../../core/command.ts'
 import { createInWorktree } from '../../core/own-worktree.ts'
 import type { Session } from '../../core/session.ts'
 import { ClawdeError } from './errors.ts'
@@ -55,15 +55,15 @@ export async function launch(params: CreateParams, context: Context): Promise<La
   }
   const { model = null, title = null, key } = params
   const given = { agent, ...policy, model, title, origin: 'clawde', ...(key && { key: `clawde ${key}` }) }
-  const create = async (command: CreateSession): Promise<Session> => {
-    const session = await engine.sessions.create(command)
+  const create = async (command: CreateSession, place?: PlaceMaker): Promise<Session> => {
+    const session = await engine.sessions.create(command, place)
     if (!params.mode || isModeChosen(session)) return session
     return engine.sessions.configure({ sessionId: session.id, notes: chosenMode(params.mode) })
   }
   const routing = params.provider === 'auto' ? { routedProvider: agent } : {}
   if (!params.worktree) return { session: await create({ ...given, cwd: path }), ...routing }
-  const command = { ...given, id: context.newId(), cwd: path }
-  const makers = { create, workspace: context.workspace }
+  const makers = { create, workspace: context.workspace, daemonId: async () => context.daemonId }
+  const command = { ...given, cwd: path }
   const { session, worktree } = await createInWorktree(makers, command, { carry: params.carry })
   return {
     session,

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { Content } from '../../core/content.ts'
 
 const LIMIT = 8 * 1024 ** 2
-/** Of a message, as it goes to the daemon: text, and images in base64. A line there may have 64 MiB. */
-const MESSAGE_LIMIT = 60 * 1024 ** 2
+/** Of a message, as it goes to the daemon, which takes 32 MiB: text, and images in base64. */
+const MESSAGE_LIMIT = 30 * 1024 ** 2
 const MAX_IMAGES = 99
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -68,7 +68,7 @@ export async function loadImages(
     if (left < 0) break
     images.push(image)
   }
-  if (left < 0) throw new Error('the message is larger than 60 MiB')
+  if (left < 0) throw new Error('the message is larger than 30 MiB')
   return images
 }
 

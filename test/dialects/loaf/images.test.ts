@@ -90,7 +90,7 @@ describe('an image', () => {
   test('is one of so many that the daemon would not take them: an error, and all goes on', async () => {
     const sessionId = await demoSession(client)
     for (const [images, why] of [
-      [Array.from({ length: 6 }, () => ({ path: 'most.png' })), /60 MiB/],
+      [Array.from({ length: 3 }, () => ({ path: 'most.png' })), /30 MiB/],
       [Array.from({ length: 100 }, () => ({ path: 'pixel.png' })), /at most 99/],
     ] as const) {
       const from = client.lines.length

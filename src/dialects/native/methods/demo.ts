@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { uuid } from '../../../core/ids.ts'
 import { createInWorktree } from '../../../core/own-worktree.ts'
 import type { Session } from '../../../core/session.ts'
 import { TOUR_MESSAGE } from '../../../core/tour.ts'
@@ -10,11 +9,13 @@ import * as wire from '../wire.ts'
 /** In a worktree of its own, so that there is something to merge; where git cannot do that, in the directory itself. */
 async function makeSession(origin: string, { engine, daemon, workspace }: Context): Promise<Session> {
   const { path: cwd, isRepository } = await daemon.makeTourDirectory()
-  const command = { id: uuid(), agent: 'demo', cwd, mode: 'code' as const, title: 'A first look', origin }
+  const command = { agent: 'demo', cwd, mode: 'code' as const, title: 'A first look', origin }
   const { create } = engine.sessions
   if (!isRepository) return create(command)
   try {
-    return (await createInWorktree({ create, workspace }, command, { about: command.title })).session
+    return (
+      await createInWorktree({ create, workspace, daemonId: daemon.id }, command, { about: command.title })
+    ).session
   } catch {
     // An old git, or settings that it cannot work with.
     return create(command)

@@ -75,9 +75,10 @@ export const sessionMethods = [
       if (!worktree && branch !== undefined)
         throw new CorralError('invalid', 'branch: only for a session in a worktree', { field: 'branch' })
       if (!worktree) return viewSession(await context.engine.sessions.create(command))
+      const { engine, workspace, daemon } = context
       const made = await createInWorktree(
-        { create: context.engine.sessions.create, workspace: context.workspace },
-        { id: uuid(), ...command },
+        { create: engine.sessions.create, workspace, daemonId: daemon.id },
+        command,
         { carry, branch, about: params.title ?? about },
       )
       return viewSession(made.session)
