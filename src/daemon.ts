@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createCatalog, type Catalog } from './agents/catalog.ts'
 import { driversWith } from './agents/drivers.ts'
@@ -179,7 +180,20 @@ function openCore(options: DaemonOptions) {
 }
 
 function openMachines({ config, env }: DaemonOptions, { engine }: EngineParts, warn: Core['warn']): Machines {
-  return createMachines({ engine, directory: join(config.home, 'machines'), env, warn })
+  const { url, name, ...rest } = config.fleet
+  const fleet = url === null ? null : { url, name: name ?? machineName(hostname()), ...rest }
+  const { socket } = config
+  return createMachines({ engine, directory: join(config.home, 'machines'), env, fleet, socket, warn })
+}
+
+/** What of a host's name can be one in a fleet. */
+function machineName(host: string): string {
+  return (
+    host
+      .split('.')[0]!
+      .replace(/[^\w-]/g, '-')
+      .replace(/^[^a-zA-Z0-9]*/, '') || 'corral'
+  )
 }
 
 function openEngine(

@@ -87,6 +87,16 @@ const SECTIONS: Record<string, Section> = {
     examples: { enabled: false },
   },
   pairing: { about: 'PINs of `corral pair`.', examples: { pinTtlMs: 120_000 } },
+  fleet: {
+    about: 'Other machines by way of NATS: [fleet.md](fleet.md).',
+    examples: {
+      url: 'tls://nats.example.com:4222',
+      credentials: '/home/me/.corral/fleet.creds',
+      name: 'desk',
+      share: false,
+      heartbeatMs: 5000,
+    },
+  },
   signin: {
     about: '`corral login`: [signin.md](signin.md).',
     examples: {

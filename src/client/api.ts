@@ -2869,6 +2869,8 @@ export interface Api {
       types?: ('agent.init' | 'agent.model' | 'turn.accepted' | 'message.delta' | 'message.completed' | 'tool.started' | 'tool.completed' | 'agent.context' | 'agent.compacting' | 'agent.compacted' | 'agent.limits' | 'checkpoint.taken' | 'checkpoint.restored' | 'review.added' | 'review.updated' | 'review.removed' | 'review.sent' | 'agent.plan' | 'agent.commands' | 'agent.notice' | 'agent.other' | 'session.created' | 'session.changed' | 'session.status' | 'session.marked' | 'session.drafted' | 'session.destroyed' | 'turn.queued' | 'turn.started' | 'turn.retried' | 'turn.interrupting' | 'turn.steered' | 'turn.steer_accepted' | 'turn.completed' | 'turn.failed' | 'turn.interrupted' | 'turn.moved' | 'turn.edited' | 'turn.cancelled' | 'approval.requested' | 'approval.resolved' | 'approval.deferred' | 'approval.delivered' | 'call.held' | 'call.answered' | 'call.delivered' | 'call.dropped' | 'agent.started' | 'agent.exited' | 'daemon.renamed' | 'directory.changed' | 'project.created' | 'project.updated' | 'project.deleted' | 'project.repo_added' | 'project.repo_removed' | 'device.paired' | 'device.renamed' | 'device.revoked')[] | undefined
       /** leave deltas out; default: false */
       whole?: boolean | undefined
+      /** without what has happened on other machines */
+      own?: boolean | undefined
       /** default: 200 */
       limit?: number | undefined
     }
@@ -3957,7 +3959,7 @@ export interface Api {
       machines: ({
         /** name of a machine */
         name: string
-        /** how it is reached: a host for ssh, or the path of a socket */
+        /** how it is reached: a host for ssh, the path of a socket, or `nats (fleet)` */
         target: string
         /** of it that are known here */
         sessions: number
@@ -3971,6 +3973,14 @@ export interface Api {
         /** when it went away */
         since?: number
       })[]
+      /** this machine in a fleet on NATS */
+      fleet?: {
+        /** of this machine */
+        name: string
+        state: 'joined' | 'joining'
+        /** why it is not in it yet */
+        reason?: string | null
+      }
     }
   }
   /** Adds a machine: its sessions appear among yours, and what you do with them is done there. It is tried first; `machine_unreachable` says why it does not answer. */
@@ -3983,7 +3993,7 @@ export interface Api {
     result: {
       /** name of a machine */
       name: string
-      /** how it is reached: a host for ssh, or the path of a socket */
+      /** how it is reached: a host for ssh, the path of a socket, or `nats (fleet)` */
       target: string
       /** of it that are known here */
       sessions: number
@@ -4059,7 +4069,7 @@ export interface Api {
     }
     result: {
       result: unknown
-      /** of the log, when it was done */
+      /** of its own events, when it was done */
       head: number
     }
   }

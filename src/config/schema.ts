@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { SettingsShape } from '../dialects/dialect.ts'
 import { DIALECTS } from '../dialects/list.ts'
 import { port, whole } from '../dialects/setting.ts'
+import { fleetSchema } from './fleet.ts'
 import { signinSchema } from './signin.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -120,6 +121,7 @@ export const configSchema = z
       })
       .prefault({}),
     signin: signinSchema.prefault({}),
+    fleet: fleetSchema.prefault({}),
     system: z
       .strictObject({
         maxMemoryPercent: whole(1, 100)

@@ -307,6 +307,8 @@ export interface Copies {
   add(copy: CopiedEvents): Promise<void>
   /** Forgets all that was copied from a machine, to begin anew. */
   reset(machine: string): Promise<void>
+  /** How far this log is, without what was copied. */
+  ownHead(): number
   /** The ids of the sessions that run here. */
   ownSessions(): string[]
   /** One of them; null: it is gone, or runs elsewhere. */

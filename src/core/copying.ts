@@ -38,6 +38,7 @@ export function createCopies(context: EngineContext): Copies {
       await destroyAll(context, name)
       await forget(log, name, { op: 'machine.cursor', name, cursor: null })
     },
+    ownHead: () => drafts.ownHead(),
     ownSessions: () => log.ownSessions(),
     own(sessionId) {
       const session = drafts.peek(sessionId)

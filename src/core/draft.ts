@@ -40,6 +40,8 @@ export interface Drafts {
   apart<E extends DaemonEvent>(body: E, effect?: (body: E, at: number) => Write[]): Promise<void>
   /** Commits what has happened on another machine, with how far it has been read there. */
   copy(copied: CopiedEvents): Promise<void>
+  /** The last committed number that is not that of a copy. */
+  ownHead(): number
   /** Forgets what is not committed. */
   rollback(): void
 }
@@ -67,6 +69,8 @@ class DraftBook implements Drafts {
   readonly #entries = new Map<string, Entry>()
   /** The last number that was given out. */
   seq: number
+  /** Null: nobody has asked yet. */
+  #ownHead: number | null = null
 
   constructor(deps: DraftDeps) {
     this.deps = deps
@@ -98,6 +102,12 @@ class DraftBook implements Drafts {
       for (const draft of drafts.values()) draft.letGo()
     }
     this.deps.copied(batch.events)
+  }
+
+  ownHead(): number {
+    const { log } = this.deps
+    this.#ownHead ??= log.events({ before: log.head + 1, limit: 1, own: true })[0]?.seq ?? 0
+    return this.#ownHead
   }
 
   #entryOf(sessionId: string): Entry {
@@ -138,6 +148,8 @@ class DraftBook implements Drafts {
       if (logged.event.type === 'directory.changed') this.deps.directories.apply(logged.event)
     }
     await this.deps.log.append(batch)
+    const last = batch.events.at(-1)
+    if (last && this.#ownHead !== null) this.#ownHead = Math.max(this.#ownHead, last.seq)
     this.deps.committed(batch.events)
   }
 

@@ -50,12 +50,26 @@ export interface Daemon {
 /** Other machines. */
 export interface Machines {
   list(): MachineReport[]
+  /** This machine in a fleet; null: it is in none. */
+  membership(): FleetReport | null
   /** Throws `machine_unreachable` when it does not answer. */
   add(name: string, target: string): Promise<MachineReport>
   remove(name: string): Promise<void>
   /** Calls a method of the native API there, for whoever is being served; resolves when what came of it is in this log too. */
   call(machine: string, method: string, params: unknown): Promise<unknown>
 }
+
+export type FleetReport = {
+  /** What this machine is called there. */
+  readonly name: string
+} & (
+  | { readonly state: 'joined' }
+  | {
+      readonly state: 'joining'
+      /** Why that did not work yet. */
+      readonly reason: string | null
+    }
+)
 
 export type MachineReport = {
   readonly name: string

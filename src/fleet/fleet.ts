@@ -5,6 +5,7 @@ import { noMachine } from '../core/copying.ts'
 import { CorralError } from '../core/error.ts'
 import type { Caller, Reach } from './link.ts'
 import { Member, type MemberState } from './member.ts'
+import type { FleetSettings, Membership, MembershipState } from './nats/membership.ts'
 import { linkTo } from './native-link.ts'
 import { openTunnel } from './ssh.ts'
 
@@ -14,8 +15,18 @@ export interface FleetDeps {
   /** Where sockets of other machines are made available. */
   directory: string
   env: NodeJS.ProcessEnv
+  /** A fleet on NATS; null: this machine is in none. */
+  fleet: FleetSettings | null
+  /** The socket of this daemon. */
+  socket: string
   warn(message: string, error?: unknown): void
 }
+
+/** This machine in a fleet on NATS. */
+export type FleetReport = { name: string } & MembershipState
+
+/** How a machine is reached that is in the fleet and was added by nobody; no target of ssh has a space in it. */
+const BY_NATS = 'nats (fleet)'
 
 export type MachineReport = { name: string; target: string; sessions: number } & MemberState
 
@@ -23,10 +34,26 @@ export type MachineReport = { name: string; target: string; sessions: number } &
 export class Fleet {
   readonly #deps: FleetDeps
   readonly #members = new Map<string, Member>()
+  readonly #adding = new Set<string>()
+  #membership: Promise<Membership> | null = null
+  #joined: Membership | null = null
 
   constructor(deps: FleetDeps) {
     this.#deps = deps
+    const { fleet, socket, warn } = deps
+    if (fleet) {
+      const seen = (name: string): void => void this.#seen(name)
+      this.#membership = import('./nats/membership.ts').then(
+        ({ Membership }) => (this.#joined = new Membership({ settings: fleet, socket, seen, warn })),
+      )
+    }
     for (const { name, target } of deps.engine.copies.machines()) this.#begin(name, target)
+  }
+
+  membership(): FleetReport | null {
+    const { fleet } = this.#deps
+    if (!fleet) return null
+    return { name: fleet.name, ...(this.#joined?.state ?? { state: 'joining', reason: null }) }
   }
 
   list(): MachineReport[] {
@@ -60,6 +87,10 @@ export class Fleet {
   }
 
   async remove(name: string): Promise<void> {
+    if (this.#joined?.names().includes(name)) {
+      const message = `${name} is in the fleet; it can be removed here when it is not any more`
+      throw new CorralError('invalid', message, { field: 'name' })
+    }
     await this.#members.get(name)?.close()
     this.#members.delete(name)
     await this.#deps.engine.copies.removeMachine(name)
@@ -71,7 +102,10 @@ export class Fleet {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#members.values()].map((member) => member.close()))
+    const membership = await this.#membership
+    await Promise.all(
+      [...this.#members.values(), ...(membership ? [membership] : [])].map((one) => one.close()),
+    )
   }
 
   #begin(name: string, target: string): void {
@@ -80,9 +114,25 @@ export class Fleet {
     this.#members.set(name, member)
   }
 
+  /** Somebody of the fleet is there. */
+  async #seen(name: string): Promise<void> {
+    const { engine, warn } = this.#deps
+    if (this.#members.has(name) || this.#adding.has(name) || !this.#joined?.names().includes(name)) return
+    this.#adding.add(name)
+    try {
+      await engine.copies.addMachine({ name, target: BY_NATS })
+      this.#begin(name, BY_NATS)
+    } catch (error) {
+      warn(`${name} of the fleet cannot be added`, error)
+    } finally {
+      this.#adding.delete(name)
+    }
+  }
+
   /** A path is the socket of a daemon on this machine; all else is for ssh. */
   #reachOf(name: string, target: string): Reach {
     if (target.startsWith('/')) return () => linkTo(target)
+    if (target === BY_NATS) return this.#byNats(name)
     const { directory, env } = this.#deps
     return async (signal) => {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -100,6 +150,16 @@ export class Fleet {
           tunnel.close()
         },
       }
+    }
+  }
+
+  #byNats(name: string): Reach {
+    let reach: Reach | null = null
+    return async (signal) => {
+      const membership = await this.#membership
+      if (!membership) throw new Error('this machine is in no fleet any more (fleet.url)')
+      reach ??= membership.reach(name)
+      return reach(signal)
     }
   }
 }

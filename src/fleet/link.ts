@@ -25,6 +25,11 @@ export interface Called {
   head: number
 }
 
+export interface EventPage {
+  events: Event[]
+  more: boolean
+}
+
 /** All that members want of each other, over one connection while it lasts. Everything rejects when that is over. */
 export interface MachineLink {
   hello(): Promise<Hello>
@@ -34,6 +39,8 @@ export interface MachineLink {
   beginning(sessionId: string): Promise<Event[]>
   /** The event of that number; null: there is none, or it has left the log. */
   eventAt(seq: number): Promise<Event | null>
+  /** Its own events after a number, up to another one; `more`: a page has not room for all of them. */
+  events(after: number, to: number): Promise<EventPage>
   /** Its own events after a place, in order, each once: the next ones when `deliver` is done. Never resolves. */
   follow(after: LogCursor, deliver: (events: Event[]) => Promise<void>): Promise<never>
   call(method: string, params: unknown, caller: Caller | null): Promise<Called>

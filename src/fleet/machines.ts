@@ -2,7 +2,7 @@ import { actingDevice } from '../access/caller.ts'
 import type { Engine } from '../core/api.ts'
 import { noMachine } from '../core/copying.ts'
 import { CorralError } from '../core/error.ts'
-import type { Fleet, FleetDeps, MachineReport } from './fleet.ts'
+import type { Fleet, FleetDeps, FleetReport, MachineReport } from './fleet.ts'
 import { routed } from './routing.ts'
 
 /** The other machines, as this daemon has them. While there are none, nothing is loaded. */
@@ -10,6 +10,8 @@ export interface Machines {
   /** The engine that dialects get: what is decided elsewhere is carried there. */
   readonly engine: Engine
   list(): MachineReport[]
+  /** This machine in the fleet; null: it is in none. */
+  membership(): FleetReport | null
   add(name: string, target: string): Promise<MachineReport>
   remove(name: string): Promise<void>
   /** Calls a method of the native API there, on behalf of whoever is being served; resolves when what came of it is here too. */
@@ -40,6 +42,7 @@ export function createMachines(deps: FleetDeps): Machines {
   return {
     engine: routed(deps.engine, { call, isAlone: () => fleet === null }),
     list: () => fleet?.list() ?? [],
+    membership: () => fleet?.membership() ?? null,
     async add(name, target) {
       if (!NAME.test(name)) throw invalid('name', 'a machine is named by letters, digits, dots and dashes')
       if (!TARGET.test(target))
@@ -55,7 +58,7 @@ export function createMachines(deps: FleetDeps): Machines {
     },
     call,
     async start() {
-      if (deps.engine.copies.machines().length > 0) await open()
+      if (deps.fleet || deps.engine.copies.machines().length > 0) await open()
     },
     close: async () => fleet?.close(),
   }

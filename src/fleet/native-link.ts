@@ -2,7 +2,7 @@ import { dial } from '../client/dial.ts'
 import { ConnectionLost, type Link } from '../client/link.ts'
 import type { Event } from '../core/event.ts'
 import type { LogCursor } from '../core/machine.ts'
-import type { Called, Hello, MachineLink } from './link.ts'
+import type { Called, EventPage, Hello, MachineLink } from './link.ts'
 
 /** A daemon whose socket can be reached at this path. */
 export async function linkTo(socket: string): Promise<MachineLink> {
@@ -20,6 +20,11 @@ export async function linkTo(socket: string): Promise<MachineLink> {
       const { events } = await ask<{ events: Event[] }>('events.read', place)
       return events[0] ?? null
     },
+    async events(after, to) {
+      const range = { after, before: to + 1, own: true, limit: PAGE }
+      const { events, more } = await ask<EventPage>('events.read', range)
+      return { events, more }
+    },
     async follow(after, deliver) {
       await ask('events.subscribe', { ...subscription(after), own: true })
       return inbox.drain(link, deliver)
@@ -32,6 +37,8 @@ export async function linkTo(socket: string): Promise<MachineLink> {
 function subscription({ log, seq }: LogCursor): { after: number; log: string } {
   return { after: seq, log }
 }
+
+const PAGE = 1000
 
 /** So many events may wait for the log before nothing more is read. */
 const ENOUGH = 1000

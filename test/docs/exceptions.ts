@@ -34,6 +34,7 @@ export const NOT_RUN: readonly Exception[] = [
     command: /^corral (machine add |new --on )/,
     why: 'needs another machine; test/fleet has one behind a real sshd',
   },
+  { command: /^nats-server /, why: 'is a service; test/fleet has one of its own' },
   { command: /^docker /, why: 'needs Docker; test/package checks the recipe' },
   {
     command: /^corral service (install|status|uninstall)/,

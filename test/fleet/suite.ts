@@ -10,8 +10,8 @@ import { until } from '../support/wait.ts'
 
 /** A way from one machine to another. */
 export interface Way {
-  /** How the other one is reached. */
-  target: string
+  /** How the other one is reached; null: it is there by itself. */
+  target: string | null
   /** What the daemon that reaches out needs for it. */
   env: NodeJS.ProcessEnv
   /** All connections break, now. */
@@ -87,8 +87,10 @@ export function describeWay(name: string, open: (there: TestDaemon) => Promise<W
         async () => (await far.call('session.get', { sessionId: old })).status === 'idle',
         'it has ended',
       )
-      const added = await corral(here.env, ['machine', 'add', way.target, '--name', NAME])
-      assert.deepEqual([added.code, added.stdout], [0, `added ${NAME}\n`], added.stderr)
+      if (way.target !== null) {
+        const added = await corral(here.env, ['machine', 'add', way.target, '--name', NAME])
+        assert.deepEqual([added.code, added.stdout], [0, `added ${NAME}\n`], added.stderr)
+      }
       await until(() => isKnown(old), 'the session is here')
       await same(old)
       assert.equal((await near.call('session.get', { sessionId: old })).machine, NAME)
@@ -97,7 +99,7 @@ export function describeWay(name: string, open: (there: TestDaemon) => Promise<W
       const { hits } = await near.call('messages.search', { text: '"long ago"' })
       assert.ok(hits.length > 0 && hits.every(({ machine }) => machine === NAME))
       assert.match((await corral(here.env, ['machines'])).stdout, /^here +desk +1 /m)
-      const again = await corral(here.env, ['machine', 'add', way.target, '--name', NAME])
+      const again = await corral(here.env, ['machine', 'add', way.target ?? '/', '--name', NAME])
       assert.match(again.stderr, /there is a machine called desk already/)
     })
 
@@ -277,13 +279,26 @@ export function describeWay(name: string, open: (there: TestDaemon) => Promise<W
     })
 
     test('a machine that is removed takes its sessions along', async () => {
-      const before = (await far.call('session.list', {})).sessions.length
+      const own = (await far.call('session.list', {})).sessions.filter(({ machine }) => machine === undefined)
+      const before = own.length
       assert.ok(before > 0)
+      if (way.target === null) {
+        const refused = await corral(here.env, ['machine', 'rm', NAME])
+        assert.match(refused.stderr, /desk is in the fleet/)
+        await way.block(true)
+        await until(async () => !(await isHere()), 'it is away')
+      }
       assert.equal((await corral(here.env, ['machine', 'rm', NAME])).code, 0)
       const { sessions } = await near.call('session.list', {})
       assert.ok(sessions.every(({ machine }) => machine === undefined))
-      assert.equal((await far.call('session.list', {})).sessions.length, before)
-      assert.match((await corral(here.env, ['machines'])).stderr, /this machine is alone/)
+      const theirs = (await far.call('session.list', {})).sessions.filter(
+        ({ machine }) => machine === undefined,
+      )
+      assert.equal(theirs.length, before)
+      assert.match(
+        (await corral(here.env, ['machines'])).stderr,
+        /this machine is alone|nobody but this machine/,
+      )
     })
   })
 }

@@ -7,9 +7,13 @@ type Machine = Api['machine.list']['result']['machines'][number]
 
 export const list: Command = (cli) =>
   cli.withDaemon(async (client) => {
-    const { machines } = await client.call('machine.list')
+    const { machines, fleet } = await client.call('machine.list')
+    if (fleet?.state === 'joining')
+      cli.note(`this machine, ${fleet.name}, is not in the fleet: ${clean(fleet.reason ?? 'not yet')}`)
     if (cli.json) return machines.forEach(cli.printJson)
     if (cli.options['quiet']) return machines.forEach(({ name }) => cli.print(name))
+    if (machines.length === 0 && fleet)
+      return cli.note(`nobody but this machine, ${fleet.name}, is in the fleet`)
     if (machines.length === 0)
       return cli.note('this machine is alone; add another with: corral machine add user@host')
     cli.print(table([['STATE', 'NAME', 'SESSIONS', 'VERSION', 'REACHED BY'], ...machines.map(row)]))

@@ -51,6 +51,7 @@ export const eventMethods = [
       turnId: wire.turnId.exactOptional(),
       types: wire.eventTypes.exactOptional(),
       whole: z.boolean().default(false).describe('leave deltas out'),
+      own: z.boolean().exactOptional().describe('without what has happened on other machines'),
       limit: z.int().min(1).max(1000).default(200),
     }),
     result: z.object({ ...logRange, more: z.boolean(), events: z.array(wire.event) }),

@@ -11,7 +11,7 @@ const PROTOCOL = 1
 
 const report = z.object({
   name: wire.machine,
-  target: z.string().describe('how it is reached: a host for ssh, or the path of a socket'),
+  target: z.string().describe('how it is reached: a host for ssh, the path of a socket, or `nats (fleet)`'),
   sessions: z.number().describe('of it that are known here'),
   state: z.enum(['here', 'connecting', 'away']),
   version: z.string().exactOptional().describe('of Corral there'),
@@ -19,6 +19,14 @@ const report = z.object({
   reason: z.string().exactOptional().describe('why it is away'),
   since: wire.time.exactOptional().describe('when it went away'),
 })
+
+const membership = z
+  .object({
+    name: wire.machine.describe('of this machine'),
+    state: z.enum(['joined', 'joining']),
+    reason: z.string().nullable().exactOptional().describe('why it is not in it yet'),
+  })
+  .describe('this machine in a fleet on NATS')
 
 /** Other machines, for people. */
 export const machineMethods = [
@@ -29,8 +37,11 @@ export const machineMethods = [
     errors: [],
     summary: 'The other machines, and whether they are there.',
     params: z.strictObject({}),
-    result: z.object({ machines: z.array(report) }),
-    handler: (_, { machines }) => ({ machines: machines.list() }),
+    result: z.object({ machines: z.array(report), fleet: membership.exactOptional() }),
+    handler(_, { machines }) {
+      const fleet = machines.membership()
+      return { machines: machines.list(), ...(fleet && { fleet }) }
+    },
   }),
   method({
     name: 'machine.add',
@@ -82,7 +93,7 @@ export const memberMethods = [
       version: daemon.version,
       protocol: PROTOCOL,
       log: engine.events.logId,
-      head: engine.events.head,
+      head: engine.copies.ownHead(),
     }),
   }),
   method({
@@ -129,11 +140,14 @@ export const memberMethods = [
     summary:
       'For other machines: calls a method on behalf of somebody there, with no more rights than they have; what it ends with is what this ends with.',
     params: z.strictObject({ method: z.string(), params: z.unknown(), caller }),
-    result: z.object({ result: z.unknown(), head: wire.cursor.describe('of the log, when it was done') }),
+    result: z.object({
+      result: z.unknown(),
+      head: wire.cursor.describe('of its own events, when it was done'),
+    }),
     async handler({ method: name, params, caller: asks }, { call, engine }) {
       const result = await call(name, params, asks && deviceOf(asks))
       const text = result instanceof RawJson ? result.json : JSON.stringify(result ?? null)
-      return new RawJson(`{"result":${text},"head":${engine.events.head}}`)
+      return new RawJson(`{"result":${text},"head":${engine.copies.ownHead()}}`)
     },
   }),
 ]

@@ -1,0 +1,127 @@
+import type { Bus } from './bus.ts'
+import { subjects } from './subjects.ts'
+
+/** What a machine says of itself, again and again while it is there. */
+export interface Beat {
+  /** Of this process: another one is another machine, or the same one after a new start. */
+  run: string
+  version: string
+  protocol: number
+  log: string
+  /** How far the log is, and how far it is in the stream. */
+  head: number
+  published: number
+  /** When the next one comes at the latest. */
+  everyMs: number
+}
+
+/** After so many heartbeats that did not come, a machine is gone. */
+export const MISSED = 3
+const WRONG_LAST_SEQUENCE = 10071
+
+type Told = (name: string) => void
+
+/** Who is there, as their heartbeats say. Only the time between them counts, by the clock of this machine. */
+export class Presence {
+  readonly #bus: Bus
+  readonly #told: Told
+  readonly #present = new Map<string, { beat: Beat; timer: NodeJS.Timeout }>()
+  #revision = 0
+
+  private constructor(bus: Bus, told: Told) {
+    this.#bus = bus
+    this.#told = told
+  }
+
+  /** `told`: something has changed about a machine. */
+  static async open(bus: Bus, told: Told): Promise<Presence> {
+    const presence = new Presence(bus, told)
+    bus.subscribe(subjects.allPresence, ({ subject, data }) =>
+      presence.#hear(subject.split('.').at(-1)!, parse(data)),
+    )
+    void bus.closed.then(() => presence.#forgetAll())
+    await Promise.all((await bus.names()).map((name) => presence.#lookUp(name)))
+    return presence
+  }
+
+  get(name: string): Beat | null {
+    return this.#present.get(name)?.beat ?? null
+  }
+
+  names(): string[] {
+    return [...this.#present.keys()]
+  }
+
+  /** It did not answer where it listens: then it is not there, whatever it said last. */
+  miss(name: string): void {
+    const known = this.#present.get(name)
+    if (!known) return
+    clearTimeout(known.timer)
+    this.#present.delete(name)
+    this.#told(name)
+  }
+
+  /** Writes down that this machine is there. False: the entry of this name is that of another process. */
+  async beat(name: string, beat: Beat): Promise<boolean> {
+    const { presence } = this.#bus
+    const data = JSON.stringify(beat)
+    try {
+      this.#revision = await (this.#revision === 0
+        ? presence.create(name, data)
+        : presence.update(name, data, this.#revision))
+      return true
+    } catch (error) {
+      if (!isWrongSequence(error)) throw error
+    }
+    const entry = await this.entry(name)
+    const isFree = !entry || entry.beat.run === beat.run
+    this.#revision = isFree && entry ? entry.revision : 0
+    return isFree && this.beat(name, beat)
+  }
+
+  async entry(name: string): Promise<{ revision: number; beat: Beat } | null> {
+    const entry = await this.#bus.presence.get(name)
+    const beat = entry?.operation === 'PUT' ? parse(entry.value) : null
+    return entry && beat && { revision: entry.revision, beat }
+  }
+
+  /** Takes the entry over from a process that is gone. */
+  async takeOver(name: string): Promise<void> {
+    this.#revision = (await this.entry(name))?.revision ?? 0
+  }
+
+  async leave(name: string): Promise<void> {
+    if (this.#revision > 0) await this.#bus.presence.delete(name, { previousSeq: this.#revision })
+  }
+
+  async #lookUp(name: string): Promise<void> {
+    const entry = await this.entry(name)
+    if (entry && !this.#present.has(name)) this.#hear(name, entry.beat)
+  }
+
+  #hear(name: string, beat: Beat | null): void {
+    if (!beat) return this.miss(name)
+    clearTimeout(this.#present.get(name)?.timer)
+    const timer = setTimeout(() => this.miss(name), MISSED * beat.everyMs)
+    this.#present.set(name, { beat, timer })
+    this.#told(name)
+  }
+
+  #forgetAll(): void {
+    for (const name of this.names()) this.miss(name)
+  }
+}
+
+function isWrongSequence(error: unknown): boolean {
+  return (error as { code?: unknown }).code === WRONG_LAST_SEQUENCE
+}
+
+/** Null: it has said goodbye, or is nothing of ours. */
+function parse(data: Uint8Array): Beat | null {
+  if (data.length === 0) return null
+  try {
+    return JSON.parse(Buffer.from(data).toString()) as Beat
+  } catch {
+    return null
+  }
+}
