@@ -179,14 +179,29 @@ function watchAsked(page: Page): void {
   const open = new Set<unknown>()
   asked.set(page, open)
   const isOver = (request: unknown): void => void open.delete(request)
-  page.on('request', (request) => open.add(request))
+  let coming: unknown = null
+  let documents = 0
+  page.on('request', (request) => {
+    open.add(request)
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) coming = request
+  })
   page.on('requestfinished', isOver)
   page.on('requestfailed', isOver)
+  // Nobody waits any more for what the page before has asked for: its last answers may never come.
+  page.on('framenavigated', (frame) => {
+    if (frame !== page.mainFrame() || coming === null) return
+    const isComing = open.has(coming)
+    open.clear()
+    if (isComing) open.add(coming)
+    coming = null
+    documents += 1
+  })
   page.on('websocket', (socket) => {
+    const mine = documents
     const calls = new Map<unknown, object>()
     socket.on('framesent', ({ payload }) => {
       const { id, method } = messageIn(payload)
-      if (id === undefined || method === undefined) return
+      if (id === undefined || method === undefined || mine !== documents) return
       const call = { method }
       calls.set(id, call)
       open.add(call)
