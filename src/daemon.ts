@@ -221,6 +221,7 @@ function openEngine(
     workTrees: workspace.trees,
     stores,
     checkpoints: config.checkpoints.enabled,
+    checkpointWaitMs: config.checkpoints.waitMs,
     maxQueue: config.queue.max,
     approvalTimeoutMs: config.approvals.timeoutMs,
     warn,

@@ -84,7 +84,7 @@ const SECTIONS: Record<string, Section> = {
   approvals: { about: 'What agents ask.', examples: { timeoutMs: 86_400_000 } },
   checkpoints: {
     about: 'The files before each turn, to go back to: [cli.md](cli.md#commands) (`corral restore`).',
-    examples: { enabled: false },
+    examples: { enabled: false, waitMs: 10_000 },
   },
   pairing: { about: 'PINs of `corral pair`.', examples: { pinTtlMs: 120_000 } },
   fleet: {

@@ -111,6 +111,9 @@ export const configSchema = z
           .boolean()
           .default(true)
           .describe('keep the files of a git repository as they are before each turn, to go back to'),
+        waitMs: positiveMs
+          .default(2000)
+          .describe('how long a message waits for that; a turn that begins without has no checkpoint'),
       })
       .prefault({}),
     pairing: z

@@ -16,11 +16,10 @@ interface CheckpointingDeps {
   drafts: Drafts
   log: Log
   workTrees: WorkTrees
+  /** The agent gets its message after this long, with or without a checkpoint. */
+  waitMs: number
   warn: (message: string, error: unknown) => void
 }
-
-/** The agent gets its message after this long, with or without a checkpoint. */
-const PATIENCE_MS = 2000
 
 /** So many states of one session can be gone back to. */
 const MAX_KEPT = 100
@@ -48,6 +47,7 @@ export class Checkpointing {
    * late is not kept: it might have the agent's own work in it.
    */
   async before(sessionId: string, turnId: string, ended: string | null): Promise<void> {
+    const { waitMs } = this.#deps
     await Promise.allSettled(this.#restoring)
     const names: Name[] = [{ id: turnId, kind: 'before' }]
     if (ended !== null) names.unshift({ id: ended, kind: 'after' })
@@ -56,11 +56,11 @@ export class Checkpointing {
     const timer = setTimeout(() => {
       isLate = true
       late.resolve('late')
-    }, PATIENCE_MS)
+    }, waitMs)
     const taken = this.#follow(sessionId, () => this.#take(sessionId, names, () => !isLate))
     try {
       if ((await Promise.race([taken, late.promise])) === 'late')
-        this.#tell(sessionId, `git took longer than ${PATIENCE_MS / 1000} seconds`)
+        this.#tell(sessionId, `git took longer than ${waitMs / 1000} seconds`)
     } catch (thrown) {
       this.#tell(sessionId, asCorralError(thrown).message)
     } finally {

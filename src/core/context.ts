@@ -25,6 +25,8 @@ export interface EngineDeps {
   readonly workTrees?: WorkTrees
   /** Whether checkpoints are taken; they are, if not given. */
   readonly checkpoints?: boolean
+  /** How long an agent's message waits for its checkpoint. */
+  readonly checkpointWaitMs: number
   /** Where agents keep their conversations; not there: nowhere. */
   readonly stores?: AgentStores
   readonly maxQueue: number

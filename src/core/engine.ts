@@ -108,9 +108,10 @@ function checkpointingOf({
   log,
   workTrees,
   checkpoints = true,
+  checkpointWaitMs: waitMs,
   warn,
 }: EngineContext): Checkpointing | null {
-  return workTrees && checkpoints ? new Checkpointing({ drafts, log, workTrees, warn }) : null
+  return workTrees && checkpoints ? new Checkpointing({ drafts, log, workTrees, waitMs, warn }) : null
 }
 
 function agentsOf(context: EngineContext, models: Models): Agents {

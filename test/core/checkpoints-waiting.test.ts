@@ -26,7 +26,15 @@ function slowGit(home: string): { path: string; hold: () => void; release: () =>
 test('an agent does not wait for a git that takes too long, and what comes late is not kept', async (context) => {
   const home = mkdtempSync(join(tmpdir(), 'corral-engine-'))
   const { path, release } = slowGit(home)
-  const { t, repo } = await started(context, { home, env: { PATH: path } })
+  const {
+    t,
+    repo,
+    next: withPatience,
+  } = await started(context, {
+    home,
+    env: { PATH: path },
+    checkpointWaitMs: 500,
+  })
   const id = await newSession(t)
   const { turnId, seq } = await t.engine.turns.send({ sessionId: id, input: [{ type: 'text', text: HELD }] })
   const notice = await t.event('agent.notice', { sessionId: id, after: seq })
@@ -38,10 +46,11 @@ test('an agent does not wait for a git that takes too long, and what comes late 
   const { seq: end } = await t.event('turn.completed', { sessionId: id })
   assert.deepEqual(await listed(t, id), [])
   // The state at its end is known, so the next turn is as any other.
-  const next = await turnThat(t, id, () => repo.write('a.txt', 'more\n'))
+  const again = await withPatience()
+  const next = await turnThat(again, id, () => repo.write('a.txt', 'more\n'))
   assert.ok(end > 0)
   assert.deepEqual(
-    (await listed(t, id)).map((one) => one.turnId),
+    (await listed(again, id)).map((one) => one.turnId),
     [next],
   )
 })

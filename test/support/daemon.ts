@@ -70,6 +70,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     CORRAL_DEMO_STATE: join(home, 'demo'),
     // On a busy machine an agent may need longer to stop than people would wait.
     CORRAL_AGENTS_INTERRUPT_MS: '10000',
+    CORRAL_CHECKPOINTS_WAIT_MS: '60000',
     ...options.env,
   }
   const runFile = join(corralHome, 'run.json')

@@ -58,6 +58,7 @@ export interface TestEngineOptions {
   clock?: { now(): number }
   /** Take checkpoints. */
   checkpoints?: boolean
+  checkpointWaitMs?: number
 }
 
 /** A whole engine on real SQLite and real processes, without any listener. */
@@ -96,6 +97,8 @@ export async function startEngine(given: TestEngineOptions = {}): Promise<TestEn
     realPath: (path) => (existsSync(path) ? realpathSync(path) : path),
     isRepository,
     ...(given.checkpoints && { workTrees: workspace.trees }),
+    // However slow the machine: what a test looks at is there.
+    checkpointWaitMs: given.checkpointWaitMs ?? 60_000,
     maxQueue: given.maxQueue ?? 100,
     approvalTimeoutMs: given.approvalTimeoutMs ?? null,
     warn,
