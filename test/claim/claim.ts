@@ -57,22 +57,30 @@ export async function claim(
   last: Moment = 'after retention',
 ): Promise<Disagreement[]> {
   const world = await openWorld()
+  let found: Disagreement[] | null = null
   try {
-    const { views, watch } = await openViews(world)
-    const played = await atATime(8, plans, (plan) => play(world, plan, watch))
-    const found = await readAll(world, views, played, 'at the end')
-    if (last === 'at the end') return found
-    const replays = views.filter(({ live }) => !live)
-    await world.crash()
-    found.push(...(await readAll(world, replays, played, 'after a restart')))
-    if (last === 'after a restart') return found
-    const moment = played[Math.floor(played.length / 2)]!.lastActAt
-    await world.crash(() => forget(world.daemon, moment))
-    found.push(...(await readAll(world, replays, played, 'after retention')))
-    return found
+    return (found = await lookedAt(world, plans, last))
   } finally {
-    await world.close()
+    // What was found, or went wrong before, is the news.
+    await world.close().catch((error: unknown) => {
+      if (found?.length === 0) throw error
+    })
   }
+}
+
+async function lookedAt(world: World, plans: readonly Plan[], last: Moment): Promise<Disagreement[]> {
+  const { views, watch } = await openViews(world)
+  const played = await atATime(8, plans, (plan) => play(world, plan, watch))
+  const found = await readAll(world, views, played, 'at the end')
+  if (last === 'at the end') return found
+  const replays = views.filter(({ live }) => !live)
+  await world.crash()
+  found.push(...(await readAll(world, replays, played, 'after a restart')))
+  if (last === 'after a restart') return found
+  const moment = played[Math.floor(played.length / 2)]!.lastActAt
+  await world.crash(() => forget(world.daemon, moment))
+  found.push(...(await readAll(world, replays, played, 'after retention')))
+  return found
 }
 
 async function readAll(
