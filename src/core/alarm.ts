@@ -1,5 +1,8 @@
-/** No timer runs longer than this (the limit is 2^31 ms); what is due later is looked at again. */
-const LONGEST_MS = 24 * 60 * 60 * 1000
+/**
+ * As long as anything is to fall due, the clock is looked at this often: timers do not notice when it is set, or when the machine
+ * has slept.
+ */
+const LONGEST_MS = 15_000
 
 /** Wakes sessions when something of theirs falls due. One timer, however many sessions. */
 export interface Alarms {

@@ -6,7 +6,16 @@ import type { EventQuery } from '../core/ports.ts'
 export type Row = Record<string, SQLInputValue>
 export type Query = (text: string, ...values: SQLInputValue[]) => Row[]
 export type QueryOne = (text: string, ...values: SQLInputValue[]) => Row | undefined
-export type EventRow = [seq: number, session: string, type: EventType, body: string]
+export type EventRow = [
+  seq: number,
+  session: string,
+  type: EventType,
+  body: string,
+  /** 0: bytes of it have changed on the disk. */
+  isWhole: number,
+  turn: string | null,
+  at: number,
+]
 export type EventRows = (text: string, ...values: SQLInputValue[]) => IterableIterator<EventRow>
 
 /** Only a session that is doing something has deltas; the table has no index, so it is not asked about the others. */
@@ -43,14 +52,14 @@ export function readEvents(all: Query, rows: EventRows, query: EventQuery): Logg
   const { text, values } = conditionOf(query)
   const order = `ORDER BY seq ${backwards ? 'DESC' : 'ASC'} LIMIT ?`
   const events = rows(
-    `SELECT seq, session, type, body FROM events WHERE ${text} ${ofTypes(query)} ${order}`,
+    `SELECT seq, session, type, body, json_valid(body), turn, at FROM events WHERE ${text} ${ofTypes(query)} ${order}`,
     ...values,
     ...(query.types ?? []),
     query.limit,
   )
   if (!mayHaveDeltas(all, query)) return pageOf(events, query, backwards)
   const deltas = rows(
-    `SELECT seq, session, 'message.delta', body FROM deltas WHERE ${text} ${order}`,
+    `SELECT seq, session, 'message.delta', body, json_valid(body), turn, 0 FROM deltas WHERE ${text} ${order}`,
     ...values,
     query.limit,
   )
@@ -65,12 +74,26 @@ function pageOf(
 ): LoggedEvent[] {
   const page: LoggedEvent[] = []
   let bytes = 0
-  for (const [seq, session, type, body] of rows) {
-    page.push(new LoggedEvent(seq, session, type, body))
+  for (const row of rows) {
+    const [seq, session, type, body, isWhole] = row
+    page.push(isWhole ? new LoggedEvent(seq, session, type, body) : inPlaceOf(row))
     if (page.length >= limit) break
     if (maxBytes !== undefined && (bytes += Buffer.byteLength(body)) > maxBytes) break
   }
   return backwards ? page.reverse() : page
+}
+
+/** Who reads goes on behind what is damaged, and is told that something was there, whatever types it reads: a page is as long as it is. */
+function inPlaceOf([seq, sessionId, type, , , turnId, at]: EventRow): LoggedEvent {
+  const message = `The log is damaged here: an event (${type}) cannot be read`
+  const notice = {
+    type: 'agent.notice',
+    level: 'warning',
+    code: 'log_damaged',
+    message,
+    data: { type },
+  } as const
+  return LoggedEvent.of({ seq, at, sessionId, turnId, ...notice })
 }
 
 /** Both in one order. A statement that is left half read would keep its snapshot, so both are ended whatever happens. */

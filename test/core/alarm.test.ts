@@ -56,6 +56,27 @@ test('what rings may set the next alarm of the same session', () => {
   assert.deepEqual(rung, ['a', 'a', 'a'])
 })
 
+test('a clock that is set forward, or that goes on while the machine sleeps, is noticed', () => {
+  let ahead = 0
+  const jumping = createAlarms(
+    () => Date.now() + ahead,
+    (sessionId) => rung.push(sessionId),
+  )
+  jumping.set('in an hour', 1000 + 60 * 60 * 1000)
+  jumping.set('in two', 1000 + 2 * 60 * 60 * 1000)
+  mock.timers.tick(60_000)
+  assert.deepEqual(rung, [])
+  ahead = 60 * 60 * 1000
+  mock.timers.tick(60_000)
+  assert.deepEqual(rung, ['in an hour'])
+  ahead = -60 * 60 * 1000
+  mock.timers.tick(2 * 60 * 60 * 1000)
+  assert.deepEqual(rung, ['in an hour'])
+  mock.timers.tick(60 * 60 * 1000)
+  assert.deepEqual(rung, ['in an hour', 'in two'])
+  jumping.stop()
+})
+
 test('no time is too long for a timer', () => {
   alarms.set('far', 1000 + 100 * DAY_MS)
   for (let day = 0; day < 99; day++) mock.timers.tick(DAY_MS)

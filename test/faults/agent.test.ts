@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { spawn } from 'node:child_process'
+import type { AgentDriver } from '../../src/agents/agent.ts'
+import { demoDriver } from '../../src/agents/demo/driver.ts'
 import { afterInterrupt } from '../../src/agents/host/escalation.ts'
 import { startTime } from '../../src/agents/host/process.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -51,6 +54,46 @@ function agentPid(wrapper: number): number {
   }
   throw new Error(`no agent below ${wrapper}`)
 }
+
+/** An agent with a child that nothing but its parent ties to it. */
+function withStray(pidFile: string): AgentDriver {
+  const stray = 'env -i setsid sleep 1000 < /dev/null > /dev/null 2>&1 & echo $! > "$0"; exec "$@"'
+  return {
+    ...demoDriver,
+    plan(session, detection) {
+      const { command, args, ...plan } = demoDriver.plan(session, detection)
+      return { ...plan, command: '/bin/sh', args: ['-c', stray, pidFile, command, ...args] }
+    },
+  }
+}
+
+test(
+  'what an agent has started with an empty environment in a session of its own ends with it',
+  {
+    skip: process.platform !== 'linux' && 'needs /proc',
+  },
+  async () => {
+    for (const message of ['hello', '[[hang]]']) {
+      const home = mkdtempSync(join(tmpdir(), 'corral-'))
+      const pidFile = join(home, 'stray')
+      const t = await startEngine({ drivers: [withStray(pidFile)] })
+      const id = await newSession(t)
+      const { seq } = await send(t, id, message)
+      await t.event(message === 'hello' ? 'turn.completed' : 'turn.accepted', { sessionId: id, after: seq })
+      const pid = Number(readFileSync(pidFile, 'utf8'))
+      await until(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'), 'it is on its own')
+      assert.equal(readFileSync(`/proc/${pid}/environ`, 'utf8'), '')
+      try {
+        await t.engine.sessions.destroy(id)
+        await until(() => startTime(pid) === null, 'it has ended')
+      } finally {
+        if (startTime(pid) !== null) process.kill(pid, 'SIGKILL')
+        await t.stop()
+        rmSync(home, { recursive: true })
+      }
+    }
+  },
+)
 
 withEngine(
   'an agent that dies at once fails the turn with its last words, and the session stays usable',

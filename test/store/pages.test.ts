@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import type { LoggedEvent } from '../../src/core/event.ts'
 import { uuid } from '../../src/core/ids.ts'
@@ -14,9 +15,10 @@ const SESSIONS = ['a', 'b', 'c']
 const COUNT = 400
 
 /** A log with events and deltas of all sizes, as they would be while three sessions run. */
-async function filledLog(t: TestContext, random: (below: number) => number): Promise<Log> {
+async function filledLog(t: TestContext, random: (below: number) => number): Promise<Log & { path: string }> {
   const dir = mkdtempSync(join(tmpdir(), 'corral-pages-'))
-  const log = openLog({ path: join(dir, 'corral.db'), bootId: 'boot', newId: uuid, warn() {} })
+  const path = join(dir, 'corral.db')
+  const log = openLog({ path, bootId: 'boot', newId: uuid, warn() {} })
   t.after(async () => {
     await log.close(true)
     rmSync(dir, { recursive: true, force: true })
@@ -26,7 +28,7 @@ async function filledLog(t: TestContext, random: (below: number) => number): Pro
     randomEvent(random, i + 1, SESSIONS[random(3)]!, 5000),
   )
   await log.append({ events, writes })
-  return log
+  return Object.assign(log, { path })
 }
 
 /** The first ones of a list, as the query's bounds would have it. */
@@ -69,5 +71,25 @@ test('after a page that was cut, what is committed next is seen', async (t) => {
     const seq = log.head + 1
     await log.append({ events: [randomEvent(random, seq, 'a', 10)], writes: [] })
     assert.equal(log.events({ after: seq - 1, limit: 1 })[0]?.seq, seq)
+  }
+})
+
+test('in the place of an event whose bytes have changed on the disk there is a word about it', async (t) => {
+  const log = await filledLog(t, randomly(2))
+  const whole = log.events({ after: 0, limit: COUNT })
+  const last = (isDelta: boolean): number =>
+    whole.findLast(({ type }) => (type === 'message.delta') === isDelta)!.seq
+  const damaged = [last(true), last(false)]
+  const db = new DatabaseSync(log.path)
+  db.prepare('UPDATE deltas SET body = substr(body, 2) WHERE seq = ?').run(damaged[0]!)
+  db.prepare(`UPDATE events SET body = replace(body, '":', '"' || char(1)) WHERE seq = ?`).run(damaged[1]!)
+  db.close()
+  const read = log.events({ after: 0, limit: COUNT })
+  assert.equal(read.length, whole.length)
+  for (const [index, { seq, sessionId, json, event }] of read.entries()) {
+    const told = JSON.parse(json) as { seq: number; sessionId: string; code?: string }
+    assert.deepEqual([told.seq, told.sessionId], [seq, sessionId])
+    assert.equal(event.type === 'agent.notice' && event.code === 'log_damaged', damaged.includes(seq))
+    if (!damaged.includes(seq)) assert.equal(json, whole[index]!.json)
   }
 })

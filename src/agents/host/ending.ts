@@ -34,6 +34,7 @@ export class Ending {
     if (run.over) return run.gone // it has ended by itself, which is another thing to tell
     if (!run.alone()) return this.#leave(run, killMs)
     run.shut()
+    run.lookBelow()
     run.signal('SIGCONT')
     if (this.isBusy(run.sessionId) || session(run.sessionId)?.destroyed) {
       run.signal('SIGTERM')

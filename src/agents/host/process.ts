@@ -62,6 +62,49 @@ export function endMarked(mark: string): void {
   }
 }
 
+/** Processes by pid, with when they began. */
+export type Known = ReadonlyMap<number, string>
+
+/** All that has come of a process and still hangs below it, wherever it went: in no group, no session and no environment of its. Linux only. */
+export function descendants(ancestor: number): Known {
+  const found = new Map<number, string>()
+  if (process.platform !== 'linux') return found
+  const rows = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => rowOf(Number(name)) ?? [])
+  const children = Map.groupBy(rows, (row) => row.parent)
+  const parents = [ancestor]
+  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+    for (const { pid, start } of children.get(parent) ?? []) {
+      if (found.has(pid)) continue
+      found.set(pid, start)
+      parents.push(pid)
+    }
+  }
+  return found
+}
+
+function rowOf(pid: number): { pid: number; parent: number; start: string } | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { pid, parent: Number(fields[1]), start: fields[19] ?? '' }
+  } catch {
+    return null
+  }
+}
+
+/** Those of them that are still who they were. */
+export function endKnown(known: Known): void {
+  for (const [pid, start] of known) {
+    try {
+      if (startTime(pid) === start) process.kill(pid, 'SIGKILL')
+    } catch {
+      // Gone already, or not ours to end.
+    }
+  }
+}
+
 function quietly(command: string, args: string[]): string | null {
   try {
     const env = { ...process.env, TZ: 'UTC', LC_ALL: 'C' } // a start time must read the same whoever asks

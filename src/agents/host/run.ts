@@ -8,7 +8,7 @@ import { Intake, type IntakeDeps } from './intake.ts'
 import { isWorn, Journal, MAX_LINE } from './journal.ts'
 import { isDiskFull, readExit, tail } from './last-words.ts'
 import { untilCommitted } from './patience.ts'
-import { endMarked } from './process.ts'
+import { descendants, endKnown, endMarked } from './process.ts'
 import { Reading } from './reading.ts'
 import type { Seat } from './seats.ts'
 import { watchRun } from './watching.ts'
@@ -67,6 +67,8 @@ export class Run {
   #finished = false
   #detached = false
   #unwatch: (() => void) | null = null
+  /** What it had started when it was told to end. */
+  readonly #started = new Map<number, string>()
 
   constructor(deps: RunDeps) {
     const { row, driver, seat, dir } = deps
@@ -210,11 +212,17 @@ export class Run {
     await this.#deps.sink.output(this.sessionId, { runId: this.id, ...position }, [])
   }
 
+  /** Before it is told to end: what it has started loses its parent with it, and may have nothing else that tells whose it is. */
+  lookBelow(): void {
+    for (const [pid, start] of descendants(this.pid)) this.#started.set(pid, start)
+  }
+
   /** Others in the same process are left alone, unless nothing else helps; who joins it must find it awake. */
   signal(name: NodeJS.Signals): void {
     if (!this.#group.ours() || (!this.alone() && name !== 'SIGKILL')) return
     if (name === 'SIGSTOP' && this.driver.shared) return
     if (name !== 'SIGCONT' && name !== 'SIGSTOP') this.shut()
+    if (!this.#over && (name === 'SIGTERM' || name === 'SIGKILL')) this.lookBelow()
     this.#group.signal(name)
     if (name === 'SIGSTOP') wakeWatcher(this.#deps.dir)
   }
@@ -253,7 +261,10 @@ export class Run {
     this.#finished = true
     if (this.#seat.finish()) {
       this.signal('SIGKILL')
-      if (!this.sparing) endMarked(markOf(this.#row.process))
+      if (!this.sparing) {
+        endMarked(markOf(this.#row.process))
+        endKnown(this.#started)
+      }
     }
     void this.#exited()
   }

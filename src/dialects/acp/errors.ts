@@ -3,6 +3,7 @@ import type { Failure } from '../../core/turn.ts'
 
 const INVALID = -32602
 const INTERNAL = -32603
+const CANCELLED = -32800
 
 /** Errors of ours that are about what the editor asked for. */
 const ITS_OWN: ReadonlySet<unknown> = new Set([
@@ -16,6 +17,11 @@ const ITS_OWN: ReadonlySet<unknown> = new Set([
 
 export function invalid(message: string): RequestError {
   return new RequestError(INVALID, message)
+}
+
+/** What the editor has asked of a session came to nothing, since it has closed the session meanwhile. */
+export function closedMeanwhile(): RequestError {
+  return new RequestError(CANCELLED, 'The session was closed')
 }
 
 /** Whatever was thrown, with its own words: editors show those. */
@@ -34,5 +40,5 @@ export function failed({ code, message, detail }: Failure): RequestError {
 
 /** The other side does not want the answer any more; a connection that is gone is another matter. */
 export function isCancelled(reason: unknown): boolean {
-  return reason instanceof RequestError && reason.code === -32800
+  return reason instanceof RequestError && reason.code === CANCELLED
 }

@@ -5,6 +5,7 @@ import type { Change } from '../../core/conversation/item.ts'
 import type { AgentCommand, Event } from '../../core/event.ts'
 import { createAsking, type Asking } from './asking.ts'
 import { createChoice } from './choice.ts'
+import { closedMeanwhile } from './errors.ts'
 import type { Chosen } from './options.ts'
 import type { Request } from './permission.ts'
 import type { Corral, NamedModel, SessionView } from './port.ts'
@@ -66,7 +67,7 @@ export function openSession(parts: OpenSessionParts): OpenSession {
   }
 
   const over = follow(parts, { events, asking, choice, isReady }).then(
-    () => isBroken(new Error('The session was closed')),
+    () => isBroken(closedMeanwhile()),
     (error: unknown) => {
       isBroken(error)
       prompts.fail(error)

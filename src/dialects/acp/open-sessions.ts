@@ -1,4 +1,5 @@
 import { methods, type AgentContext, type RequestPermissionRequest } from '@agentclientprotocol/sdk/unstable'
+import { closedMeanwhile } from './errors.ts'
 import { openSession, type Editor, type OpenSession } from './open-session.ts'
 import { openingOf } from './options.ts'
 import type { Corral, SessionView } from './port.ts'
@@ -12,6 +13,8 @@ export class OpenSessions {
   readonly #corral: Corral
   readonly #newKey: () => string
   readonly #open = new Map<string, OpenSession>()
+  /** How often each was left: what began to open it before is not to go on. */
+  readonly #left = new Map<string, number>()
 
   constructor(corral: Corral, newKey: () => string) {
     this.#corral = corral
@@ -22,17 +25,31 @@ export class OpenSessions {
   async open(client: AgentContext, session: SessionView, past: 'tell' | 'skip' | 'none') {
     const corral = this.#corral
     const { id } = session
+    const left = this.#left.get(id)
     const models = await corral.models(session.agent)
     const until = past === 'none' ? 0 : await corral.lastSeq(id, TYPES)
+    if (this.#left.get(id) !== left) throw closedMeanwhile()
     const before = this.#open.get(id)
-    before?.close()
     const prompts = before?.prompts ?? new Prompts({ corral, sessionId: id, newKey: this.#newKey })
     const editor = this.#editorOf(client, id)
     const opened = openSession({ corral, editor, session, models, until, tellPast: past === 'tell', prompts })
     this.#open.set(id, opened)
+    before?.close()
     void opened.over.then(() => this.#open.get(id) === opened && this.#open.delete(id))
-    await opened.ready
-    return { session: opened, opening: openingOf(opened.chosen, models) }
+    const ready = await this.#whenReady(id, opened)
+    return { session: ready, opening: openingOf(ready.chosen, models) }
+  }
+
+  /** It, or what has taken its place: the editor may ask for the same twice at a time. */
+  async #whenReady(id: string, opened: OpenSession): Promise<OpenSession> {
+    try {
+      await opened.ready
+      return opened
+    } catch (error) {
+      const newer = this.#open.get(id)
+      if (newer && newer !== opened) return this.#whenReady(id, newer)
+      throw error
+    }
   }
 
   /** One that is open, or is opened now. */
@@ -51,6 +68,7 @@ export class OpenSessions {
   async leave(sessionId: string): Promise<void> {
     const session = this.#open.get(sessionId)
     this.#open.delete(sessionId)
+    this.#left.set(sessionId, (this.#left.get(sessionId) ?? 0) + 1)
     await session?.prompts.cancelAll()
     session?.close()
     session?.prompts.leave()
