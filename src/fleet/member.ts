@@ -2,6 +2,7 @@ import type { Engine } from '../core/api.ts'
 import { CorralError } from '../core/error.ts'
 import { NO_SESSION, type Event } from '../core/event.ts'
 import type { LogCursor } from '../core/machine.ts'
+import { oneByOne } from '../core/one-by-one.ts'
 import { PROTOCOL, type Caller, type Hello, type MachineLink, type Reach } from './link.ts'
 
 const FIRST_WAIT_MS = 250
@@ -27,6 +28,7 @@ export class Member {
   readonly #deps: MemberDeps
   readonly #closing = new AbortController()
   readonly #waiting = new Set<() => void>()
+  readonly #inTurn = oneByOne()
   #link: MachineLink | null = null
   #hello: Hello | null = null
   #away: { reason: string; since: number } | null = null
@@ -102,7 +104,7 @@ export class Member {
 
   #following(link: MachineLink, { log }: Hello, cursor: LogCursor): Promise<never> {
     return link.follow(cursor, async (events) => {
-      await this.#copy(link, log, events)
+      await this.#inTurn(() => this.#copy(link, log, events))
       for (const arrived of this.#waiting) arrived()
     })
   }
@@ -141,14 +143,25 @@ export class Member {
     })
   }
 
-  /** Sessions of which nothing is left in the log there. */
+  /**
+   * Sessions of which nothing is left in the log there. All others come by themselves, so this waits until those have come that were there
+   * when the list was made.
+   */
   async #strays(link: MachineLink): Promise<void> {
     const { engine, name: machine } = this.#deps
-    for (const id of await link.sessions()) {
-      const cursor = this.#cursor
-      if (engine.copies.has(id) || !cursor) continue
+    const ids = await link.sessions()
+    const { head } = await link.hello()
+    while ((this.#cursor?.seq ?? 0) < head) {
+      if (this.#link !== link) return
+      await this.#progress()
+    }
+    for (const id of ids) {
+      if (engine.copies.has(id)) continue
       const events = await link.beginning(id)
-      if (!engine.copies.has(id)) await engine.copies.add({ machine, cursor, events })
+      await this.#inTurn(async () => {
+        const cursor = this.#cursor
+        if (cursor && !engine.copies.has(id)) await engine.copies.add({ machine, cursor, events })
+      })
     }
   }
 

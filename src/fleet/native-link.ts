@@ -16,9 +16,9 @@ export async function linkTo(socket: string): Promise<MachineLink> {
     beginning: async (sessionId) =>
       (await ask<{ events: Event[] }>('member.beginning', { sessionId })).events,
     async eventAt(seq) {
-      const place = { after: Math.max(0, seq - 1), before: seq + 1, limit: 1 }
-      const { events } = await ask<{ events: Event[] }>('events.read', place)
-      return events[0] ?? null
+      // `after` a number that the log has not reached would be refused.
+      const { events } = await ask<{ events: Event[] }>('events.read', { before: seq + 1, limit: 1 })
+      return events[0]?.seq === seq ? events[0] : null
     },
     async events(after, to) {
       const range = { after, before: to + 1, own: true, limit: PAGE }

@@ -9,7 +9,7 @@ if (noNats === undefined)
     const settings = (url: string, name: string): NodeJS.ProcessEnv => ({
       CORRAL_FLEET_URL: url,
       CORRAL_FLEET_NAME: name,
-      CORRAL_FLEET_HEARTBEAT_MS: '500',
+      CORRAL_FLEET_HEARTBEAT_MS: '5000',
     })
     Object.assign(there.env, settings(server.url, 'desk'))
     await there.terminate()

@@ -212,6 +212,23 @@ export function describeWay(name: string, open: (there: TestDaemon) => Promise<W
       await until(isHere, 'it is back')
     })
 
+    test('a session that begins while the connection is made again begins once', async () => {
+      const made: string[] = []
+      for (let round = 0; round < 5; round++) {
+        await until(isHere, 'it is here')
+        way.cut()
+        await until(async () => !(await isHere()), 'it is away')
+        await until(async () => {
+          made.push(await make())
+          return isHere()
+        }, 'it is back')
+      }
+      for (const sessionId of made) {
+        await until(() => isKnown(sessionId), 'the session is here')
+        await same(sessionId)
+      }
+    })
+
     test('what happens while nothing gets through arrives later, and a command fails at once', async () => {
       const sessionId = await make()
       await until(() => isKnown(sessionId), 'the session is here')
@@ -265,6 +282,43 @@ export function describeWay(name: string, open: (there: TestDaemon) => Promise<W
       await same(sessionId)
       const [turn] = (await near.call('turn.list', { sessionId })).turns
       assert.equal(turn!.state, 'completed')
+    })
+
+    test('what is larger than any message goes through whole, in both directions', async () => {
+      const sessionId = await make()
+      await until(() => isKnown(sessionId), 'the session is here')
+      const content = `[[say short]] ${'long '.repeat(500_000)}`
+      await near.call('session.send', { sessionId, content })
+      await until(() => isIdle(sessionId), 'the turn is over')
+      await same(sessionId)
+      const { hits } = await near.call('messages.search', { text: 'long', sessionId })
+      assert.ok(hits.length > 0)
+    })
+
+    test('a restored backup is another log: what is in it is here, once, and it goes on', async () => {
+      const sessionId = await make()
+      await far.call('session.send', { sessionId, content: '[[say kept]]' })
+      await until(async () => (await isKnown(sessionId)) && isIdle(sessionId), 'it is here')
+      const file = join(there.home, 'corral.tgz')
+      const kept = await corral(there.env, ['backup', 'add', file])
+      assert.equal(kept.code, 0, kept.stderr)
+      await far.call('session.send', { sessionId, content: '[[say lost]]' })
+      await until(
+        async () => (await near.call('session.get', { sessionId })).turnCount === 2,
+        'it is here too',
+      )
+      await there.terminate()
+      const restored = await corral(there.env, ['backup', 'restore', file, '--force'])
+      assert.equal(restored.code, 0, restored.stderr)
+      await there.restart()
+      await until(async () => {
+        const session = await near.call('session.get', { sessionId }).catch(() => null)
+        return session?.turnCount === 1 && (await isHere())
+      }, 'the last turn is not there any more')
+      await far.call('session.send', { sessionId, content: '[[say again]]' })
+      await until(async () => (await near.call('session.get', { sessionId })).turnCount === 2, 'it goes on')
+      await until(() => isIdle(sessionId), 'it rests')
+      await same(sessionId)
     })
 
     test('a device has no more rights there than here', async () => {

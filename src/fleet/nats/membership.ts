@@ -39,7 +39,7 @@ export interface MembershipDeps {
 export type MembershipState = { state: 'joined' } | { state: 'joining'; reason: string | null }
 
 const FIRST_WAIT_MS = 250
-const LAST_WAIT_MS = 30_000
+const LAST_WAIT_MS = 10_000
 /** So long somebody who has our name may take to say so. */
 const ANSWER_MS = 3000
 
