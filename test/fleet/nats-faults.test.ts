@@ -56,7 +56,10 @@ describe('NATS', { skip: noNats ?? false }, () => {
     (await client.call('session.get', { sessionId })).status === 'idle'
   async function told(client: NativeClient, sessionId: string): Promise<unknown[]> {
     const { events } = await client.call('events.read', { sessionId, after: 0, whole: true, limit: 1000 })
-    return (events as unknown as Event[]).map(({ seq: _, machine: __, ownerSeq: ___, ...rest }) => rest)
+    return (events as unknown as Event[]).map((event) => {
+      const { seq: _, machine: __, ownerSeq: ___, ...rest } = event
+      return rest
+    })
   }
   /** All that has happened there is here, once. */
   async function same(sessionId: string, turns: number): Promise<void> {
