@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { CorralError } from '../core/error.ts'
-import type { Log } from '../core/ports.ts'
+import type { Batch, Log } from '../core/ports.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { HELD_BY_NOBODY, heldBy, refuseIfHeld, type Holding } from './holder.ts'
 import { createPen } from './pen.ts'
@@ -34,8 +34,10 @@ export function openLog(options: LogOptions): Log {
   })
   db.exec('PRAGMA query_only = ON')
   const oldest = db.prepare('SELECT min(seq) AS seq FROM events')
+  const counts = keepCounts(reader)
   const log: Log = {
     ...reader,
+    countSessions: counts.read,
     id,
     get head() {
       return commits.head
@@ -44,7 +46,7 @@ export function openLog(options: LogOptions): Log {
       return Number(oldest.get()?.['seq'] ?? 0)
     },
     onRollback: null,
-    append: (batch) => commits.append(batch),
+    append: (batch) => counts.minding(batch, commits.append(batch)),
     async retain(request) {
       const { error, removed } = await commits.inLine({ retain: request })
       if (error) throw new CorralError('storage', `Old events cannot be removed: ${error.message}`)
@@ -60,6 +62,21 @@ export function openLog(options: LogOptions): Log {
     },
   }
   return log
+}
+
+/** Sessions are counted again only when one of them has been written. */
+function keepCounts({ countSessions }: Pick<Log, 'countSessions'>) {
+  let known: ReturnType<Log['countSessions']> | null = null
+  const forget = (): void => void (known = null)
+  return {
+    read: () => ({ ...(known ??= countSessions()) }),
+    /** Before anybody hears that it is committed. */
+    minding(batch: Batch, committed: Promise<void>): Promise<void> {
+      if (batch.writes.some(({ op }) => op === 'session' || op === 'copies.drop'))
+        committed.then(forget, forget)
+      return committed
+    },
+  }
 }
 
 /** A file that is no readable database is moved aside, never deleted; a fresh one takes its place. */

@@ -68,7 +68,11 @@ export function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
     if (size > limit) reject(new HttpError(413, `The request body is larger than ${limit} bytes`))
     else resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts, size))
   })
-  req.on('error', () => reject(new HttpError(400, 'The request was cut off')))
-  req.on('close', () => reject(new HttpError(400, 'The request was cut off')))
+  // Every request is closed in the end; an error is made of those only that were cut off before.
+  const cutOff = (): void => {
+    if (!req.readableEnded) reject(new HttpError(400, 'The request was cut off'))
+  }
+  req.on('error', cutOff)
+  req.on('close', cutOff)
   return promise
 }

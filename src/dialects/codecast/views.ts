@@ -50,10 +50,24 @@ export function queueView(engine: Engine, bookmarks: Bookmarks, session: Session
   }
 }
 
+/** To ask for it takes longer than to answer the rest, and whole megabytes are told: once a second is enough. */
+const MEMORY_MS = 1000
+let asked = -Infinity
+let found = process.memoryUsage()
+
+function memory(): NodeJS.MemoryUsage {
+  const now = performance.now()
+  if (now - asked >= MEMORY_MS) {
+    asked = now
+    found = process.memoryUsage()
+  }
+  return found
+}
+
 export function healthView(engine: Engine, uptime: number, versions: Versions): HealthView {
   const { idle, running, waiting, paused } = engine.sessions.count()
   const busy = running + waiting + paused
-  const { rss, heapUsed, heapTotal } = process.memoryUsage()
+  const { rss, heapUsed, heapTotal } = memory()
   return {
     ok: true,
     sessions: idle + busy,
