@@ -92,6 +92,7 @@ const SECTIONS: Record<string, Section> = {
     examples: {
       url: 'tls://nats.example.com:4222',
       credentials: '/home/me/.corral/fleet.creds',
+      key: '/home/me/.corral/fleet.key',
       name: 'desk',
       share: false,
       heartbeatMs: 5000,

@@ -7,6 +7,9 @@ const text = z.string().min(1).nullable().default(null)
 export const fleetSchema = z.strictObject({
   url: text.describe('the NATS server of the fleet; null: this machine is in none'),
   credentials: text.describe('the file that lets this machine in there: credentials, or the seed of an nkey'),
+  key: text.describe(
+    'a file with the key that its machines share: whoever runs NATS then cannot read what they say',
+  ),
   name: z
     .string()
     .regex(/^[a-zA-Z0-9][\w-]{0,62}$/)

@@ -155,10 +155,7 @@ describe('NATS', { skip: noNats ?? false }, () => {
     const third = await connect(other.socket)
     t.after(() => third.close())
     const { id } = await third.call('session.create', { agent: 'demo', cwd: other.project, mode: 'auto' })
-    await until(
-      async () => (await turnsOf(near, id)) !== null,
-      () => `now the other one is desk: ${other.output()}`,
-    )
+    await until(async () => (await turnsOf(near, id)) !== null, 'now the other one is desk')
     assert.equal(await turnsOf(near, sessionId), null, 'and what was the first one’s is gone here')
   })
 })

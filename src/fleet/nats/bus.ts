@@ -9,6 +9,7 @@ import {
   type NatsConnection,
 } from '@nats-io/transport-node'
 import { ConnectionLost } from '../../client/link.ts'
+import { SEAL_BYTES, sealWith, unsealed, type Origin, type Seal } from './seal.ts'
 import { BUCKET, STREAM, subjects } from './subjects.ts'
 
 export interface BusOptions {
@@ -16,6 +17,8 @@ export interface BusOptions {
   url: string
   /** A file with credentials, or with the seed of an nkey. */
   credentials: string | null
+  /** A file with the key of the fleet; null: payloads are not sealed. */
+  key: string | null
   me: string
   warn(message: string, error?: unknown): void
 }
@@ -26,6 +29,7 @@ export interface Incoming {
   reply: string | undefined
   /** Nobody listens where this is the answer from. */
   isNobody: boolean
+  origin: Origin
 }
 
 /** One connection to NATS. When it ends, all that was built on it ends; whoever wants to go on makes another one. */
@@ -44,12 +48,21 @@ export interface Bus {
   storedRange(): Promise<{ first: number; last: number }>
   /** Makes the stream and the bucket again, should somebody have deleted them. */
   ensure(): Promise<void>
-  readonly presence: KV
+  readonly presence: Entries
   /** Who has an entry in the bucket. */
   names(): Promise<string[]>
   /** Ends it from here. */
   fail(reason: string): void
   close(): Promise<void>
+}
+
+/** The bucket: one entry for each name, written only if it is at the revision that the writer knows; 0: there is none. */
+export interface Entries {
+  /** Resolves with the new revision; null: it is at another one. */
+  write(name: string, data: string, revision: number): Promise<number | null>
+  /** `data` null: it was sealed with another key. */
+  read(name: string): Promise<{ revision: number; data: Uint8Array | null } | null>
+  remove(name: string, revision: number): Promise<void>
 }
 
 export interface Stored {
@@ -60,7 +73,7 @@ export interface Stored {
 const CONNECT_MS = 10_000
 const PING_MS = 10_000
 /** Beside what a piece says of itself. */
-const ROOM = 4096
+const ROOM = 4096 + SEAL_BYTES
 const MAX_PIECE = 512 * 1024
 const NANOS = 1_000_000
 const DAY = 24 * 60 * 60 * 1000
@@ -80,6 +93,8 @@ const STREAM_CONFIG: Partial<StreamConfig> & { name: string } = {
 const PRESENCE_TTL_MS = 3 * 60 * 1000
 
 export async function openBus(options: BusOptions): Promise<Bus> {
+  const { key } = options
+  const seal = key === null ? unsealed : sealWith(await readFile(key, 'utf8'))
   const nc = await connect({
     ...(await accessOf(options)),
     name: `corral ${options.me}`,
@@ -104,7 +119,7 @@ export async function openBus(options: BusOptions): Promise<Bus> {
     }
     await ensure()
     const presence = await new Kvm(js).open(BUCKET, { allow_direct: true, bindOnly: true })
-    return busOf(nc, { js, jsm, ensure, presence, warn: options.warn })
+    return busOf(nc, { js, jsm, ensure, presence, seal, warn: options.warn })
   } catch (error) {
     await nc.close()
     throw error
@@ -116,10 +131,11 @@ interface Parts {
   jsm: Awaited<ReturnType<typeof jetstreamManager>>
   ensure(): Promise<void>
   presence: KV
+  seal: Seal
   warn: BusOptions['warn']
 }
 
-function busOf(nc: NatsConnection, { js, jsm, ensure, presence, warn }: Parts): Bus {
+function busOf(nc: NatsConnection, { js, jsm, ensure, presence, seal, warn }: Parts): Bus {
   let reason = 'the connection to NATS was lost'
   void complaints(nc, (error) => warn('nats', error))
   const closed = nc.closed().then((error) => (error ? `${reason}: ${error.message}` : reason))
@@ -132,14 +148,17 @@ function busOf(nc: NatsConnection, { js, jsm, ensure, presence, warn }: Parts): 
     closed,
     publish(subject, data, reply) {
       if (nc.isClosed()) throw new ConnectionLost()
-      nc.publish(subject, data, reply === undefined ? {} : { reply })
+      nc.publish(subject, seal.seal(data, subject), reply === undefined ? {} : { reply })
     },
     subscribe(subject, take) {
       const subscription = nc.subscribe(subject, {
         callback(error, message) {
           if (error) return fail(`NATS does not let this machine read ${subject}: ${error.message}`)
-          const isNobody = message.headers?.code === 503 && message.data.length === 0
-          take({ subject: message.subject, data: message.data, reply: message.reply, isNobody })
+          const { subject: at, reply } = message
+          const isEmpty = message.data.length === 0
+          const isNobody = isEmpty && message.headers?.code === 503
+          const opened = isEmpty ? { data: message.data, origin: null } : seal.open(message.data, at)
+          if (opened) take({ subject: at, reply, isNobody, ...opened })
         },
       })
       return () => {
@@ -147,17 +166,18 @@ function busOf(nc: NatsConnection, { js, jsm, ensure, presence, warn }: Parts): 
       }
     },
     async store(subject, data, id) {
-      await js.publish(subject, data, { msgID: id })
+      await js.publish(subject, seal.seal(data, subject), { msgID: id })
     },
     stored: async (place, subject) =>
-      placed(await jsm.direct.getMessage(STREAM, { seq: place, next_by_subj: subject })),
-    lastStored: async (subject) => placed(await jsm.direct.getMessage(STREAM, { last_by_subj: subject })),
+      placed(await jsm.direct.getMessage(STREAM, { seq: place, next_by_subj: subject }), seal),
+    lastStored: async (subject) =>
+      placed(await jsm.direct.getMessage(STREAM, { last_by_subj: subject }), seal),
     async storedRange() {
       const { state } = await jsm.streams.info(STREAM)
       return { first: state.first_seq, last: state.last_seq }
     },
     ensure,
-    presence,
+    presence: entriesOf(presence, seal),
     async names() {
       const { state } = await jsm.streams.info(`KV_${BUCKET}`, { subjects_filter: subjects.allPresence })
       return Object.keys(state.subjects ?? {}).map((subject) => subject.split('.').at(-1)!)
@@ -167,8 +187,37 @@ function busOf(nc: NatsConnection, { js, jsm, ensure, presence, warn }: Parts): 
   }
 }
 
-function placed(message: { seq: number; data: Uint8Array } | null): Stored | null {
-  return message && { place: message.seq, data: message.data }
+/** What cannot be opened is as if it were not one of ours. */
+function placed(
+  message: { seq: number; subject: string; data: Uint8Array } | null,
+  seal: Seal,
+): Stored | null {
+  if (!message) return null
+  const opened = seal.open(message.data, message.subject)
+  return { place: message.seq, data: opened?.data ?? new Uint8Array() }
+}
+
+const WRONG_LAST_SEQUENCE = 10071
+
+function entriesOf(presence: KV, seal: Seal): Entries {
+  return {
+    async write(name, text, revision) {
+      const data = seal.seal(Buffer.from(text), subjects.presence(name))
+      try {
+        return await (revision === 0 ? presence.create(name, data) : presence.update(name, data, revision))
+      } catch (error) {
+        if ((error as { code?: unknown }).code === WRONG_LAST_SEQUENCE) return null
+        throw error
+      }
+    },
+    async read(name) {
+      const entry = await presence.get(name)
+      if (entry?.operation !== 'PUT') return null
+      const data = seal.open(entry.value, subjects.presence(name))?.data ?? null
+      return { revision: entry.revision, data }
+    },
+    remove: (name, revision) => presence.delete(name, { previousSeq: revision }),
+  }
 }
 
 async function make(look: () => Promise<unknown>, create: () => Promise<unknown>): Promise<void> {

@@ -21,6 +21,8 @@ export interface FleetSettings {
   url: string
   /** A file that lets this machine in. */
   credentials: string | null
+  /** A file with the key that the machines of the fleet share; null: whoever runs NATS can read what they say. */
+  key: string | null
   name: string
   /** Others see the sessions of this machine and act on them; otherwise it only looks. */
   share: boolean
@@ -140,11 +142,11 @@ export class Membership {
   /** One connection, from its beginning to its end; resolves with why it ended. */
   async #connection(stands: () => void): Promise<string> {
     const { settings, warn } = this.#deps
-    const { url, credentials, name: me } = settings
+    const { url, credentials, key, name: me } = settings
     let bus: Bus | null = null
     let own: MachineLink | null = null
     try {
-      bus = await openBus({ url, credentials, me, warn })
+      bus = await openBus({ url, credentials, key, me, warn })
       const presence = await Presence.open(bus, (name) => this.#told(name))
       const standing = { bus, presence, requests: createRequests(bus, me) }
       const stopped = new Promise<string>((resolve) =>
@@ -212,7 +214,7 @@ export class Membership {
   async #takeName({ presence, requests }: Standing): Promise<void> {
     const { name } = this.#deps.settings
     const patience = AbortSignal.any([AbortSignal.timeout(ANSWER_MS), this.#closing.signal])
-    const isGone = await requests.ask('look', name, 'run', {}, patience).then(
+    const isGone = await requests.ask('look', name, { method: 'run', params: {} }, patience).then(
       () => false,
       async (error: unknown) => error instanceof NobodyThere || this.#isSilent(await presence.entry(name)),
     )
@@ -248,7 +250,12 @@ export class Membership {
     void bus.closed.then(close)
     const ask = async <T>(kind: 'look' | 'act', method: string, params: object = {}): Promise<T> => {
       try {
-        return (await requests.ask(kind, machine, method, params, over.signal)) as T
+        return (await requests.ask(
+          kind,
+          machine,
+          { method, params, ...(kind === 'act' && { run }) },
+          over.signal,
+        )) as T
       } catch (error) {
         if (error instanceof NobodyThere) presence.miss(machine)
         throw error
@@ -283,13 +290,16 @@ function serve({ serve: answer }: Requests, own: MachineLink, run: string, outbo
     eventAt: ({ seq }: { seq: number }) => own.eventAt(seq),
     events: ({ after, to }: { after: number; to: number }) => own.events(after, to),
   }
-  answer('look', async (method, params) => {
+  answer('look', run, async (method, params) => {
     const look = looks[method]
     if (!look) throw new Error(`a Corral with protocol ${PROTOCOL} cannot tell ${method}`)
     return look(params)
   })
-  answer('act', (_, { method, params, caller }: { method: string; params: unknown; caller: Caller | null }) =>
-    own.call(method, params, caller),
+  answer(
+    'act',
+    run,
+    (_, { method, params, caller }: { method: string; params: unknown; caller: Caller | null }) =>
+      own.call(method, params, caller),
   )
 }
 

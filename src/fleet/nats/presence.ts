@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus } from './bus.ts'
 import { subjects } from './subjects.ts'
 
@@ -17,7 +18,8 @@ export interface Beat {
 
 /** After so many heartbeats that did not come, a machine is gone. */
 export const MISSED = 3
-const WRONG_LAST_SEQUENCE = 10071
+/** When it is looked up what was heard. */
+const LOOKS_MS = [0, 100, 400]
 
 type Told = (name: string) => void
 
@@ -37,10 +39,10 @@ export class Presence {
   static async open(bus: Bus, told: Told): Promise<Presence> {
     const presence = new Presence(bus, told)
     bus.subscribe(subjects.allPresence, ({ subject, data }) =>
-      presence.#hear(subject.split('.').at(-1)!, parse(data)),
+      presence.#overhear(subject.split('.').at(-1)!, parse(data)),
     )
     void bus.closed.then(() => presence.#forgetAll())
-    await Promise.all((await bus.names()).map((name) => presence.#lookUp(name)))
+    await Promise.all((await bus.names()).map((name) => presence.#first(name)))
     return presence
   }
 
@@ -63,26 +65,26 @@ export class Presence {
 
   /** Writes down that this machine is there. False: the entry of this name is that of another process. */
   async beat(name: string, beat: Beat): Promise<boolean> {
-    const { presence } = this.#bus
-    const data = JSON.stringify(beat)
-    try {
-      this.#revision = await (this.#revision === 0
-        ? presence.create(name, data)
-        : presence.update(name, data, this.#revision))
-      return true
-    } catch (error) {
-      if (!isWrongSequence(error)) throw error
+    if (this.#revision === 0) {
+      const entry = await this.entry(name)
+      if (entry && entry.beat.run !== beat.run) return false
+      this.#revision = entry?.revision ?? 0
     }
-    const entry = await this.entry(name)
-    const isFree = !entry || entry.beat.run === beat.run
-    this.#revision = isFree && entry ? entry.revision : 0
-    return isFree && this.beat(name, beat)
+    const revision = await this.#bus.presence.write(name, JSON.stringify(beat), this.#revision)
+    if (revision !== null) {
+      this.#revision = revision
+      return true
+    }
+    this.#revision = 0
+    return this.beat(name, beat)
   }
 
   async entry(name: string): Promise<{ revision: number; beat: Beat } | null> {
-    const entry = await this.#bus.presence.get(name)
-    const beat = entry?.operation === 'PUT' ? parse(entry.value) : null
-    return entry && beat && { revision: entry.revision, beat }
+    const entry = await this.#bus.presence.read(name)
+    if (!entry) return null
+    const beat = entry.data && parse(entry.data)
+    if (!beat) throw new Error(`${name} is in the fleet with another key than this machine has (fleet.key)`)
+    return { revision: entry.revision, beat }
   }
 
   /** Takes the entry over from a process that is gone. */
@@ -91,12 +93,30 @@ export class Presence {
   }
 
   async leave(name: string): Promise<void> {
-    if (this.#revision > 0) await this.#bus.presence.delete(name, { previousSeq: this.#revision })
+    if (this.#revision > 0) await this.#bus.presence.remove(name, this.#revision)
   }
 
-  async #lookUp(name: string): Promise<void> {
-    const entry = await this.entry(name)
-    if (entry && !this.#present.has(name)) this.#hear(name, entry.beat)
+  /** What is written is heard even if the bucket then refuses it, so all but one more beat of the same process is looked up. */
+  #overhear(name: string, beat: Beat | null): void {
+    if (beat && beat.run === this.get(name)?.run) this.#hear(name, beat)
+    else void this.#lookUp(name, beat?.run).catch(() => {}) // The next beat is looked up again.
+  }
+
+  async #first(name: string): Promise<void> {
+    const entry = await this.#bus.presence.read(name)
+    if (entry?.data && !this.#present.has(name)) this.#hear(name, parse(entry.data))
+  }
+
+  /** `run`: what was heard. It is heard a little before it is in the bucket. */
+  async #lookUp(name: string, run: string | undefined): Promise<void> {
+    let beat: Beat | null = null
+    for (const wait of LOOKS_MS) {
+      await sleep(wait)
+      const entry = await this.#bus.presence.read(name)
+      beat = entry?.data ? parse(entry.data) : null
+      if (beat?.run === run) break
+    }
+    this.#hear(name, beat)
   }
 
   #hear(name: string, beat: Beat | null): void {
@@ -110,10 +130,6 @@ export class Presence {
   #forgetAll(): void {
     for (const name of this.names()) this.miss(name)
   }
-}
-
-function isWrongSequence(error: unknown): boolean {
-  return (error as { code?: unknown }).code === WRONG_LAST_SEQUENCE
 }
 
 /** Null: it has said goodbye, or is nothing of ours. */

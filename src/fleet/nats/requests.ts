@@ -2,6 +2,7 @@ import { ConnectionLost, NativeError } from '../../client/link.ts'
 import { uuid } from '../../core/ids.ts'
 import type { Bus, Incoming } from './bus.ts'
 import { cut, decode, encode, Gathering, textOf, type Piece } from './pieces.ts'
+import type { Origin } from './seal.ts'
 import { subjects, type Kind } from './subjects.ts'
 
 type Answer = { result: unknown } | { error: Refusal }
@@ -19,11 +20,18 @@ export class NobodyThere extends ConnectionLost {
   }
 }
 
+export interface Question {
+  method: string
+  params: object
+  /** The process that is meant: another one of that name does nothing. */
+  run?: string
+}
+
 export interface Requests {
   /** Waits for the answer as long as `signal` lets it. */
-  ask(kind: Kind, machine: string, method: string, params: object, signal: AbortSignal): Promise<unknown>
+  ask(kind: Kind, machine: string, question: Question, signal: AbortSignal): Promise<unknown>
   /** Answers what others ask this machine. */
-  serve(kind: Kind, answer: (method: string, params: never) => Promise<unknown>): void
+  serve(kind: Kind, run: string, answer: (method: string, params: never) => Promise<unknown>): void
 }
 
 interface Waiter {
@@ -45,7 +53,7 @@ export function createRequests(bus: Bus, me: string): Requests {
     if (text !== null) waiter.resolve(JSON.parse(text) as Answer)
   })
   return {
-    async ask(kind, machine, method, params, signal) {
+    async ask(kind, machine, question, signal) {
       const id = uuid()
       const reply = `${inbox}.${id}`
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()
@@ -54,7 +62,7 @@ export function createRequests(bus: Bus, me: string): Requests {
       waiting.set(reply, { machine, pieces: new Gathering(), resolve, reject })
       try {
         if (signal.aborted) throw new ConnectionLost()
-        send(bus, { subject: subjects.requests(kind, machine), id, reply }, { method, params })
+        send(bus, { subject: subjects.requests(kind, machine), id, reply }, question)
         const answer = await promise
         if ('error' in answer) throw new NativeError(answer.error)
         return answer.result
@@ -63,17 +71,31 @@ export function createRequests(bus: Bus, me: string): Requests {
         signal.removeEventListener('abort', over)
       }
     },
-    serve(kind, answer) {
+    serve(kind, run, answer) {
       const pieces = new Gathering<null>()
-      bus.subscribe(subjects.requests(kind, me), ({ data, reply }: Incoming) => {
-        const text = gathered(pieces, data)
+      const isNew = onceEach()
+      bus.subscribe(subjects.requests(kind, me), ({ data, reply, origin }: Incoming) => {
+        const text = isNew(origin) ? gathered(pieces, data) : null
         if (text === null || reply === undefined) return
-        const { method, params } = JSON.parse(text) as { method: string; params: never }
+        const { method, params, run: meant } = JSON.parse(text) as Question & { params: never }
+        if (meant !== undefined && meant !== run) return
         void answered(answer(method, params))
           .then((said) => send(bus, { subject: reply, id: uuid() }, said))
           .catch(() => {}) // The connection is over: whoever asked knows it.
       })
     },
+  }
+}
+
+/** A sealed message that somebody repeats is not heard again: a process counts them, and they come in its order. */
+function onceEach(): (origin: Origin) => boolean {
+  const last = new Map<string, number>()
+  return (origin) => {
+    if (!origin) return true
+    const { sender, count } = origin
+    if (count <= (last.get(sender) ?? 0)) return false
+    last.set(sender, count)
+    return true
   }
 }
 
