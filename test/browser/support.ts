@@ -227,13 +227,20 @@ export async function quiet(page: Page): Promise<void> {
 
 /** What was changed has been drawn; false: the page has gone meanwhile. */
 export function drawn(page: Page): Promise<boolean> {
-  // What a component does once it is seen is done behind the frame.
-  const frames = (): Promise<boolean> =>
-    new Promise((resolve) =>
-      requestAnimationFrame(() =>
-        requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => resolve(true)))),
-      ),
-    )
+  const frames = async (): Promise<boolean> => {
+    // A browser that sees nothing to draw may give no frame at all: then what is there has been drawn.
+    const frame = (): Promise<unknown> =>
+      new Promise((resolve) => {
+        requestAnimationFrame(resolve)
+        setTimeout(resolve, 1000)
+      })
+    await frame()
+    await frame()
+    // What a component does once it is seen is done behind the frame.
+    await new Promise((resolve) => setTimeout(resolve))
+    await frame()
+    return true
+  }
   return page.evaluate(frames).catch(() => false)
 }
 
@@ -277,15 +284,16 @@ export async function heldMoments(page: Page, ms: number): Promise<{ pass(): Pro
       },
     })
   }, ms)
-  return {
-    pass: () =>
-      page.evaluate(() => {
-        const { heldMoments: waiting } = globalThis as unknown as { heldMoments: Map<unknown, () => void> }
-        const due = [...waiting.values()]
-        waiting.clear()
-        for (const run of due) run()
-      }),
-  }
+  const pass = (): Promise<boolean> =>
+    page.evaluate(() => {
+      const { heldMoments: waiting } = globalThis as unknown as { heldMoments: Map<unknown, () => void> }
+      const due = [...waiting.values()]
+      waiting.clear()
+      for (const run of due) run()
+      return due.length > 0
+    })
+  // The page may show that it waits before it does.
+  return { pass: async () => void (await until(pass, 'the page gives somebody a moment')) }
 }
 
 /** A decision says what each answer would come to: its answers stay where they are. */
