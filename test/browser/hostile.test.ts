@@ -74,9 +74,12 @@ async function lookThrough({ page }: Place, what: string): Promise<void> {
   let goesOn = true
   for (let screens = 0; goesOn && screens < 2000; screens++) {
     await drawn(page)
-    // What is opened may hold more that is folded.
-    for (let rounds = 0; rounds < 3 && (await unfold(page)); rounds++) await quiet(page)
     assert.deepEqual([what, await intruders(page)], [what, []])
+    // What is opened may hold more that is folded.
+    for (let rounds = 0; rounds < 100 && (await unfold(page)); rounds++) {
+      await quiet(page)
+      assert.deepEqual([what, await intruders(page)], [what, []])
+    }
     goesOn = await scrollOn(page)
   }
 }

@@ -91,15 +91,24 @@ function findIntruders({ elements, inMessages, messages, unseen }: Allowed): str
   return found
 }
 
-/** Opens what is folded, on the screen and around it; false: everything is open. */
+/**
+ * Opens what is folded, on the screen and around it, each once; false: there is nothing more. Of the sessions of a list one is open at
+ * a time: they are opened one after the other.
+ */
 export function unfold(page: Page): Promise<boolean> {
   return page.evaluate(() => {
+    const known = ((globalThis as { unfolded?: WeakSet<Element> }).unfolded ??= new WeakSet<Element>())
     const folded = [
       ...document.querySelectorAll<HTMLElement>('main button[aria-expanded="false"]:not([aria-haspopup])'),
       ...document.querySelectorAll<HTMLElement>('main details:not([open]) > summary'),
-    ]
-    for (const one of folded) one.click()
-    return folded.length > 0
+    ].filter((one) => !known.has(one))
+    const isAlone = (one: HTMLElement): boolean => one.closest('.session-row') !== null
+    const chosen = [...folded.filter((one) => !isAlone(one)), ...folded.filter(isAlone).slice(0, 1)]
+    for (const one of chosen) {
+      known.add(one)
+      one.click()
+    }
+    return chosen.length > 0
   })
 }
 

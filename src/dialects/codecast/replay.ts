@@ -95,6 +95,8 @@ function readTurn(
   const mapper = turnMapper(engine, sessionId, turnId, after)
   const part: Part = { lines: [], bytes: 0, seq: after, ended: false, more: false }
   for (;;) {
+    // Looked at first: its end may be committed before the next line, and would not be in the page.
+    const wasOver = isOver(engine, turnId)
     const page = engine.events.read({ sessionId, turnId, after: part.seq, limit: PAGE })
     for (const { seq, events } of mapper.map(page)) {
       if (part.lines.length >= limits.events || part.bytes >= limits.bytes) return { ...part, more: true }
@@ -106,7 +108,7 @@ function readTurn(
     }
     part.seq = page.at(-1)?.seq ?? part.seq
     // Over without an end in sight: the client has it already, or it is too old to be in the log.
-    if (mapper.ended || (page.length < PAGE && isOver(engine, turnId))) return { ...part, ended: true }
+    if (mapper.ended || (page.length < PAGE && wasOver)) return { ...part, ended: true }
     if (page.length < PAGE) return part
   }
 }

@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import type { Engine } from '../../../src/core/api.ts'
+import type { EventQuery } from '../../../src/core/ports.ts'
 import { createBookmarks } from '../../../src/dialects/codecast/bookmarks.ts'
 import { openListener } from '../../../src/dialects/codecast/listener.ts'
 import { type CodecastDialect, codecastDialect } from '../../../src/dialects/codecast/open.ts'
@@ -103,6 +105,40 @@ test('an answer that did not arrive is returned again', async () => {
   assert.deepEqual(replay(parts.engine, bookmarks, session.id).lines, first.lines)
   first.acknowledge()
   assert.deepEqual(replay(parts.engine, bookmarks, session.id).lines, [])
+})
+
+test('an end that is committed while the answer is made is in the next answer', async () => {
+  const { engine } = parts
+  const bookmarks = createBookmarks(engine, silent)
+  const { id: sessionId } = await engine.sessions.create({ agent: 'demo', cwd: parts.cwd })
+  const input = [{ type: 'text' as const, text: '[[say x]]' }]
+  await engine.turns.send({ sessionId, input, bookmark: 'codecast' })
+  await parts.event('turn.completed', { sessionId })
+  let isCommitted = false
+  const before: Engine = Object.create(engine, {
+    turns: {
+      value: {
+        ...engine.turns,
+        get: (id: string) => ({ ...engine.turns.get(id), ...(!isCommitted && { state: 'running' }) }),
+      },
+    },
+    events: {
+      value: {
+        ...engine.events,
+        read(query: EventQuery) {
+          const page = engine.events.read(query)
+          const end = isCommitted ? page.length : page.findIndex(({ type }) => type === 'turn.completed')
+          isCommitted = true
+          return page.slice(0, end)
+        },
+      },
+    },
+  }) as Engine
+  const first = replay(before, bookmarks, sessionId)
+  assert.equal(first.lines.filter((line) => line.includes('"result"')).length, 0)
+  first.acknowledge()
+  const [last] = replay(engine, bookmarks, sessionId).lines.slice(-1)
+  assert.match(last ?? '', /"result"/)
 })
 
 test('an address that others reach needs TLS and a token, and a revoked token is refused at once', async () => {
