@@ -120,7 +120,8 @@ class Subscriber {
       return this.#giveUp(error) // a damaged page, say: others may well read theirs
     }
     const complete = page.length < PAGE && bytesOf(page) <= PAGE_BYTES
-    this.cursor = Math.max(page.at(-1)?.seq ?? 0, complete ? head : cursor)
+    // It never goes back: what is read may be committed before the head says so.
+    this.cursor = Math.max(cursor, page.at(-1)?.seq ?? 0, complete ? head : 0)
     if (complete) this.#live = true
     if (page.length > 0 && !this.#delivered(page)) this.#live = false
     else if (!complete) setImmediate(() => this.catchUp())

@@ -55,6 +55,36 @@ test('a reader that starts anywhere, while events arrive, gets each exactly once
   }
 })
 
+test('a reader that comes back before the head is told has its place, and gets nothing twice', async () => {
+  const all = memoryLog()
+  let head = 0
+  const log = {
+    events: all.events,
+    get head() {
+      return head
+    },
+  }
+  const feed = createFeed(log, warn)
+  const got: number[] = []
+  let ready = false
+  const reader = feed.subscribe({ after: 0 }, (events) => {
+    got.push(...events.map(({ seq }) => seq))
+    return ready
+  })
+  const batch = [notice(1), notice(2), notice(3)]
+  all.all.push(...batch)
+  await turnOfLoop()
+  assert.deepEqual(got, [1, 2, 3])
+  ready = true
+  reader.resume()
+  await turnOfLoop()
+  await turnOfLoop()
+  head = 3
+  feed.publish(batch)
+  assert.deepEqual(got, [1, 2, 3])
+  assert.equal(reader.cursor, 3)
+})
+
 test('events that the log shows before they are published are not delivered twice', async () => {
   const log = memoryLog()
   const feed = createFeed(log, warn)
